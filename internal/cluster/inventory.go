@@ -214,8 +214,8 @@ var lastDraft atomic.Uint64
 type draft struct {
 	id    uint64
 	inv   *inventory
-	dirty map[int]uint64 // group -> its buckets that changed, as bits
-	whole bool           // objects are not packed, for drafts that are not kept
+	dirty [fan]uint64 // of each group, its buckets that changed, as bits
+	whole bool        // objects are not packed, for drafts that are not kept
 }
 
 func (v *inventory) draft() *draft {
@@ -223,7 +223,7 @@ func (v *inventory) draft() *draft {
 	if next.bases == nil {
 		next.bases = new(bases)
 	}
-	return &draft{id: lastDraft.Add(1), inv: &next, dirty: map[int]uint64{}}
+	return &draft{id: lastDraft.Add(1), inv: &next}
 }
 
 func (d *draft) bucket(k kubeobj.Key) (*group, *bucket) {
@@ -287,6 +287,9 @@ func (d *draft) remove(k kubeobj.Key) *entry {
 func (d *draft) done(count *steps.Counter) (*inventory, error) {
 	h := sha256.New()
 	for i, bits := range d.dirty {
+		if bits == 0 {
+			continue
+		}
 		g := d.inv.groups[i]
 		for k := range fan {
 			if bits>>k&1 == 0 {

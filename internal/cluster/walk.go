@@ -39,8 +39,16 @@ type walkStep struct {
 	number int64
 	digest string
 	c      *change // nil: it replaces the state
-	apply  []kubeobj.Object
+	apply  []walkPut
 	err    error // why it cannot be decoded
+}
+
+// walkPut is an object of a change: a value, or a pod as its template and its own values.
+type walkPut struct {
+	entry    *entry
+	value    any
+	template *corev1.Pod
+	own      kubeobj.Own
 }
 
 type walkPage struct {
@@ -51,7 +59,7 @@ type walkPage struct {
 
 // walkAhead is how many revisions are read and decoded at a time, while those
 // before are walked.
-const walkAhead = 256
+const walkAhead = 1024
 
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
@@ -99,9 +107,9 @@ func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
 	if w.at == nil || revision < w.at.Revision || revision-w.at.Revision > int64(w.m.o.CheckpointEvery) {
 		return w.jump(ctx, revision)
 	}
-	next := View{Revision: w.at.Revision}
-	for next.Revision < revision {
-		r, err := w.next(ctx, next.Revision)
+	at := w.at
+	for at.Revision < revision {
+		r, err := w.next(ctx, at.Revision)
 		if errors.Is(err, errBroken) {
 			return w.jump(ctx, revision) // the state was replaced, or revisions were deleted
 		}
@@ -112,10 +120,10 @@ func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
 			return nil, corrupt(w.cluster, r.number, "change", err)
 		}
 		w.steps++
-		next.Revision, next.Digest = r.number, r.digest
+		at.Revision, at.Digest = r.number, r.digest
 	}
-	w.at = &View{Cluster: w.cluster, Revision: next.Revision, Digest: next.Digest, State: w.state.State(), inv: w.d.inv}
-	return w.at, nil
+	at.State, at.byKind = w.state.State(), nil
+	return at, nil
 }
 
 // jump loads a revision whole.
@@ -238,11 +246,18 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 		}
 		e.Delete(k.Kind, k.Namespace, k.Name)
 	}
-	for i, o := range r.apply {
-		if err := e.Put(o.Value); err != nil {
+	for i := range r.apply {
+		o := &r.apply[i]
+		var err error
+		if o.template != nil {
+			err = e.PutPod(o.template, o.own.Name, o.own.UID, o.own.Node)
+		} else {
+			err = e.Put(o.value)
+		}
+		if err != nil {
 			return fmt.Errorf("apply[%d]: %w", i, err)
 		}
-		w.d.put(newEntry(o.Key, o.JSON))
+		w.d.put(o.entry)
 	}
 	if c.Bind == nil {
 		return nil
@@ -271,13 +286,21 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 // podHead begins a pod in canonical form.
 const podHead = `{"kind":"Pod","apiVersion":"v1",`
 
-func decodeApplied(js []byte, pods *kubeobj.PodCache) (kubeobj.Object, error) {
+func decodeApplied(js []byte, pods *kubeobj.PodCache) (walkPut, error) {
 	if bytes.HasPrefix(js, []byte(podHead)) {
-		return pods.Decode(js)
+		t, own, err := pods.Split(js)
+		if err != nil {
+			return walkPut{}, err
+		}
+		return walkPut{entry: newEntry(own.Key(t), js), template: t, own: own}, nil
 	}
 	k, err := keyOf(js)
 	if err != nil {
-		return kubeobj.Object{}, err
+		return walkPut{}, err
 	}
-	return kubeobj.FromCanonical(k.Kind, js)
+	o, err := kubeobj.FromCanonical(k.Kind, js)
+	if err != nil {
+		return walkPut{}, err
+	}
+	return walkPut{entry: newEntry(o.Key, o.JSON), value: o.Value}, nil
 }

@@ -34,36 +34,63 @@ type blank struct{ from, to int }
 
 func (b blank) text(js []byte) string { return string(js[b.from:b.to]) }
 
+// Own is what a pod does not share with its template.
+type Own struct{ Name, UID, Node string }
+
 // Decode is FromCanonical for pods. Nothing that the pod refers to may be
 // written.
 func (c *PodCache) Decode(js []byte) (Object, error) {
+	t, own, err := c.Split(js)
+	if err != nil {
+		return Object{}, err
+	}
+	pod := own.Of(t)
+	return Object{Key: own.Key(t), Value: &pod, JSON: js}, nil
+}
+
+// Of returns a pod of the template.
+func (o *Own) Of(t *corev1.Pod) corev1.Pod {
+	pod := *t
+	pod.Name, pod.UID, pod.Spec.NodeName = o.Name, types.UID(o.UID), o.Node
+	return pod
+}
+
+// Key returns the key of a pod of the template.
+func (o *Own) Key(t *corev1.Pod) Key {
+	return Key{Kind: "Pod", Namespace: t.Namespace, Name: o.Name}
+}
+
+// Split is Decode for callers that need no pod of its own: it returns the template, which is not to
+// be written and has some pod's values, and the values of this one.
+func (c *PodCache) Split(js []byte) (t *corev1.Pod, own Own, err error) {
 	key, name, uid, node, ok := templateKey(c.key[:0], js)
 	c.key = key
-	if !ok {
-		return decodePod(js)
+	if ok {
+		t = c.templates[string(c.key)]
 	}
-	t := c.templates[string(c.key)]
 	if t == nil {
 		o, err := decodePod(js)
 		if err != nil {
-			return o, err
+			return nil, own, err
 		}
-		if c.bytes += len(c.key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
-			clear(c.templates)
-			c.bytes = len(c.key)
+		t = o.Value.(*corev1.Pod)
+		if ok {
+			if c.bytes += len(c.key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
+				clear(c.templates)
+				c.bytes = len(c.key)
+			}
+			c.templates[string(c.key)] = t
 		}
-		c.templates[string(c.key)] = o.Value.(*corev1.Pod)
-		return o, nil
+		return t, Own{t.Name, string(t.UID), t.Spec.NodeName}, nil
 	}
-	pod := *t
-	pod.Name = name.text(js)
+	own.Name = name.text(js)
 	if uid.from > 0 {
-		pod.UID = types.UID(uid.text(js))
+		own.UID = uid.text(js)
 	}
 	if node.from > 0 {
-		pod.Spec.NodeName = node.text(js)
+		own.Node = node.text(js)
 	}
-	return Object{Key: Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Value: &pod, JSON: js}, nil
+	return t, own, nil
 }
 
 // templateKey appends to dst a pod's JSON without its name, UID and node, and returns where they

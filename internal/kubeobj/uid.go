@@ -1,6 +1,7 @@
 package kubeobj
 
 import (
+	"crypto/sha1" //nolint:gosec // for names, not against anyone
 	"strconv"
 
 	"github.com/google/uuid"
@@ -17,16 +18,34 @@ const givenVersion = 8
 // DerivedUID is the UID that an object gets which came without one: a UUIDv5 of
 // kind, namespace and name, so that it is the same on every upload.
 func DerivedUID(k Key) types.UID {
-	return types.UID(uuid.NewSHA1(uidSpace, []byte(k.Kind+"/"+k.Namespace+"/"+k.Name)).String())
+	id := nameUID(k, nil)
+	return types.UID(id.String())
 }
 
 // GivenUID is the UID of an object that a ledger creates in a revision: a UUIDv8.
 // It differs from that of an object of the same name which was deleted before, as
 // an apiserver's does, and a repeated computation returns the same.
 func GivenUID(k Key, revision int64) types.UID {
-	id := uuid.NewSHA1(uidSpace, []byte(k.Kind+"/"+k.Namespace+"/"+k.Name+"@"+strconv.FormatInt(revision, 10)))
+	id := nameUID(k, strconv.AppendInt([]byte{'@'}, revision, 10))
 	id[6] = id[6]&0x0f | givenVersion<<4
 	return types.UID(id.String())
+}
+
+// nameUID is uuid.NewSHA1 over a key and what follows it, in memory of the stack.
+func nameUID(k Key, rest []byte) (id uuid.UUID) {
+	var room [256]byte
+	b := append(room[:0], uidSpace[:]...)
+	for i, s := range [...]string{k.Kind, k.Namespace, k.Name} {
+		if i > 0 {
+			b = append(b, '/')
+		}
+		b = append(b, s...)
+	}
+	sum := sha1.Sum(append(b, rest...)) //nolint:gosec // RFC 9562 has it so
+	copy(id[:], sum[:])
+	id[6] = id[6]&0x0f | 5<<4
+	id[8] = id[8]&0x3f | 0x80
+	return id
 }
 
 // IsGivenUID reports whether a UID is of the form that GivenUID gives.

@@ -41,6 +41,8 @@ type Edit struct {
 	lists   map[int]*listChange // of long lists of pods, by row
 	inPlace bool
 	rows    []int32 // in place: those whose pods changed
+
+	templates map[*corev1.Pod]*Pod // of PutPod
 }
 
 // Edit starts the next state. The receiver stays as it is.
@@ -113,8 +115,7 @@ func (e *Edit) Put(obj any) error {
 		if err != nil {
 			return err
 		}
-		e.removePod(o.Namespace, o.Name)
-		e.addPod(p)
+		e.putPod(p)
 	case *corev1.Namespace:
 		e.namespaces()[o.Name] = nonNil(o.Labels)
 	case *corev1.Service:
@@ -232,8 +233,7 @@ func (e *Edit) Bind(pod *corev1.Pod, node string) error {
 		return err
 	}
 	p.NodeName, p.Nominated = node, ""
-	e.removePod(pod.Namespace, pod.Name)
-	e.addPod(p)
+	e.putPod(p)
 	return nil
 }
 
@@ -344,6 +344,12 @@ func (e *Edit) waitingPods(node string) []*Pod {
 		e.s.waiting[node], e.waitingOwned[node] = slices.Clone(e.s.waiting[node]), true
 	}
 	return e.s.waiting[node]
+}
+
+// putPod adds or replaces a compiled pod.
+func (e *Edit) putPod(p *Pod) {
+	e.removePod(p.Namespace, p.Name)
+	e.addPod(p)
 }
 
 // addPod adds a compiled pod to its node; Row is set here.

@@ -62,6 +62,11 @@ type Pod struct {
 
 func (p *Pod) key() (namespace, name string) { return p.Namespace, p.Name }
 
+// identify sets the id.
+func (p *Pod) identify() {
+	p.id = Mix(MixString(p.Namespace) ^ 3*MixString(p.Name) ^ 5*MixString(p.UID))
+}
+
 // ClassName returns the name of the priority class in the pod's spec.
 func (p *Pod) ClassName() string { return p.className }
 
@@ -174,7 +179,7 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 	if in.Spec.Priority != nil {
 		p.Priority, p.hasPriority = *in.Spec.Priority, true
 	}
-	p.id = Mix(MixString(p.Namespace) ^ 3*MixString(p.Name) ^ 5*MixString(p.UID))
+	p.identify()
 	p.className = in.Spec.PriorityClassName
 	if in.Status.StartTime != nil {
 		p.Started = in.Status.StartTime.Unix()
