@@ -70,7 +70,13 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 		return nil, err
 	}
 	var err error
-	if p.Pod, p.Class, err = ResolvePriority(v.State, p.Pod, s.classes(&q)); err != nil {
+	switch {
+	case q.Recorded == nil || !q.Recorded.Owned:
+		p.Pod, p.Class, err = ResolvePriority(v.State, p.Pod, s.classes(&q))
+	case p.Pod.Spec.Priority == nil:
+		p.Class, err = resolvePriority(v.State, p.Pod, s.classes(&q))
+	}
+	if err != nil {
 		return nil, err
 	}
 	profiles := q.Profiles

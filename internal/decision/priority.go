@@ -48,6 +48,15 @@ func ResolvePriority(st *state.State, pod *corev1.Pod, extra ClassSource) (_ *co
 	if pod.Spec.Priority != nil {
 		return pod, nil, nil
 	}
+	out := *pod
+	if used, err = resolvePriority(st, &out, extra); err != nil {
+		return nil, nil, err
+	}
+	return &out, used, nil
+}
+
+// resolvePriority is ResolvePriority for a pod that it writes.
+func resolvePriority(st *state.State, pod *corev1.Pod, extra ClassSource) (used *StoredClass, err error) {
 	admitted, ok := st.ResolvePriority(pod, func(name string) *schedulingv1.PriorityClass {
 		if extra == nil {
 			return nil
@@ -62,12 +71,11 @@ func ResolvePriority(st *state.State, pod *corev1.Pod, extra ClassSource) (_ *co
 		return c
 	})
 	if !ok {
-		return nil, nil, Errorf(Invalid, "pod.spec.priorityClassName", "no PriorityClass with name %s was found", pod.Spec.PriorityClassName)
+		return nil, Errorf(Invalid, "pod.spec.priorityClassName", "no PriorityClass with name %s was found", pod.Spec.PriorityClassName)
 	}
-	out := *pod
-	out.Spec.Priority = &admitted.Priority
-	if out.Spec.PreemptionPolicy == nil {
-		out.Spec.PreemptionPolicy = admitted.Policy
+	pod.Spec.Priority = &admitted.Priority
+	if pod.Spec.PreemptionPolicy == nil {
+		pod.Spec.PreemptionPolicy = admitted.Policy
 	}
-	return &out, used, nil
+	return used, nil
 }

@@ -26,6 +26,7 @@ type Batch struct {
 	o    Overrides // profile and configuration at most
 
 	stamps map[[2]string]string // the unknownStamp of an engine and its semantics
+	pod    corev1.Pod           // of the question at hand
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
@@ -39,6 +40,9 @@ type Item struct {
 	d    *store.Decision
 	kind Kind
 	err  error
+	// The pod of the question is the template with its own values; nil where there is none.
+	template *corev1.Pod
+	own      kubeobj.Own
 }
 
 // Cursor is the record's place in the order of a batch.
@@ -73,12 +77,10 @@ func (r *Reader) Read(d *store.Decision) *Item {
 	if i.err != nil || !ok || e.PodJSON == nil {
 		return i
 	}
-	o, err := r.pods.Decode(e.PodJSON)
-	if err != nil {
+	var err error
+	if i.template, i.own, err = r.pods.Split(e.PodJSON); err != nil {
 		i.err = fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
-		return i
 	}
-	e.pod = o.Value.(*corev1.Pod)
 	return i
 }
 
@@ -159,6 +161,11 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	if err := rec.checkView(); err != nil {
 		return nil, err
 	}
+	e, evaluated := rec.kind.(*Evaluated)
+	if evaluated && i.template != nil {
+		b.pod = i.own.Of(i.template)
+		e.pod, e.owned = &b.pod, true
+	}
 	if err := rec.kind.read(ctx, b.l, rec); err != nil {
 		return nil, err
 	}
@@ -168,7 +175,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	}
 	defer r.release()
 	same := r.digest == i.d.AnswerDigest
-	if e, ok := rec.kind.(*Evaluated); ok && r.Profile.Name != e.profile.Name {
+	if evaluated && r.Profile.Name != e.profile.Name {
 		same = false
 	}
 	if same && b.o.none() {
@@ -177,6 +184,10 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	}
 	if err != nil || same {
 		return nil, err
+	}
+	if evaluated && i.template != nil { // the whole record is read more than once
+		pod := i.own.Of(i.template)
+		e.pod, e.owned = &pod, false
 	}
 	return b.describe(ctx, rec)
 }

@@ -33,7 +33,9 @@ func PackDigest(text string) []byte {
 // UnpackDigest undoes PackDigest.
 func UnpackDigest(column []byte) string {
 	if len(column) == digestBytes {
-		return digestPrefix + hex.EncodeToString(column)
+		var text [len(digestPrefix) + 2*digestBytes]byte
+		hex.Encode(text[copy(text[:], digestPrefix):], column)
+		return string(text[:])
 	}
 	return unpackText(column, digestBytes)
 }

@@ -58,6 +58,11 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	var row store.Decision
 	var stamp int64
 	targets := append(lists.ReplayedOwn.Targets(&row), &stamp)
+	for i, into := range targets {
+		if b, ok := into.(*[]byte); ok {
+			targets[i] = kept{b}
+		}
+	}
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		row = store.Decision{Cluster: q.Cluster}
 		if err := rows.Scan(targets...); err != nil {
@@ -84,6 +89,15 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 			return err
 		}
 	}
+	return nil
+}
+
+// kept reads bytes without a copy: the driver makes them anew for each value.
+type kept struct{ into *[]byte }
+
+// Scan implements sql.Scanner.
+func (k kept) Scan(src any) error {
+	*k.into, _ = src.([]byte)
 	return nil
 }
 
@@ -158,7 +172,7 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		var c store.ReplayChange
 		var whole bool
-		if err := rows.Scan(&c.Number, &c.Digest, &c.Change, &whole); err != nil {
+		if err := rows.Scan(&c.Number, &c.Digest, kept{&c.Change}, &whole); err != nil {
 			return nil, s.toStoreErr(err)
 		}
 		if !whole && c.Change == nil {
