@@ -25,7 +25,7 @@ type Outcome struct {
 	// Bound are the effects of the bind; nil unless the question binds.
 	Bound *Effects
 
-	free func() // releases the memory of the result
+	working *memory.Claim // for the result; nil without a bound
 }
 
 // Engine decides on a state: engine.Decide, or a faster way to the same answers.
@@ -45,14 +45,14 @@ func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
 func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error) {
 	o := &Outcome{Prepared: p}
 	opts := p.options(ctx)
-	working, free := memory.Within(ctx)
-	if err := memory.Take(working, footprint.Decision(p.State, p.Pod, p.Profile, opts)); err != nil {
-		return nil, fmt.Errorf("decide: %w", err)
+	if o.working = memory.Part(ctx); o.working != nil {
+		if err := o.working.Take(ctx, footprint.Decision(p.State, p.Pod, p.Profile, opts)); err != nil {
+			return nil, fmt.Errorf("decide: %w", err)
+		}
 	}
-	o.free = free
 	r, err := decide(p.State, p.Pod, p.Profile, opts)
 	if err != nil {
-		free()
+		o.free()
 	}
 	if err := EngineError(ctx, err); err != nil {
 		return nil, err
@@ -86,6 +86,12 @@ func EngineError(ctx context.Context, err error) error {
 func (o *Outcome) Release() {
 	o.Result.Release()
 	o.free()
+}
+
+func (o *Outcome) free() {
+	if o.working != nil {
+		o.working.End()
+	}
 }
 
 // EqualsBy returns what chooses among equal nodes for a pod whose UID the ledger gave: as before

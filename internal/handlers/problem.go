@@ -186,9 +186,12 @@ func writeBytes(w http.ResponseWriter, status int, body []byte) error {
 	return nil
 }
 
+// jsonType is the value of a header that most answers have. Headers are replaced, never written to.
+var jsonType = []string{"application/json"}
+
 func sendJSON(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
+	h["Content-Type"] = jsonType
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)

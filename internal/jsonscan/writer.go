@@ -16,7 +16,7 @@ type Writer struct {
 // Text writes a string.
 func (w *Writer) Text(label, s string) {
 	w.JSON = append(w.JSON, label...)
-	if strings.ContainsAny(s, "<>&") {
+	if strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '>') >= 0 || strings.IndexByte(s, '&') >= 0 {
 		w.Value("", s)
 		return
 	}

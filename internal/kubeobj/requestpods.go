@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/types"
+	k8svalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
 // The bounds of what a RequestPods keeps: templates, and the text of their keys.
@@ -107,10 +108,7 @@ func (t *requestTemplate) splice(pod *corev1.Pod) []byte {
 
 // spliceable reports whether the values may stand in any pod and in its JSON as they are.
 func spliceable(js []byte, name, uid, node blank) bool {
-	if len(validation.NameIsDNSSubdomain(name.text(js), false)) > 0 {
-		return false
-	}
-	if node.from > 0 && len(validation.NameIsDNSSubdomain(node.text(js), false)) > 0 {
+	if !subdomain(js[name.from:name.to]) || node.from > 0 && !subdomain(js[node.from:node.to]) {
 		return false
 	}
 	if uid.from == 0 {
@@ -122,6 +120,22 @@ func spliceable(js []byte, name, uid, node blank) bool {
 		}
 	}
 	return uid.to > uid.from && uid.to-uid.from <= maxUID
+}
+
+// subdomain reports whether text may be a name of a pod or a node (apimachinery
+// pkg/util/validation IsDNS1123Subdomain). Most are one label, which needs no regular expression.
+func subdomain(text []byte) bool {
+	letter := func(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+	n := len(text)
+	if n == 0 || n > k8svalidation.DNS1123SubdomainMaxLength || !letter(text[0]) || !letter(text[n-1]) {
+		return false
+	}
+	for _, c := range text {
+		if !letter(c) && c != '-' {
+			return len(validation.NameIsDNSSubdomain(string(text), false)) == 0
+		}
+	}
+	return true
 }
 
 // miss decodes a pod whole, and keeps it where it has a key.

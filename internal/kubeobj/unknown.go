@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // UnknownField is a member of a JSON object that its Go type does not have, or
@@ -44,11 +45,16 @@ func UnknownFields(src []byte, v any) (list []UnknownField, total int) {
 }
 
 func unknownFields(src []byte, t *fieldTree) (list []UnknownField, total int) {
-	w := fieldWalker{pruner: pruner{src: src}}
-	w.path = w.room[:0]
+	w := fieldWalkers.Get().(*fieldWalker)
+	w.pruner, w.path, w.list, w.total = pruner{src: src}, w.room[:0], nil, 0
 	w.value(t)
-	return w.list, w.total
+	list, total = w.list, w.total
+	*w = fieldWalker{}
+	fieldWalkers.Put(w)
+	return list, total
 }
+
+var fieldWalkers = sync.Pool{New: func() any { return new(fieldWalker) }}
 
 // fieldWalker walks over an object along a fieldTree. Nothing is built unless a
 // field is unknown.

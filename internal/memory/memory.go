@@ -275,12 +275,20 @@ func Of(ctx context.Context) *Claim {
 // Within returns a context with a claim of its own, for a part of a request's work that ends before
 // the request does. Without a claim in ctx there is none here.
 func Within(ctx context.Context) (part context.Context, end func()) {
-	of := Of(ctx)
-	if of == nil {
+	c := Part(ctx)
+	if c == nil {
 		return ctx, func() {}
 	}
-	c := &Claim{b: of.b, patient: of.patient}
 	return With(ctx, c), c.End
+}
+
+// Part returns the claim of Within; nil where there is none.
+func Part(ctx context.Context) *Claim {
+	of := Of(ctx)
+	if of == nil {
+		return nil
+	}
+	return &Claim{b: of.b, patient: of.patient}
 }
 
 // TakeOutside is Take of memory that the collector does not know.

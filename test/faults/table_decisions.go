@@ -6,7 +6,7 @@ var decisionFaults = []fault{
 		{"internal/kubeobj/requestpods.go", `append(append(out, t.js[:t.name.from]...), pod.Name...)`, `append(append(out, t.js[:t.name.from]...), t.pod.Name...)`},
 	}},
 	{"template-skips-the-check-of-names", "the name of a pod of a known workload is not checked", "./internal/kubeobj", "TestRequestPods", []edit{
-		{"internal/kubeobj/requestpods.go", `if len(validation.NameIsDNSSubdomain(name.text(js), false)) > 0 {`, `if false {`},
+		{"internal/kubeobj/requestpods.go", `if !subdomain(js[name.from:name.to]) ||`, `if`},
 	}},
 	{"dictionary-changed", "stored inputs no longer have their dictionary", "./internal/decisionlog", "TestStoredInputs", []edit{
 		{"internal/decisionlog/compress.go", `"\x00" + strings.TrimSuffix(dictionary1, "\n")`, `"\x00" + dictionary1[1:]`},
