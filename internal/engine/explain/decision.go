@@ -4,7 +4,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
 	"berth/internal/engine/preemption"
-	"berth/internal/engine/state"
 )
 
 // bestListed is how many feasible nodes ExplainFailures lists.
@@ -83,37 +82,39 @@ func notEvaluated(q *engine.Query) []engine.NotEvaluated {
 }
 
 func writeNodes(r *engine.Result, d *engine.Decision, level engine.Explain) {
-	var shown state.Bits
+	candidates, listed := r.Query.Candidates, r.Query.Bits()
 	if level == engine.ExplainFailures {
-		shown = r.Query.Bits()
-		listed := 0
+		room := bestListed
 		if r.Row >= 0 { // among equals it may come late by name, and is the best all the same
-			shown.Set(r.Row)
-			listed = 1
+			listed.Set(r.Row)
+			room--
 		}
 		for _, row := range r.BestRows(bestListed) {
-			if listed == bestListed {
-				break
-			}
-			if !shown.Has(int(row)) {
-				shown.Set(int(row))
-				listed++
+			if room > 0 && !listed.Has(int(row)) {
+				listed.Set(int(row))
+				room--
 			}
 		}
+	} else {
+		listed.Or(r.Feasible)
 	}
-	for _, row := range r.Nodes().Order() {
-		i := int(row)
-		feasible := r.Feasible.Has(i)
-		switch {
-		case !r.Query.Candidates.Has(i):
-		case feasible && shown != nil && !shown.Has(i):
-			d.NodesOmitted++
-		case feasible:
-			d.Nodes = append(d.Nodes, feasibleVerdict(r, i))
-		case r.Nominated: // never judged: the nominated node was taken at once
-			d.NodesOmitted++
-		default:
-			d.Nodes = append(d.Nodes, Verdict(r, i))
+	listed.And(candidates)
+	if !r.Nominated { // otherwise they were never judged: the nominated node was taken at once
+		rejected := r.Query.Bits()
+		rejected.Or(candidates)
+		rejected.AndNot(r.Feasible)
+		listed.Or(rejected)
+	}
+	n := listed.Count()
+	if d.NodesOmitted = candidates.Count() - n; n == 0 {
+		return
+	}
+	d.Nodes = make([]engine.NodeVerdict, 0, n)
+	for row := range r.Nodes().ByName(listed) {
+		if r.Feasible.Has(row) {
+			d.Nodes = append(d.Nodes, feasibleVerdict(r, row))
+		} else {
+			d.Nodes = append(d.Nodes, Verdict(r, row))
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"berth/internal/store"
 )
@@ -47,12 +46,17 @@ func EncodeScores(ss []store.Score) (column []byte, plugins string) {
 // packable reports whether values are enough for all scores, and unpacking them returns the same.
 func packable(ss []store.Score) bool {
 	first := ss[0].Plugins
+	for i := range first {
+		if !plain(first[i].Plugin) {
+			return false
+		}
+	}
 	for i := range ss {
 		if len(ss[i].Plugins) == 0 || len(ss[i].Plugins) != len(first) {
 			return false
 		}
 		for j, p := range ss[i].Plugins {
-			if p.Plugin != first[j].Plugin || p.Weight != first[j].Weight || !plain(p.Plugin) ||
+			if p.Plugin != first[j].Plugin || p.Weight != first[j].Weight ||
 				!small(p.Normalized) || !small(p.Weight) || p.Weighted != p.Normalized*p.Weight {
 				return false
 			}
@@ -86,9 +90,13 @@ func pluginList(ps []store.PluginScore) string {
 
 // plain reports whether a name is written in JSON as it is.
 func plain(name string) bool {
-	return len(name) < 256 && strings.IndexFunc(name, func(r rune) bool {
-		return r < 0x20 || r >= 0x7f || strings.ContainsRune(`"\<>&`, r)
-	}) < 0
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c < 0x20, c >= 0x7f, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return len(name) < 256
 }
 
 // small keeps a product from overflowing.
