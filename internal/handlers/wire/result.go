@@ -94,20 +94,31 @@ func AppendHostPriorityList(dst []byte, args *FilterArgs, names *Names, scores [
 	if asked := args.asked(); len(scores) != asked {
 		panic("wire: one score for each asked node is needed")
 	}
-	byNodes, first, o := args.byNodes(), true, names.current()
-	dst = append(dst, '[')
+	byNodes, start, o := args.byNodes(), len(dst), names.current()
 	for i, score := range scores {
-		dst = append(comma(dst, &first), `{"Host":`...)
+		dst = append(dst, `,{"Host":`...)
 		if byNodes {
 			dst = jsonscan.AppendString(dst, args.Nodes[i].Name)
 		} else {
 			dst = args.appendName(dst, o, i)
 		}
-		dst = append(dst, `,"Score":`...)
-		dst = appendInt(dst, score)
-		dst = append(dst, '}')
+		if uint64(score) < uint64(len(usualScores)) {
+			dst = append(dst, usualScores[score]...)
+		} else {
+			dst = append(appendInt(append(dst, `,"Score":`...), score), '}')
+		}
 	}
+	if len(dst) == start {
+		return append(dst, "[]"...)
+	}
+	dst[start] = '[' // instead of the first comma
 	return append(dst, ']')
+}
+
+// usualScores are the ends of HostPriorities, by score.
+var usualScores = [...]string{
+	`,"Score":0}`, `,"Score":1}`, `,"Score":2}`, `,"Score":3}`, `,"Score":4}`, `,"Score":5}`,
+	`,"Score":6}`, `,"Score":7}`, `,"Score":8}`, `,"Score":9}`, `,"Score":10}`,
 }
 
 // byNodes reports whether the request is in Nodes mode. kube-scheduler sends one of the two;
