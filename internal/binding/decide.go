@@ -7,6 +7,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/slot"
 )
 
 // Decide answers a question that binds, and returns when its record is durable. What the attempt
@@ -45,7 +46,8 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 		// After the writer's lock, since the result's state does not change.
 		step.Meanwhile = func() {
 			ans, failed = e.Answer(ctx, q.Explain)
-			release() // others use the memory while this waits
+			release() // others use the memory while this waits, and decide
+			slot.Release(ctx)
 		}
 		return step, nil
 	})

@@ -66,7 +66,7 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 	} {
 		slot.released = 0
 		if name == "bind" || name == "decide and bind" {
-			slot.released = 1 // which hold it
+			slot.released = 1 // which hold it until they are submitted, or longer
 		}
 		if err := ask(); !errors.Is(err, disk) {
 			t.Errorf("%s: answered with %v", name, err)
