@@ -42,6 +42,7 @@ type dryRun struct {
 	quick    []engine.Trial
 	affected []uint32
 	violates []bool
+	amounts  []state.Amount // what pods request
 	// order is the one in which victims are put back: violating ones first, each group by
 	// importance. It is byImportance or in partitioned.
 	order, byImportance, partitioned []int32
@@ -52,7 +53,7 @@ type dryRun struct {
 // the decision.
 func newDryRun(r *engine.Result, rows state.Bits) *dryRun {
 	q := r.Query
-	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes())}
+	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes()), amounts: q.State.Tables().Amounts()}
 	j.now, j.nanos = now(q)
 	for _, i := range q.Profile.Filter {
 		f := q.Profile.Rules[i]

@@ -67,7 +67,7 @@ func (j *dryRun) tryQuick(row int, k *state.Ranking, from int, room headroom) bo
 	j.classify(k, from)
 	of, gone := k.Of[from:], j.gone
 	for _, i := range j.order {
-		p := &of[i]
+		p := &j.amounts[of[i].Amount]
 		if room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
 			gone[i] = true
 			continue

@@ -17,6 +17,7 @@ type Class struct {
 	ID         int32
 	Shape      *Shape
 	Request    Request
+	amount     int32 // of Request.Amount, in Tables.Amounts
 	NonZeroCPU int64 // millicores, 100 for each container without a request
 	NonZeroMem int64 // bytes, 200 MiB for each container without a request
 	Ports      []int32
@@ -119,6 +120,7 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	}
 	c := Class{Shape: t.Shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
 	c.Request, c.NonZeroCPU, c.NonZeroMem = placedRequest(t, pod)
+	c.amount = t.amount(c.Request.Amount)
 	for _, p := range HostPorts(pod) {
 		c.Ports = append(c.Ports, t.port(p))
 	}

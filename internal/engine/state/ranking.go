@@ -10,11 +10,8 @@ import (
 )
 
 // Ranked holds what a dry run reads of a pod, next to each other for all pods of a node: the pods
-// themselves are far apart in memory.
-type Ranked struct {
-	Amount
-	Priority, Shape, Class int32
-}
+// themselves are far apart in memory. Amount is an index into Tables.Amounts.
+type Ranked struct{ Priority, Shape, Class, Amount int32 }
 
 // RankedVictim holds what it reads of victims besides.
 type RankedVictim struct {
@@ -123,7 +120,7 @@ func (s *State) ranking(list []*Pod, now int64) *Ranking {
 	for i := len(k.Pods) - 1; i >= 0; i-- {
 		p := k.Pods[i]
 		a := p.Class.Request.Amount
-		k.Of[i] = Ranked{Amount: a, Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID}
+		k.Of[i] = Ranked{Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID, Amount: p.Class.amount}
 		k.Victims[i] = RankedVictim{Started: p.Started, ID: p.id}
 		k.After[i] = Amount{CPU: k.After[i+1].CPU + a.CPU, Memory: k.After[i+1].Memory + a.Memory, Ephemeral: k.After[i+1].Ephemeral + a.Ephemeral}
 	}

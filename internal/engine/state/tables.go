@@ -21,6 +21,9 @@ type Tables struct {
 
 	classes map[string]*Class
 
+	amounts   []Amount
+	amountIDs map[Amount]int32
+
 	terms      []*Term
 	termIDs    map[string]int32
 	termPairs  map[pair][]int32
@@ -67,6 +70,7 @@ func newTables() *Tables {
 		shapesByPair: map[pair][]int32{},
 		shapesByNS:   map[string][]int32{},
 		classes:      map[string]*Class{},
+		amountIDs:    map[Amount]int32{},
 		termIDs:      map[string]int32{},
 		termPairs:    map[pair][]int32{},
 		scalars:      map[string]int32{},
@@ -114,6 +118,20 @@ func (t *Tables) Classes() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.classes)
+}
+
+// Amounts returns the amounts that pods of all classes request, each once. Not to be written.
+func (t *Tables) Amounts() []Amount {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.amounts
+}
+
+func (t *Tables) amount(a Amount) int32 {
+	return interned(t, t.amountIDs, a, func() int32 {
+		t.amounts = append(t.amounts, a)
+		return int32(len(t.amounts) - 1)
+	})
 }
 
 // interned returns the id of a key, made by add on first use. Most keys are known, so the first
