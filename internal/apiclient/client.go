@@ -100,7 +100,7 @@ func (c *Client) trust(file string) error {
 }
 
 // Call sends body as JSON, none where it is nil, and returns the body and status of the answer. One
-// other than 2xx is a *Refused; no answer at all is the error of net/http.
+// other than 2xx is a *RefusedError; no answer at all is the error of net/http.
 func (c *Client) Call(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
 	var in io.Reader
 	if body != nil {
@@ -138,7 +138,7 @@ func (c *Client) Call(ctx context.Context, method string, query url.Values, body
 		return nil, 0, fmt.Errorf("read the answer: %w", err)
 	}
 	if resp.StatusCode/100 != 2 {
-		r := &Refused{}
+		r := &RefusedError{}
 		_ = json.Unmarshal(out, r) // whatever it is, the status is told
 		r.Status = resp.StatusCode
 		return nil, resp.StatusCode, r
@@ -146,8 +146,8 @@ func (c *Client) Call(ctx context.Context, method string, query url.Values, body
 	return out, resp.StatusCode, nil
 }
 
-// Refused is an answer that is an error.
-type Refused struct {
+// RefusedError is an answer that is an error.
+type RefusedError struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
@@ -158,7 +158,7 @@ type Refused struct {
 }
 
 // Error returns the detail, and the fields at fault.
-func (r *Refused) Error() string {
+func (r *RefusedError) Error() string {
 	text := strings.TrimPrefix(r.Detail, "podRef: ") // the reader named a pod, not a field
 	if text == "" {
 		text = fmt.Sprintf("the server answered %d %s", r.Status, http.StatusText(r.Status))

@@ -136,7 +136,7 @@ func (s *server) story(ctx context.Context, t target) (*told, error) {
 }
 
 // refused is an answer that is an error.
-type refused = apiclient.Refused
+type refused = apiclient.RefusedError
 
 // call sends a request and returns the answer's body.
 func (s *server) call(ctx context.Context, method string, body any, path ...string) (json.RawMessage, error) {
