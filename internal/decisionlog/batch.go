@@ -62,6 +62,15 @@ func (i *Item) Bytes() int {
 	return n
 }
 
+// pod returns a copy of the question's pod; nil where the snapshot has it.
+func (i *Item) pod() *corev1.Pod {
+	if i.template == nil {
+		return nil
+	}
+	pod := i.own.Of(i.template)
+	return &pod
+}
+
 // Reader decodes the records of a batch. It is for one goroutine, which may be another one than the
 // batch's.
 type Reader struct{ pods *kubeobj.PodCache }
@@ -186,8 +195,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 		return nil, err
 	}
 	if evaluated && i.template != nil { // the whole record is read more than once
-		pod := i.own.Of(i.template)
-		e.pod, e.owned = &pod, false
+		e.pod, e.owned = i.pod(), false
 	}
 	return b.describe(ctx, rec)
 }

@@ -54,7 +54,7 @@ func (l *Log) History(ctx context.Context, name string, since, until time.Time, 
 			after = store.ReplayCursor{Revision: d.Revision, CreatedAt: d.CreatedAt, ID: d.ID}
 			size, n = size+len(d.Input), n+1
 			i := reader.Read(d)
-			e, ok := i.kind.(*Evaluated)
+			_, ok := i.kind.(*Evaluated)
 			if i.err != nil || !ok {
 				return i.err // a bind alone asked about no pod
 			}
@@ -63,7 +63,7 @@ func (l *Log) History(ctx context.Context, name string, since, until time.Time, 
 			if at, known := index[k]; known && !d.CreatedAt.Before(out[at].At) {
 				return nil
 			}
-			pod := e.pod
+			pod := i.pod()
 			if pod == nil {
 				view, err := walk.To(ctx, d.Revision)
 				if err != nil {
