@@ -41,7 +41,7 @@ func overcommitted(st *state.State, row int) int {
 	if has.Pods == 0 || has.CPU == 0 && has.Memory == 0 {
 		return 0
 	}
-	if use.CPU > has.CPU || use.Memory > has.Memory || use.Ephemeral > has.Ephemeral || use.Pods > has.Pods {
+	if use.CPU > has.CPU || use.Memory > has.Memory || use.Ephemeral > has.Ephemeral || int64(use.Pods) > has.Pods {
 		return 1
 	}
 	return 0

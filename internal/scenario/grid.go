@@ -54,7 +54,7 @@ func newGrid(st *state.State) *grid {
 	}
 	for _, row := range g.rows {
 		c, u := set.Capacity(int(row)), st.Use(int(row))
-		for i, v := range [][2]int64{{c.CPU, u.CPU}, {c.Memory, u.Memory}, {c.Pods, u.Pods}, {c.Ephemeral, u.Ephemeral}} {
+		for i, v := range [][2]int64{{c.CPU, u.CPU}, {c.Memory, u.Memory}, {c.Pods, int64(u.Pods)}, {c.Ephemeral, u.Ephemeral}} {
 			g.cols[i].allocatable[row], g.cols[i].requested[row] = v[0], v[1]
 		}
 	}

@@ -107,7 +107,7 @@ func (s *poolSearch) freeOf(st *state.State, row int) amounts {
 		case corev1.ResourceEphemeralStorage:
 			free = c.Ephemeral - use.Ephemeral
 		case corev1.ResourcePods:
-			free = c.Pods - use.Pods
+			free = c.Pods - int64(use.Pods)
 		default:
 			if id, known := st.ScalarID(string(name)); known {
 				free, _ = nodes.Offers(id, row)

@@ -41,7 +41,7 @@ func (j *dryRun) headroom(row int, k *state.Ranking, from int) headroom {
 		return capacity - used + freed - need
 	}
 	return headroom{
-		pods: c.Pods - u.Pods + int64(len(k.Of)-from) - 1,
+		pods: c.Pods - int64(u.Pods) + int64(len(k.Of)-from) - 1,
 		cpu:  left(j.need.CPU, c.CPU, u.CPU, a.CPU), memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
 		ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
 	}

@@ -87,7 +87,7 @@ func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memo
 				out[k] = 75 // with one resource there is nothing to balance
 				continue
 			}
-			out[k] = compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-u.Unbalanced)
+			out[k] = compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced))
 		}
 	}
 }

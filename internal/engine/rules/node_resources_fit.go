@@ -84,11 +84,11 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 		uses, capacities := q.State.Uses(from, to), capacity[from:to]
 		for k := range uses {
 			u, c := &uses[k], &capacities[k]
-			if u.Pods < c.Pods && cpu <= c.CPU-u.CPU && memory <= c.Memory-u.Memory && disk <= c.Ephemeral-u.Ephemeral {
+			if int64(u.Pods) < c.Pods && cpu <= c.CPU-u.CPU && memory <= c.Memory-u.Memory && disk <= c.Ephemeral-u.Ephemeral {
 				continue
 			}
 			row := from + k
-			if u.Pods >= c.Pods {
+			if int64(u.Pods) >= c.Pods {
 				tooMany.Set(row)
 			}
 			if cpu > c.CPU-u.CPU {
@@ -200,7 +200,7 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 		}
 	}
 	c, u := q.Nodes.Capacity(row), q.State.Use(row)
-	add(string(corev1.ResourcePods), 1, c.Pods, u.Pods)
+	add(string(corev1.ResourcePods), 1, c.Pods, int64(u.Pods))
 	add(string(corev1.ResourceCPU), q.Request.CPU, c.CPU, u.CPU)
 	add(string(corev1.ResourceMemory), q.Request.Memory, c.Memory, u.Memory)
 	add(string(corev1.ResourceEphemeralStorage), q.Request.Ephemeral, c.Ephemeral, u.Ephemeral)

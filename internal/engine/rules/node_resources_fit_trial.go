@@ -63,7 +63,7 @@ func (t *fitTrial) Begin(row int32, nominated []*state.Pod) {
 // Move adds or subtracts a pod's requests.
 func (t *fitTrial) Move(p *state.Pod, n int32) {
 	r, k := &p.Class.Request, int64(n)
-	t.use.Pods += k
+	t.use.Pods += n
 	t.use.CPU += k * r.CPU
 	t.use.Memory += k * r.Memory
 	t.use.Ephemeral += k * r.Ephemeral
@@ -94,7 +94,7 @@ func (t *fitTrial) AffectedBy(c *state.Class) bool {
 // Fits reports whether all requests are within what is left.
 func (t *fitTrial) Fits() bool {
 	c, u := t.q.Nodes.Capacity(int(t.row)), &t.use
-	if !t.restOnly && (u.Pods >= c.Pods || t.need.CPU > c.CPU-u.CPU || t.need.Memory > c.Memory-u.Memory || t.need.Ephemeral > c.Ephemeral-u.Ephemeral) {
+	if !t.restOnly && (int64(u.Pods) >= c.Pods || t.need.CPU > c.CPU-u.CPU || t.need.Memory > c.Memory-u.Memory || t.need.Ephemeral > c.Ephemeral-u.Ephemeral) {
 		return false
 	}
 	for i, s := range t.scalars {
@@ -110,7 +110,7 @@ func (t *fitTrial) Verdict() (engine.Code, []string) {
 	var reasons []string
 	code := engine.Unschedulable
 	c, u := t.q.Nodes.Capacity(int(t.row)), &t.use
-	if u.Pods >= c.Pods {
+	if int64(u.Pods) >= c.Pods {
 		reasons = append(reasons, ReasonTooManyPods)
 	}
 	add := func(name string, want, have, used int64) {

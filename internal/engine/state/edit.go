@@ -48,7 +48,7 @@ type Edit struct {
 // Edit starts the next state. The receiver stays as it is.
 func (s *State) Edit() *Edit {
 	next := *s
-	return &Edit{id: lastEdit.Add(1), s: &next, objectsOwned: map[string]bool{}}
+	return &Edit{id: lastEdit.Add(1), s: &next}
 }
 
 // Overlay starts a state for one question. The names of its nodes' resources stay out of the
@@ -254,7 +254,7 @@ func (e *Edit) priorityClasses() map[string]*schedulingv1.PriorityClass {
 
 func (e *Edit) objects(ns string) *namespaced {
 	if len(e.objectsOwned) == 0 {
-		e.s.objects = maps.Clone(e.s.objects)
+		e.s.objects, e.objectsOwned = maps.Clone(e.s.objects), map[string]bool{}
 	}
 	o := e.s.objects[ns]
 	if e.objectsOwned[ns] {
@@ -317,7 +317,7 @@ func (e *Edit) removeNode(name string) {
 	}
 	e.forgetAttached() // rows have changed
 	e.applyList(int(row))
-	pods := slices.Clone(e.s.onNode.at(int(row)))
+	pods := slices.Clone(e.s.PodsOn(int(row)))
 	for _, p := range pods {
 		if !e.step() {
 			return
@@ -348,19 +348,26 @@ func (e *Edit) waitingPods(node string) []*Pod {
 
 // putPod adds or replaces a compiled pod.
 func (e *Edit) putPod(p *Pod) {
-	e.removePod(p.Namespace, p.Name)
-	e.addPod(p)
+	if before := e.s.pods.put(e.id, p); before != nil {
+		e.leave(before)
+	}
+	e.place(p)
 }
 
-// addPod adds a compiled pod to its node; Row is set here.
+// addPod adds a compiled pod that the state does not have.
 func (e *Edit) addPod(p *Pod) {
+	e.s.pods.put(e.id, p)
+	e.place(p)
+}
+
+// place adds a compiled pod to its node, or to those that wait; Row is set here.
+func (e *Edit) place(p *Pod) {
 	p.Row = -1
 	if p.NodeName != "" {
 		if r, ok := e.s.nodes.byName[p.NodeName]; ok {
 			p.Row = r
 		}
 	}
-	e.s.pods.put(e.id, p)
 	switch {
 	case p.occupies():
 		e.count(p, 1)
@@ -383,6 +390,11 @@ func (e *Edit) removePod(ns, name string) {
 		return
 	}
 	e.s.pods.remove(e.id, ns, name)
+	e.leave(p)
+}
+
+// leave takes a pod from where place put it.
+func (e *Edit) leave(p *Pod) {
 	switch {
 	case p.occupies():
 		e.count(p, -1)
@@ -401,7 +413,7 @@ func (e *Edit) removePod(ns, name string) {
 			delete(e.s.waiting, p.NodeName)
 		}
 	default:
-		e.s.pending.remove(e.id, ns, name)
+		e.s.pending.remove(e.id, p.Namespace, p.Name)
 		if p.Nominated != "" {
 			e.dropPod(nominatedList, p)
 		}
@@ -420,7 +432,7 @@ func (e *Edit) count(p *Pod, sign int64) {
 	u.Ephemeral += sign * c.Request.Ephemeral
 	u.NonZeroCPU += sign * c.NonZeroCPU
 	u.NonZeroMem += sign * c.NonZeroMem
-	u.Pods += sign
+	u.Pods += int32(sign)
 	u.weigh(&e.s.nodes.capacity[row])
 	for _, sc := range c.Request.Scalars {
 		at := e.s.scalar.edit(e.id, int(sc.ID))

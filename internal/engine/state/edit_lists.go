@@ -15,18 +15,27 @@ type listChange struct {
 	gone map[*Pod]struct{}
 }
 
-// podList returns the list of a row's pods, or of nominated ones, for writing.
-func (e *Edit) podList(key int) *[]*Pod {
+// podList returns the list of a row's pods, or of nominated ones.
+func (e *Edit) podList(key int) []*Pod {
 	if key == nominatedList {
-		return &e.s.nominated
+		return e.s.nominated
 	}
-	return e.s.onNode.edit(e.id, key)
+	return e.s.PodsOn(key)
+}
+
+// setPodList replaces a list. The one before is not written: other states have it.
+func (e *Edit) setPodList(key int, list []*Pod) {
+	if key == nominatedList {
+		e.s.nominated = list
+		return
+	}
+	*e.s.onNode.edit(e.id, key) = &list
 }
 
 // insertPod inserts a pod into a list in order of namespace and name.
 func (e *Edit) insertPod(key int, p *Pod) {
 	list := e.podList(key)
-	if c := e.change(key, *list); c != nil {
+	if c := e.change(key, list); c != nil {
 		if _, gone := c.gone[p]; gone {
 			delete(c.gone, p)
 			return
@@ -34,20 +43,20 @@ func (e *Edit) insertPod(key int, p *Pod) {
 		c.add = append(c.add, p)
 		return
 	}
-	i, _ := find(*list, p.Namespace, p.Name)
-	fresh := make([]*Pod, 0, len(*list)+1)
-	*list = append(append(append(fresh, (*list)[:i]...), p), (*list)[i:]...)
+	i, _ := find(list, p.Namespace, p.Name)
+	fresh := make([]*Pod, 0, len(list)+1)
+	e.setPodList(key, append(append(append(fresh, list[:i]...), p), list[i:]...))
 }
 
 // dropPod removes a pod from a list.
 func (e *Edit) dropPod(key int, p *Pod) {
 	list := e.podList(key)
-	if c := e.change(key, *list); c != nil {
+	if c := e.change(key, list); c != nil {
 		c.gone[p] = struct{}{}
 		return
 	}
-	if i, ok := find(*list, p.Namespace, p.Name); ok {
-		*list = append(append(make([]*Pod, 0, len(*list)-1), (*list)[:i]...), (*list)[i+1:]...)
+	if i, ok := find(list, p.Namespace, p.Name); ok {
+		e.setPodList(key, append(append(make([]*Pod, 0, len(list)-1), list[:i]...), list[i+1:]...))
 	}
 }
 
@@ -78,8 +87,8 @@ func (e *Edit) applyList(key int) {
 	}
 	delete(e.lists, key)
 	list := e.podList(key)
-	fresh := make([]*Pod, 0, len(*list)+len(c.add))
-	for _, from := range [][]*Pod{*list, c.add} {
+	fresh := make([]*Pod, 0, len(list)+len(c.add))
+	for _, from := range [][]*Pod{list, c.add} {
 		for _, p := range from {
 			if !e.step() {
 				return
@@ -93,5 +102,5 @@ func (e *Edit) applyList(key int) {
 	if e.ended == nil {
 		e.ended = err
 	}
-	*list = fresh
+	e.setPodList(key, fresh)
 }

@@ -63,7 +63,7 @@ func (c *rankCache) slots(n int) []atomic.Pointer[Ranking] {
 // Ranking ranks a row's pods. now is in seconds since 1970. A pod without a start time counts as
 // started now, which matters only beside one whose start is later.
 func (s *State) Ranking(row int, now int64) *Ranking {
-	list := s.onNode.at(row)
+	list := s.PodsOn(row)
 	if len(list) == 0 {
 		return &emptyRanking
 	}

@@ -21,7 +21,7 @@ type State struct {
 	nodes  *NodeSet
 	use    vec[Use]
 	scalar vec[*Requested] // by scalar id
-	onNode vec[[]*Pod]     // by row, in order of namespace and name
+	onNode vec[*[]*Pod]    // by row, in order of namespace and name; nil for none
 	shapes vec[*Postings]
 	terms  vec[*Postings]
 	ports  vec[*Postings]
@@ -55,11 +55,11 @@ const percent = 100
 type Use struct {
 	Amount
 	NonZeroCPU, NonZeroMem int64
-	Pods                   int64
+	Pods                   int32
 	// Unbalanced is how many points of the balance score the node's uneven use of cpu and memory
 	// costs: 0 to 50, see Balance. It is kept here because it changes only with pods, and every
 	// decision reads it.
-	Unbalanced int64
+	Unbalanced int32
 }
 
 // Balance scores how evenly cpu and memory are used, 50 to 100: 100 less the
@@ -80,7 +80,7 @@ func Balance(cpu, cpuCapacity, memory, memoryCapacity int64) int64 {
 func (u *Use) weigh(c *Capacity) {
 	u.Unbalanced = 0
 	if c.CPU != 0 && c.Memory != 0 {
-		u.Unbalanced = percent - Balance(u.CPU, c.CPU, u.Memory, c.Memory)
+		u.Unbalanced = int32(percent - Balance(u.CPU, c.CPU, u.Memory, c.Memory))
 	}
 }
 
@@ -117,7 +117,12 @@ func (s *State) PodCount() int { return s.pods.n }
 
 // PodsOn lists the pods that occupy a row, by namespace and name. Not to be
 // written.
-func (s *State) PodsOn(row int) []*Pod { return s.onNode.at(row) }
+func (s *State) PodsOn(row int) []*Pod {
+	if list := s.onNode.at(row); list != nil {
+		return *list
+	}
+	return nil
+}
 
 // EachPod visits all pods in no particular order.
 func (s *State) EachPod(f func(*Pod)) { s.pods.each(f) }

@@ -16,8 +16,13 @@ type keyed interface {
 // by hash, so that a change copies a few kilobytes whatever the number of entries. Older states
 // keep theirs.
 type table[E keyed] struct {
-	root [64]*branch[E]
+	root *root[E] // nil where nothing was ever put
 	n    int
+}
+
+type root[E keyed] struct {
+	owner    uint64 // the edit that may write it
+	branches [64]*branch[E]
 }
 
 type branch[E keyed] struct {
@@ -79,8 +84,11 @@ func place[E keyed](bucket []slot[E], hash uint32, namespace, name string) (int,
 
 // get finds an entry; the zero value where there is none.
 func (t *table[E]) get(namespace, name string) (none E) {
+	if t.n == 0 {
+		return none
+	}
 	h := hashOf(namespace, name)
-	b := t.root[h&63]
+	b := t.root.branches[h&63]
 	if b == nil {
 		return none
 	}
@@ -93,7 +101,15 @@ func (t *table[E]) get(namespace, name string) (none E) {
 
 // bucket returns the place of a hash's bucket in a branch that belongs to the edit.
 func (t *table[E]) bucket(edit uint64, h uint32) **bucket[E] {
-	b := t.root[h&63]
+	switch r := t.root; {
+	case r == nil:
+		t.root = &root[E]{owner: edit}
+	case r.owner != edit:
+		fresh := *r
+		fresh.owner = edit
+		t.root = &fresh
+	}
+	b := t.root.branches[h&63]
 	switch {
 	case b == nil:
 		b = &branch[E]{owner: edit}
@@ -102,11 +118,12 @@ func (t *table[E]) bucket(edit uint64, h uint32) **bucket[E] {
 		fresh.owner = edit
 		b = &fresh
 	}
-	t.root[h&63] = b
+	t.root.branches[h&63] = b
 	return &b.kids[h>>6&63]
 }
 
-func (t *table[E]) put(edit uint64, e E) {
+// put adds an entry, and returns the one that it replaces; the zero value where there was none.
+func (t *table[E]) put(edit uint64, e E) (before E) {
 	namespace, name := e.key()
 	h := hashOf(namespace, name)
 	at := t.bucket(edit, h)
@@ -114,12 +131,13 @@ func (t *table[E]) put(edit uint64, e E) {
 	i, had := place(slots, h, namespace, name)
 	rest := slots[i:]
 	if had {
-		rest = rest[1:]
+		before, rest = rest[0].entry, rest[1:]
 	} else {
 		t.n++
 	}
 	fresh := make([]slot[E], 0, i+1+len(rest))
 	*at = &bucket[E]{append(append(append(fresh, slots[:i]...), slot[E]{h, e}), rest...)}
+	return before
 }
 
 func (t *table[E]) remove(edit uint64, namespace, name string) {
@@ -134,7 +152,10 @@ func (t *table[E]) remove(edit uint64, namespace, name string) {
 
 // each visits all entries in no particular order.
 func (t *table[E]) each(f func(E)) {
-	for _, b := range t.root {
+	if t.root == nil {
+		return
+	}
+	for _, b := range t.root.branches {
 		if b == nil {
 			continue
 		}
