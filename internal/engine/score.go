@@ -83,11 +83,9 @@ func (r *Result) score() error {
 		r.sums, r.Top = sums, top+r.common
 		return nil
 	}
+	r.addClasses()
 	for i := range r.Scores {
-		switch s := &r.Scores[i]; {
-		case s.classes.Own != nil:
-			r.addClasses(s)
-		case s.RawBytes != nil && sums == nil:
+		if s := &r.Scores[i]; s.RawBytes != nil && sums == nil {
 			r.addBytes(s)
 		}
 	}

@@ -28,27 +28,47 @@ func (c *Classes) Class(row int) int {
 	return int(c.Of[row])
 }
 
-// addClasses is addWeighted for scores by class.
-func (r *Result) addClasses(s *RuleScores) {
-	c, total := &s.classes, r.totals()
-	last := s.Weight * c.Norm[len(c.Norm)-1]
+// addClasses is addWeighted for the scores by class. What classes of the same rows add is added in
+// one pass.
+func (r *Result) addClasses() {
+	var of []int32
+	var adds []int64 // by class of of, the last one first
+	for i := range r.Scores {
+		s := &r.Scores[i]
+		c := &s.classes
+		if c.Own == nil {
+			continue
+		}
+		if len(adds) != len(c.Norm) || len(of) != len(c.Of) || of != nil && &of[0] != &c.Of[0] {
+			r.addByClass(of, adds)
+			of, adds = c.Of, make([]int64, len(c.Norm))
+		}
+		for class, norm := range c.Norm {
+			adds[(class+1)%len(adds)] += s.Weight * norm
+		}
+		total := r.totals()
+		for row := range c.Own.All() {
+			total[row] += s.Weight * (s.Norm[row] - c.Norm[c.Class(row)])
+		}
+	}
+	r.addByClass(of, adds)
+}
+
+func (r *Result) addByClass(of []int32, adds []int64) {
+	if len(adds) == 0 {
+		return
+	}
+	total := r.totals()
 	for from, to := range r.Feasible.Runs() {
 		totals := total[from:to]
-		if c.Of == nil {
+		if of == nil {
 			for k := range totals {
-				totals[k] += last
+				totals[k] += adds[0]
 			}
 			continue
 		}
-		for k, class := range c.Of[from:to] {
-			if class < 0 {
-				totals[k] += last
-			} else {
-				totals[k] += s.Weight * c.Norm[class]
-			}
+		for k, class := range of[from:to] {
+			totals[k] += adds[class+1]
 		}
-	}
-	for row := range c.Own.All() {
-		total[row] += s.Weight * (s.Norm[row] - c.Norm[c.Class(row)])
 	}
 }

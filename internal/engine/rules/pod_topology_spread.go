@@ -127,13 +127,15 @@ func countDomains(q *engine.Query, list []*spreadConstraint, keyed state.Bits) [
 				counting = keyed
 			}
 			n.eligible = make([]bool, len(c.column.Values))
-			for row := range counting.All() {
+			for from, to := range counting.Runs() {
 				if n.domains == len(n.eligible) {
 					break
 				}
-				if v := c.column.Value[row]; v >= 0 && !n.eligible[v] {
-					n.eligible[v] = true
-					n.domains++
+				for _, v := range c.column.Value[from:to] {
+					if v >= 0 && !n.eligible[v] {
+						n.eligible[v] = true
+						n.domains++
+					}
 				}
 			}
 		}
