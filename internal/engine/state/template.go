@@ -11,7 +11,8 @@ const maxTemplates = 4096
 // PutPod is Put for a pod that differs from a template in name, UID and node alone. Only the first
 // pod of a template is compiled. The template must not change as long as the edit goes on.
 func (e *Edit) PutPod(template *corev1.Pod, name, uid, node string) error {
-	if like := e.templates[template]; like != nil && like.Volumes == nil { // a claim may have the pod's name
+	// A claim may have the pod's name.
+	if like := e.templates[template]; like != nil && like.Volumes == nil {
 		p := *like
 		p.Name, p.UID, p.NodeName = name, uid, node
 		p.identify()
