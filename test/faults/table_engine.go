@@ -7,7 +7,7 @@ var engineFaults = []fault{
 	return rows[:max(0, len(rows)-1)], true`},
 	}},
 	{"memo-shared", "two questions use one memo at the same time", "./internal/engine/incremental", "TestDeciderAsksTwinsOfAKind", []edit{
-		{"internal/engine/incremental/decider.go", `case m.busy:`, `case m.busy && false:`},
+		{"internal/engine/incremental/decider.go", `if m.busy.CompareAndSwap(false, true) {`, `if m.busy.CompareAndSwap(false, true) || true {`},
 	}},
 	{"sums-keep-a-score", "a score that is made anew counts twice, as it was before", "./internal/engine/incremental", "TestRulesMayBeOfAnyMake", []edit{
 		{"internal/engine/incremental/memo_score.go", `m.summed = false // the sums may have it`, ``},

@@ -1,7 +1,12 @@
 package incremental
 
 import (
+	"cmp"
+	"maps"
+	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -19,19 +24,15 @@ import (
 // A Decider is safe for concurrent use, and its memory is bounded. Until a result is released, its
 // memo answers no other question. The last state is kept alive.
 type Decider struct {
-	mu      sync.Mutex
+	count        counters
+	limit, twins int
+	uses         atomic.Int64 // of memos
+
+	mu      sync.RWMutex
 	trail   state.Trail // guarded by mu, as is all below
 	classes map[classKey]*memo
-	newest  *memo // of a ring in order of use
-	bytes   int   // what all memos hold
-	limit   int
-	count   Counters
+	bytes   int                 // what all memos hold
 	met     map[uint64]struct{} // hashes of kinds of pods without a memo; nil: each gets one at once
-
-	// Of the pod that is encoded.
-	key        []byte
-	volumes    []corev1.Volume
-	conditions []corev1.PodCondition
 }
 
 // Counters count the decisions by the way they were made.
@@ -47,13 +48,15 @@ type Counters struct {
 	Dropped int
 }
 
+type counters struct{ kept, rows, whole, plain, dropped atomic.Int64 }
+
 // DefaultDeciderBytes is the default bound of a Decider's memory: some thousand kinds of pods on a
 // thousand nodes.
 const DefaultDeciderBytes = 32 << 20
 
-// maxTwins is how many memos of one kind of pod there are at most, for questions about equal pods
-// that come at the same time.
-const maxTwins = 4
+// leastTwins is how many memos of one kind of pod there may be, for questions about equal pods that
+// come at the same time. There may be one for each processor.
+const leastTwins = 4
 
 // fewCandidates is the part of the nodes below which candidates are left to engine.Decide: it
 // judges these alone, where a memo judges all nodes.
@@ -65,7 +68,7 @@ func NewDecider(limit int) *Decider {
 	if limit <= 0 {
 		limit = DefaultDeciderBytes
 	}
-	return &Decider{classes: map[classKey]*memo{}, limit: limit}
+	return &Decider{classes: map[classKey]*memo{}, limit: limit, twins: max(leastTwins, runtime.GOMAXPROCS(0))}
 }
 
 // maxMet bounds how many kinds of pods are known to have come once.
@@ -96,15 +99,17 @@ func (d *Decider) first(pod []byte) bool {
 
 // Counters returns the counts so far.
 func (d *Decider) Counters() Counters {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.count
+	c := &d.count
+	return Counters{
+		Kept: int(c.kept.Load()), Rows: int(c.rows.Load()), Whole: int(c.whole.Load()),
+		Plain: int(c.plain.Load()), Dropped: int(c.dropped.Load()),
+	}
 }
 
 // Bytes is the approximate size of the Decider's memory now.
 func (d *Decider) Bytes() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.mu.RLock()
+	defer d.mu.RUnlock()
 	return d.bytes
 }
 
@@ -123,9 +128,7 @@ func (d *Decider) Decide(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 			return r, nil
 		}
 	}
-	d.mu.Lock()
-	d.count.Plain++
-	d.mu.Unlock()
+	d.count.plain.Add(1)
 	return engine.Decide(s, pod, p, o)
 }
 
@@ -145,7 +148,7 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 	}
 	q := m.begin(s, pod, o)
 	if q == nil {
-		d.note(m, nil)
+		d.resize(m)
 		m.Done()
 		return nil
 	}
@@ -159,51 +162,65 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 	if err != nil {
 		m.forget()
 		q.Release()
-		d.note(m, nil)
+		d.resize(m)
 		m.Done()
 		return nil
 	}
 	m.at = at
-	d.note(m, func() {
-		switch {
-		case !kept:
-			d.count.Plain++
-		case m.whole:
-			d.count.Whole++
-		default:
-			d.count.Kept++
-			d.count.Rows += m.changed.Count()
-		}
-	})
+	d.resize(m)
+	switch {
+	case !kept:
+		d.count.plain.Add(1)
+	case m.whole:
+		d.count.whole.Add(1)
+	default:
+		d.count.kept.Add(1)
+		d.count.rows.Add(int64(m.changed.Count()))
+	}
 	return r
 }
 
 // take steps to a state and returns a memo that no other question uses, with the rows that changed
 // since it was used last and the position of the state; nil where the question is left to
 // engine.Decide.
+//
+// Questions about the newest state only read what they share. With one lock for all of them, a
+// question that has a memo would wait for others, which find all memos of the kind in use.
 func (d *Decider) take(s *state.State, pod *corev1.Pod, p *engine.Profile, o *engine.Options) (m *memo, at uint64) {
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	kind, ok := e.encode(pod)
+	if !ok {
+		return nil, 0
+	}
+	key := keyOf(pod, p, o)
+	d.mu.RLock()
+	known := false
+	if d.trail.At(s) {
+		if m, known = d.idle(key, kind); m != nil {
+			at = d.use(m)
+		}
+	}
+	d.mu.RUnlock()
+	if known {
+		return m, at
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.trail.Follow(s) { // no memo of other nodes or tables is of use, and each would keep them alive
 		d.drop()
 	}
-	if m = d.memo(pod, p, o); m == nil {
+	if m = d.memo(key, kind); m == nil {
 		return nil, 0
 	}
-	m.busy = true
-	m.recent, m.reached = d.trail.Since(m.at, m.recent[:0])
-	return m, d.trail.End()
+	return m, d.use(m)
 }
 
-// note records what a memo holds now, and drops the oldest ones beyond the limit. then, where not
-// nil, is called under the lock.
-func (d *Decider) note(m *memo, then func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if then != nil {
-		then()
-	}
-	d.resize(m)
+// use tells a memo which rows changed, and returns the position of the state.
+func (d *Decider) use(m *memo) (at uint64) {
+	m.used.Store(d.uses.Add(1))
+	m.recent, m.reached = d.trail.Since(m.at, m.recent[:0])
+	return d.trail.End()
 }
 
 // drop forgets all memos.
@@ -212,7 +229,7 @@ func (d *Decider) drop() {
 		m.dropped = true
 	}
 	clear(d.classes)
-	d.newest, d.bytes = nil, 0
+	d.bytes = 0
 }
 
 // classKey distinguishes kinds of questions. Pods that differ in nothing but name, UID and age are
@@ -224,101 +241,117 @@ type classKey struct {
 	pod                               string
 }
 
-// memo finds a memo for a question and makes it the newest.
-func (d *Decider) memo(pod *corev1.Pod, p *engine.Profile, o *engine.Options) *memo {
-	b, ok := d.encode(pod)
-	if !ok {
-		return nil
-	}
+// keyOf returns the key of a question but for its pod.
+func keyOf(pod *corev1.Pod, p *engine.Profile, o *engine.Options) classKey {
 	// The one list for which empty is not the same as absent: NodeAffinity scores with an empty
 	// one. Encoded, both are nothing.
 	a := pod.Spec.Affinity
 	none := a != nil && a.NodeAffinity != nil && a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution != nil
-	for twin := range maxTwins {
-		m := d.classes[classKey{p, o.ScoreAlways, o.NoScores, none, twin, string(b)}]
-		switch {
-		case m == nil && twin == 0 && d.first(b):
-			return nil
-		case m == nil:
-			m = &memo{d: d, key: classKey{p, o.ScoreAlways, o.NoScores, none, twin, string(b)}}
-			d.classes[m.key] = m
-		case m.busy:
-			continue
-		case m == d.newest:
-			return m
-		default:
-			m.unlink()
-		}
-		d.link(m)
-		return m
-	}
-	return nil
+	return classKey{profile: p, scoreAlways: o.ScoreAlways, noScores: o.NoScores, preferNone: none}
 }
 
-// encode returns what distinguishes a pod from those of another kind. No rule reads that it waited,
-// or a volume that has a name and nothing else that is kept, such as the one with the token of the
-// pod's service account, whose name is different in each pod.
-func (d *Decider) encode(pod *corev1.Pod) (key []byte, ok bool) {
+// idle finds a memo of a kind that is in no use, and takes it. known reports that there is nothing
+// else to be had: it was found, or no further twin may be made.
+func (d *Decider) idle(key classKey, kind []byte) (m *memo, known bool) {
+	for key.twin = range d.twins {
+		m := d.classes[classKey{key.profile, key.scoreAlways, key.noScores, key.preferNone, key.twin, string(kind)}]
+		if m == nil {
+			return nil, false
+		}
+		if m.busy.CompareAndSwap(false, true) {
+			return m, true
+		}
+	}
+	return nil, true
+}
+
+// memo takes a memo of a kind, which it makes where all are in use; nil where it may not.
+func (d *Decider) memo(key classKey, kind []byte) *memo {
+	m, known := d.idle(key, kind)
+	if known {
+		return m
+	}
+	key.pod = string(kind)
+	for d.classes[key] != nil {
+		key.twin++
+	}
+	if key.twin == 0 && d.first(kind) {
+		return nil
+	}
+	m = &memo{d: d, key: key}
+	m.busy.Store(true)
+	d.classes[key] = m
+	return m
+}
+
+// encoder holds what encode uses again.
+type encoder struct {
+	key        []byte
+	volumes    []corev1.Volume
+	conditions []corev1.PodCondition
+}
+
+var encoders = sync.Pool{New: func() any { return new(encoder) }}
+
+// encode returns what distinguishes a pod from those of another kind, valid until the next call. No
+// rule reads that it waited, or a volume that has a name and nothing else that is kept, such as the
+// one with the token of the pod's service account, whose name is different in each pod.
+func (e *encoder) encode(pod *corev1.Pod) (key []byte, ok bool) {
 	kind := *pod
 	meta := &kind.ObjectMeta
 	meta.Name, meta.GenerateName, meta.UID, meta.ResourceVersion = "", "", "", ""
 	meta.CreationTimestamp.Reset()
 	meta.ManagedFields = nil
-	d.conditions = d.conditions[:0]
+	e.conditions = e.conditions[:0]
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type != corev1.PodScheduled {
-			d.conditions = append(d.conditions, *c)
+			e.conditions = append(e.conditions, *c)
 		}
 	}
-	kind.Status.Conditions = d.conditions
-	d.volumes = d.volumes[:0]
+	kind.Status.Conditions = e.conditions
+	e.volumes = e.volumes[:0]
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
 		if v.VolumeSource != (corev1.VolumeSource{EmptyDir: v.EmptyDir, Projected: v.Projected}) {
-			d.volumes = append(d.volumes, *v)
+			e.volumes = append(e.volumes, *v)
 		}
 	}
-	kind.Spec.Volumes = d.volumes
+	kind.Spec.Volumes = e.volumes
 	size := kind.Size()
-	if cap(d.key) < size {
-		d.key = make([]byte, 2*size)
+	if cap(e.key) < size {
+		e.key = make([]byte, 2*size)
 	}
-	n, err := kind.MarshalToSizedBuffer(d.key[:size])
-	return d.key[size-n : size], err == nil
+	n, err := kind.MarshalToSizedBuffer(e.key[:size])
+	return e.key[size-n : size], err == nil
 }
 
-// link makes a memo the newest of the ring.
-func (d *Decider) link(m *memo) {
-	if d.newest == nil {
-		m.older, m.newer = m, m
-	} else {
-		m.older, m.newer = d.newest, d.newest.newer
-		m.older.newer, m.newer.older = m, m
-	}
-	d.newest = m
-}
-
-// unlink takes a memo that is not the only one out of the ring.
-func (m *memo) unlink() { m.older.newer, m.newer.older = m.newer, m.older }
-
-// resize records what a memo holds now and drops the oldest ones beyond the limit; the newest
-// stays.
+// resize records what a memo in use holds now, and drops those beyond the limit, by their last use.
 func (d *Decider) resize(m *memo) {
+	size := m.size()
+	if size == m.bytes {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if m.dropped {
 		return
 	}
-	size := m.size()
 	d.bytes += size - m.bytes
 	m.bytes = size
-	for d.bytes > d.limit {
-		old := d.newest.newer
-		if old == d.newest {
+	if d.bytes <= d.limit {
+		return
+	}
+	byUse := func(a, b *memo) int { return cmp.Compare(a.used.Load(), b.used.Load()) }
+	old := slices.SortedFunc(maps.Values(d.classes), byUse)
+	for _, x := range old {
+		if d.bytes <= d.limit/8*7 { // room for the next ones
 			return
 		}
-		old.unlink()
-		delete(d.classes, old.key)
-		d.bytes -= old.bytes
-		old.dropped = true
-		d.count.Dropped++
+		if x != m {
+			delete(d.classes, x.key)
+			d.bytes -= x.bytes
+			x.dropped = true
+			d.count.dropped.Add(1)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package incremental
 
 import (
+	"sync/atomic"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
@@ -13,9 +15,10 @@ type memo struct {
 	d   *Decider
 	key classKey
 
-	older, newer  *memo // guarded by d.mu, as is all up to dropped
-	bytes         int
-	busy, dropped bool
+	busy    atomic.Bool
+	used    atomic.Int64 // the last use, by d.uses
+	dropped bool         // guarded by d.mu
+	bytes   int          // read under d.mu, and by the question that uses the memo, which alone writes it
 
 	// Of the question at hand: the rows that changed, some more than once; not all of them, unless
 	// reached.
@@ -97,11 +100,7 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 }
 
 // Done implements engine.Runner: the memo answers the next question.
-func (m *memo) Done() {
-	m.d.mu.Lock()
-	defer m.d.mu.Unlock()
-	m.busy = false
-}
+func (m *memo) Done() { m.busy.Store(false) }
 
 // reset begins anew, with the locality of each rule.
 func (m *memo) reset(q *engine.Query) {

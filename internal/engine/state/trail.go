@@ -16,10 +16,13 @@ type Trail struct {
 // End is the position after the last step.
 func (t *Trail) End() uint64 { return t.from + uint64(len(t.rows)) }
 
+// At reports whether the last step was to a state as it is.
+func (t *Trail) At(s *State) bool { return t.last == s && t.step == s.step }
+
 // Follow steps to a state. It reports whether that has the nodes and the tables of the one before;
 // a Trail that has been nowhere follows any.
 func (t *Trail) Follow(s *State) (same bool) {
-	if t.last == s && t.step == s.step {
+	if t.At(s) {
 		return true
 	}
 	same = t.last == nil || t.nodes == s.nodes && t.tables == s.t
