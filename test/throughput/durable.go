@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,10 +124,12 @@ func (h *system) durable(ctx context.Context, o options, name string) (float64, 
 	})
 }
 
-// unrecorded gives decisions a second where none is written: what the engine
-// leaves to be had.
+// unrecorded gives decisions a second where none is written: what the engine leaves to be had.
 func (h *system) unrecorded(ctx context.Context, o options, name string) (float64, error) {
-	return crowd(o.Callers, o.For, func() error { return h.decide(ctx, name, true) })
+	return crowd(o.Callers, o.For, func() error {
+		defer runtime.Gosched() // a caller that never waits is stopped in the middle of a decision
+		return h.decide(ctx, name, true)
+	})
 }
 
 // crowd lets callers call for a while.
