@@ -1,0 +1,148 @@
+package state
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Bind puts a pending pod (or one that the state does not know) on a node.
+func (e *Edit) Bind(pod *corev1.Pod, node string) error {
+	p, err := newPod(e.s.t, pod)
+	if err != nil {
+		return err
+	}
+	p.NodeName, p.Nominated = node, ""
+	e.putPod(p)
+	return nil
+}
+
+// waitingPods returns a node's pods of s.waiting, to be changed in place: copying for every pod
+// would be quadratic.
+func (e *Edit) waitingPods(node string) []*Pod {
+	if e.waitingOwned == nil {
+		e.s.waiting, e.waitingOwned = maps.Clone(e.s.waiting), map[string]bool{}
+	}
+	if !e.waitingOwned[node] {
+		e.s.waiting[node], e.waitingOwned[node] = slices.Clone(e.s.waiting[node]), true
+	}
+	return e.s.waiting[node]
+}
+
+// putPod adds or replaces a compiled pod.
+func (e *Edit) putPod(p *Pod) {
+	if before := e.s.pods.put(e.id, p); before != nil {
+		e.leave(before)
+	}
+	e.place(p)
+}
+
+// addPod adds a compiled pod that the state does not have.
+func (e *Edit) addPod(p *Pod) {
+	e.s.pods.put(e.id, p)
+	e.place(p)
+}
+
+// place adds a compiled pod to its node, or to those that wait; Row is set here.
+func (e *Edit) place(p *Pod) {
+	p.Row = -1
+	if p.NodeName != "" {
+		if r, ok := e.s.nodes.byName[p.NodeName]; ok {
+			p.Row = r
+		}
+	}
+	switch {
+	case p.occupies():
+		e.count(p, 1)
+		e.insertPod(int(p.Row), p)
+	case p.Terminal:
+	case p.NodeName != "":
+		list := append(e.waitingPods(p.NodeName), p)
+		e.s.waiting[p.NodeName] = list
+	default:
+		e.s.pending.put(e.id, p)
+		if p.Nominated != "" {
+			e.insertPod(nominatedList, p)
+		}
+	}
+}
+
+func (e *Edit) removePod(ns, name string) {
+	p := e.s.pods.get(ns, name)
+	if p == nil {
+		return
+	}
+	e.s.pods.remove(e.id, ns, name)
+	e.leave(p)
+}
+
+// leave takes a pod from where place put it.
+func (e *Edit) leave(p *Pod) {
+	switch {
+	case p.occupies():
+		e.count(p, -1)
+		e.dropPod(int(p.Row), p)
+	case p.Terminal:
+	case p.NodeName != "":
+		rest := e.waitingPods(p.NodeName)
+		switch i := slices.Index(rest, p); {
+		case i == 0: // where all of them go in order: shifting the others would be quadratic
+			rest[0], rest = nil, rest[1:]
+		case i > 0:
+			rest = slices.Delete(rest, i, i+1)
+		}
+		e.s.waiting[p.NodeName] = rest
+		if len(rest) == 0 {
+			delete(e.s.waiting, p.NodeName)
+		}
+	default:
+		e.s.pending.remove(e.id, p.Namespace, p.Name)
+		if p.Nominated != "" {
+			e.dropPod(nominatedList, p)
+		}
+	}
+}
+
+// count adds a pod's class to its node's columns (sign 1), or removes it (-1).
+func (e *Edit) count(p *Pod, sign int64) {
+	c, row := p.Class, int(p.Row)
+	if e.inPlace {
+		e.rows = append(e.rows, p.Row)
+	}
+	u := e.s.use.edit(e.id, row)
+	u.CPU += sign * c.Request.CPU
+	u.Memory += sign * c.Request.Memory
+	u.Ephemeral += sign * c.Request.Ephemeral
+	u.NonZeroCPU += sign * c.NonZeroCPU
+	u.NonZeroMem += sign * c.NonZeroMem
+	u.Pods += int32(sign)
+	u.weigh(&e.s.nodes.capacity[row])
+	for _, sc := range c.Request.Scalars {
+		at := e.s.scalar.edit(e.id, int(sc.ID))
+		*at = (*at).add(e.id, row, sign*sc.N)
+	}
+	bump := func(v *vec[*Postings], id int32) {
+		at := v.edit(e.id, int(id))
+		*at = (*at).add(p.Row, int32(sign))
+	}
+	bump(&e.s.shapes, c.Shape.ID)
+	for _, id := range c.Terms {
+		bump(&e.s.terms, id)
+	}
+	for _, id := range c.Ports {
+		bump(&e.s.ports, id)
+	}
+	if p.Volumes == nil {
+		return
+	}
+	for _, id := range p.Volumes.disks {
+		bump(&e.s.disks, id)
+	}
+	for _, id := range p.Volumes.claims {
+		bump(&e.s.claims, id)
+	}
+	if a := e.ownAttached(); a != nil {
+		a.count(e.id, e.s, p, int32(sign))
+	}
+}
