@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"berth/internal/memory"
@@ -95,9 +96,18 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 // kept reads bytes without a copy: the driver makes them anew for each value.
 type kept struct{ into *[]byte }
 
-// Scan implements sql.Scanner.
+// Scan implements sql.Scanner. A text, which berth never writes there, is read as its bytes.
 func (k kept) Scan(src any) error {
-	*k.into, _ = src.([]byte)
+	switch v := src.(type) {
+	case nil:
+		*k.into = nil
+	case []byte:
+		*k.into = v
+	case string:
+		*k.into = []byte(v)
+	default:
+		return fmt.Errorf("read bytes: the column has a %T", src)
+	}
 	return nil
 }
 
