@@ -170,5 +170,9 @@ func TestReplayShowsWhoAsks(t *testing.T) {
 		if code, _, errs := command(t, append(args, "--token-file", token)...); code != 1 || !strings.Contains(errs, "certificate") {
 			t.Errorf("%v without the CA: %d %s", what, code, errs)
 		}
+		code, _, errs := command(t, append([]string{"replay", "--server", "http://berth.example", "--token-file", token}, what...)...)
+		if code != 1 || !strings.Contains(errs, "http://berth.example in clear text") || !strings.Contains(errs, "https") {
+			t.Errorf("%v without TLS: %d %s", what, code, errs)
+		}
 	}
 }

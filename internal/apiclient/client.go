@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,12 +17,11 @@ import (
 	"time"
 )
 
-// Errors of New.
-var (
-	ErrURL       = errors.New("is no URL")
-	ErrToken     = errors.New("the token is not one line of 8 KiB at most")
-	ErrClearText = errors.New("a token would go over the network in clear text")
-)
+// OptionError is an option that New refuses.
+type OptionError struct{ What, Remedy string }
+
+// Error returns what is wrong, and what would be right.
+func (e *OptionError) Error() string { return e.What + ". " + e.Remedy }
 
 // MaxAnswer bounds what is read of an answer, in bytes.
 const MaxAnswer = 1 << 30
@@ -51,7 +49,7 @@ type Client struct {
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.Server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("--server %q %w", o.Server, ErrURL)
+		return nil, &OptionError{fmt.Sprintf("--server %q is no URL", o.Server), "Expected a URL such as http://127.0.0.1:8080."}
 	}
 	c := &Client{Base: base, HTTP: &http.Client{Timeout: o.Timeout}}
 	if c.token, err = o.token(); err != nil {
@@ -59,7 +57,7 @@ func New(o Options) (*Client, error) {
 	}
 	ip := net.ParseIP(base.Hostname())
 	if c.token != "" && base.Scheme != "https" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, ErrClearText
+		return nil, &OptionError{"A token would go to " + base.Redacted() + " in clear text", "Use an https URL, or unset BERTH_TOKEN and --token-file."}
 	}
 	return c, c.trust(o.CA)
 }
@@ -75,7 +73,7 @@ func (o Options) token() (string, error) {
 	}
 	text = strings.TrimSpace(text)
 	if len(text) > maxToken || strings.ContainsAny(text, " \t\r\n") {
-		return "", ErrToken
+		return "", &OptionError{"The token is not one line of 8 KiB at most", "server token create --name NAME --role viewer > FILE writes one."}
 	}
 	return text, nil
 }

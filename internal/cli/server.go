@@ -30,28 +30,16 @@ type server struct {
 // milliseconds, and may have to load a large cluster before the first.
 const patience = 2 * time.Minute
 
-// usable adds the next step to an error about the flags that name the server.
-func usable(err error) error {
-	next := ""
-	switch {
-	case errors.Is(err, apiclient.ErrURL):
-		next = "Expected a URL such as http://127.0.0.1:8080."
-	case errors.Is(err, apiclient.ErrToken):
-		next = "server token create --name NAME --role viewer > FILE writes one."
-	case errors.Is(err, apiclient.ErrClearText):
-		next = "Use an https URL, or unset BERTH_TOKEN and --token-file."
-	default:
-		return err
-	}
-	return &problem{what: err.Error(), next: next}
-}
-
 func newServer(a *app) (*server, error) {
 	client, err := apiclient.New(apiclient.Options{
 		Server: a.o.server, Token: a.Env("BERTH_TOKEN"), TokenFile: a.o.tokenFile, CA: a.o.ca, Timeout: patience,
 	})
+	var option *apiclient.OptionError
+	if errors.As(err, &option) {
+		return nil, &problem{what: option.What, next: option.Remedy}
+	}
 	if err != nil {
-		return nil, usable(err)
+		return nil, err
 	}
 	s := &server{client: client, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, now: a.Now}
 	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
