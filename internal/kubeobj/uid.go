@@ -1,7 +1,6 @@
 package kubeobj
 
 import (
-	"crypto/sha1" //nolint:gosec // for names, not against anyone
 	"strconv"
 
 	"github.com/google/uuid"
@@ -31,21 +30,9 @@ func GivenUID(k Key, revision int64) types.UID {
 	return types.UID(id.String())
 }
 
-// nameUID is uuid.NewSHA1 over a key and what follows it, in memory of the stack.
-func nameUID(k Key, rest []byte) (id uuid.UUID) {
-	var room [256]byte
-	b := append(room[:0], uidSpace[:]...)
-	for i, s := range [...]string{k.Kind, k.Namespace, k.Name} {
-		if i > 0 {
-			b = append(b, '/')
-		}
-		b = append(b, s...)
-	}
-	sum := sha1.Sum(append(b, rest...)) //nolint:gosec // RFC 9562 has it so
-	copy(id[:], sum[:])
-	id[6] = id[6]&0x0f | 5<<4
-	id[8] = id[8]&0x3f | 0x80
-	return id
+// nameUID is the UUIDv5 of a key and what follows it.
+func nameUID(k Key, rest []byte) uuid.UUID {
+	return uuid.NewSHA1(uidSpace, append([]byte(k.Kind+"/"+k.Namespace+"/"+k.Name), rest...))
 }
 
 // IsGivenUID reports whether a UID is of the form that GivenUID gives.

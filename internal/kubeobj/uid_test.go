@@ -1,24 +1,25 @@
 package kubeobj
 
-import (
-	"strings"
-	"testing"
+import "testing"
 
-	"github.com/google/uuid"
-)
-
-// TestUIDsAreThoseOfTheLibrary compares them for keys short and long.
-func TestUIDsAreThoseOfTheLibrary(t *testing.T) {
-	for _, n := range []int{0, 1, 20, 253, 1000} {
-		k := Key{Kind: "Pod", Namespace: strings.Repeat("n", n/2), Name: strings.Repeat("p", n)}
-		text := k.Kind + "/" + k.Namespace + "/" + k.Name
-		if got, want := string(DerivedUID(k)), uuid.NewSHA1(uidSpace, []byte(text)).String(); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
+// TestUIDsStay: records and revisions have them, so that no release may give others.
+func TestUIDsStay(t *testing.T) {
+	for _, test := range []struct {
+		key            Key
+		derived, given string
+	}{
+		{Key{Kind: "Pod", Namespace: "default", Name: "web"}, "3cdb41f1-bfa7-5b96-a5cd-2178dcf4bc02", "057db17d-0d17-870c-ba05-d311a739210d"},
+		{Key{Kind: "Node", Name: "node-a"}, "12bdd1aa-b692-5853-a261-47b5b1f5b61d", "a97c3917-926f-8478-8940-369ee53c828b"},
+	} {
+		if got := string(DerivedUID(test.key)); got != test.derived {
+			t.Errorf("%v: derived %s, want %s", test.key, got, test.derived)
 		}
-		want := uuid.NewSHA1(uidSpace, []byte(text+"@42"))
-		want[6] = want[6]&0x0f | 0x80
-		if got := string(GivenUID(k, 42)); got != want.String() || !IsGivenUID(GivenUID(k, 42)) {
-			t.Errorf("%d, given: %s, want %s", n, got, want)
+		got := GivenUID(test.key, 42)
+		if string(got) != test.given || !IsGivenUID(got) {
+			t.Errorf("%v: given %s, want %s", test.key, got, test.given)
 		}
+	}
+	if IsGivenUID(DerivedUID(Key{Kind: "Pod", Name: "a"})) || IsGivenUID("a") {
+		t.Error("taken for the UID that a ledger gave")
 	}
 }
