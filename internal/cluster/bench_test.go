@@ -103,3 +103,36 @@ func BenchmarkCheckpoint(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkLoad reads a revision that is not in memory: the checkpoint, and the binds from there.
+// A large cluster has up to ten times CheckpointEvery of them.
+func BenchmarkLoad(b *testing.B) {
+	h := open(b, b.TempDir(), Options{CheckpointEvery: 10_000})
+	if _, _, err := h.Upload(b.Context(), "prod", reader(large(b)...)); err != nil {
+		b.Fatal(err)
+	}
+	p := pod(b, "new", "").Value.(*corev1.Pod)
+	for range 5000 {
+		_, _, err := h.Update(b.Context(), "prod", 0, func(v *View) (*Step, error) {
+			one := *p
+			one.Name = fmt.Sprintf("new-%d", v.Revision)
+			return &Step{Bind: &Bind{Pod: &one, Node: fmt.Sprintf("node-%05d", v.Revision%5000)}}, nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, changes := range []int64{0, 500, 5000} {
+		b.Run(fmt.Sprintf("%d_changes", changes), func(b *testing.B) {
+			r, err := h.st.Revision(b.Context(), "prod", 1+changes)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := h.loadCheckpoint(b.Context(), newChain("prod"), r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
