@@ -11,6 +11,8 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+
+	"berth/internal/memory"
 )
 
 // cli is the command line. Each flag is also an environment variable: BERTH_ and its name in upper
@@ -47,6 +49,7 @@ type exitError int
 func (e exitError) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 func main() {
+	memory.RaiseGCPercent()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 

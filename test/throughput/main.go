@@ -17,6 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
@@ -36,6 +37,7 @@ type options struct {
 }
 
 func main() {
+	memory.RaiseGCPercent() // as a server does
 	var o options
 	kong.Parse(&o, kong.Name("throughput"), kong.Description("Durable audited decisions against the bare store, in one run."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
