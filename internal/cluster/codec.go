@@ -265,7 +265,7 @@ func Unpack(payload []byte) ([]byte, error) {
 
 func encodeChange(c *change) ([]byte, error) {
 	if len(c.Apply) == 1 && len(c.Delete) == 0 && c.Bind == nil { // canonical JSON goes in as it is
-		return Pack(slices.Concat([]byte(applyHead), c.Apply[0], []byte("]}"))), nil
+		return Pack(slices.Concat([]byte(applyHead), c.Apply[0], []byte(applyTail))), nil
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -293,6 +293,7 @@ func decodeChange(payload []byte) (*change, error) {
 
 const (
 	applyHead  = `{"apply":[`
+	applyTail  = "]}"
 	deleteHead = `{"delete":[`
 )
 
@@ -312,7 +313,7 @@ func quickChange(js []byte) *change {
 			return nil
 		}
 		c.Apply = append(c.Apply, js[at:end:end])
-		if at = end; string(js[at:]) == "]}" {
+		if at = end; string(js[at:]) == applyTail {
 			return c
 		}
 		if at >= len(js) || js[at] != ',' {

@@ -29,6 +29,7 @@ type Walk struct {
 	d       *draft        // open, over at's objects
 	ahead   []walkStep    // those after at, as far as they are read
 	coming  chan walkPage // the page after those; nil: none was asked for
+	limit   int           // of that page
 	steps   int           // changes since the state was last verified
 	careful bool
 	pods    *kubeobj.PodCache // for what is decoded ahead
@@ -57,9 +58,9 @@ type walkPage struct {
 	err   error
 }
 
-// walkAhead is how many revisions are read and decoded at a time, while those
-// before are walked.
-const walkAhead = 1024
+// walkAhead is how many revisions are read and decoded at a time at most, while those before are
+// walked, and walkFirst at first: the first step waits for them.
+const walkAhead, walkFirst = 1024, 64
 
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
@@ -144,6 +145,7 @@ func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
 func (w *Walk) next(ctx context.Context, after int64) (*walkStep, error) {
 	if len(w.ahead) == 0 {
 		if w.coming == nil {
+			w.limit = walkFirst
 			w.fetch(after)
 		}
 		select {
@@ -152,8 +154,9 @@ func (w *Walk) next(ctx context.Context, after int64) (*walkStep, error) {
 			if p.err != nil {
 				return nil, fmt.Errorf("%s: %w", FormatID(w.cluster, after+1), p.err)
 			}
-			if w.ahead = p.steps; len(p.steps) == walkAhead {
-				w.fetch(p.steps[walkAhead-1].number)
+			if w.ahead = p.steps; len(p.steps) == w.limit {
+				w.limit = min(2*w.limit, walkAhead)
+				w.fetch(p.steps[len(p.steps)-1].number)
 			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -175,11 +178,11 @@ func (w *Walk) next(ctx context.Context, after int64) (*walkStep, error) {
 func (w *Walk) fetch(after int64) {
 	into := make(chan walkPage, 1)
 	w.coming = into
-	pods := w.pods
+	pods, limit := w.pods, w.limit
 	w.pods = kubeobj.NewPodCache() // should this page be left behind unread
 	w.m.work.Go(func() {
 		p := walkPage{pods: pods}
-		list, err := w.m.st.ReplayChanges(w.m.ctx, w.cluster, after, walkAhead)
+		list, err := w.m.st.ReplayChanges(w.m.ctx, w.cluster, after, limit)
 		p.err = err
 		for _, r := range list {
 			p.steps = append(p.steps, decodeStep(r, pods))
@@ -188,10 +191,19 @@ func (w *Walk) fetch(after int64) {
 	})
 }
 
+// applied is a change that only applies objects.
+var applied change
+
 func decodeStep(r *store.ReplayChange, pods *kubeobj.PodCache) walkStep {
 	s := walkStep{number: r.Number, digest: r.Digest}
 	if r.Change == nil {
 		return s
+	}
+	if pod, ok := bytes.CutPrefix(r.Change, []byte(applyHead)); ok { // most put a pod like one before
+		if t, own, end := pods.SplitFirst(pod); t != nil && string(pod[end:]) == applyTail {
+			s.c, s.apply = &applied, []walkPut{{entry: newEntry(own.Key(t), pod[:end:end]), template: t, own: own}}
+			return s
+		}
 	}
 	if s.c, s.err = decodeChange(r.Change); s.err != nil {
 		return s

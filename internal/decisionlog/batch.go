@@ -1,6 +1,7 @@
 package decisionlog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,12 +82,24 @@ func NewReader() *Reader { return &Reader{pods: kubeobj.NewPodCache()} }
 // Read decodes a record. Batch.Replay reports what is wrong with it.
 func (r *Reader) Read(d *store.Decision) *Item {
 	i := &Item{d: d}
-	i.kind, i.err = decodeInput(d.Input)
+	js, err := InputText(d.Input)
+	if err != nil {
+		i.err = fmt.Errorf("input: %w", err)
+		return i
+	}
+	if pod, ok := bytes.CutPrefix(js, inputHead); ok { // most are of a pod like one before
+		if t, own, end := r.pods.SplitFirst(pod); t != nil {
+			if in := quickInput(js, len(inputHead)+end); in != nil {
+				i.kind, i.template, i.own = in.kind(), t, own
+				return i
+			}
+		}
+	}
+	i.kind, i.err = decodeInput(js)
 	e, ok := i.kind.(*Evaluated)
 	if i.err != nil || !ok || e.PodJSON == nil {
 		return i
 	}
-	var err error
 	if i.template, i.own, err = r.pods.Split(e.PodJSON); err != nil {
 		i.err = fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
 	}

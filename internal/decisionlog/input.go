@@ -139,8 +139,10 @@ func decodeInput(payload []byte) (Kind, error) {
 	if err != nil {
 		return nil, fmt.Errorf("input: %w", err)
 	}
-	if in := quickInput(js); in != nil {
-		return in.kind(), nil
+	if at := len(inputHead); bytes.HasPrefix(js, inputHead) && at < len(js) && js[at] == '{' {
+		if in := quickInput(js, jsonscan.ValueEnd(js, at)); in != nil {
+			return in.kind(), nil
+		}
 	}
 	in := &input{}
 	if err := json.Unmarshal(js, in); err != nil {
@@ -155,14 +157,9 @@ func decodeInput(payload []byte) (Kind, error) {
 var inputHead = fmt.Appendf(nil, `{"v":%d,"pod":`, inputVersion)
 
 // quickInput reads the input that begins with a pod, which most do, as encode
-// writes it: the pod is most of it and stays as it is. It is nil where the input
-// is another.
-func quickInput(js []byte) *input {
-	at := len(inputHead)
-	if !bytes.HasPrefix(js, inputHead) || at >= len(js) || js[at] != '{' {
-		return nil
-	}
-	end := jsonscan.ValueEnd(js, at)
+// writes it: the pod, which ends at end, is most of it and stays as it is. It is
+// nil where the input is another.
+func quickInput(js []byte, end int) *input {
 	if end < 0 || end >= len(js) {
 		return nil
 	}
@@ -174,6 +171,6 @@ func quickInput(js []byte) *input {
 	} else if string(rest) != "}" {
 		return nil
 	}
-	in.Version, in.PodJSON = inputVersion, js[at:end:end]
+	in.Version, in.PodJSON = inputVersion, js[len(inputHead):end:end]
 	return in
 }

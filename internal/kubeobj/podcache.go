@@ -3,6 +3,7 @@ package kubeobj
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,17 +17,55 @@ const (
 	maxTemplateBytes = 8 << 20
 )
 
+// fewTemplates is how many templates of late a pod is held against before it is read for its key.
+const fewTemplates = 8
+
 // PodCache decodes pods in canonical form. Pods of one workload differ in name,
 // UID and node alone: what else they say is decoded once, and the pods share
 // it. It is for one goroutine.
 type PodCache struct {
-	templates map[string]*corev1.Pod // by the JSON without those three
+	templates map[string]*template    // by the JSON without those three
+	recent    [fewTemplates]*template // the last ones, the newest first
 	key       []byte
 	bytes     int // of the keys
 }
 
+// template is a pod with its key.
+type template struct {
+	pod   *corev1.Pod
+	parts []string // of the key: what stands before, between and behind a pod's own values
+	uid   bool     // the pods have one
+}
+
+// cut returns the own values of a pod of the template that js begins with, and where that ends; -1
+// where it begins otherwise. Strings that need no escape between the same texts make the same key.
+func (t *template) cut(js []byte) (own Own, end int) {
+	last := len(t.parts) - 1
+	var values [3][]byte
+	for i, part := range t.parts {
+		if len(js)-end < len(part) || string(js[end:end+len(part)]) != part {
+			return own, -1
+		}
+		if end += len(part); i == last {
+			break
+		}
+		n := bytes.IndexByte(js[end:], '"')
+		if n < 0 || bytes.IndexByte(js[end:end+n], '\\') >= 0 {
+			return own, -1
+		}
+		values[i] = js[end : end+n]
+		end += n
+	}
+	if own.Name = string(values[0]); t.uid {
+		own.UID, own.Node = string(values[1]), string(values[2])
+	} else {
+		own.Node = string(values[1])
+	}
+	return own, end
+}
+
 // NewPodCache makes one.
-func NewPodCache() *PodCache { return &PodCache{templates: map[string]*corev1.Pod{}} }
+func NewPodCache() *PodCache { return &PodCache{templates: map[string]*template{}} }
 
 // blank is a string value that is left out of a template's key: its place in
 // the JSON, quotes excluded.
@@ -63,26 +102,27 @@ func (o *Own) Key(t *corev1.Pod) Key {
 // Split is Decode for callers that need no pod of its own: it returns the template, which is not to
 // be written and has some pod's values, and the values of this one.
 func (c *PodCache) Split(js []byte) (t *corev1.Pod, own Own, err error) {
+	if t, own, end := c.SplitFirst(js); end == len(js) {
+		return t, own, nil
+	}
 	key, name, uid, node, ok := templateKey(c.key[:0], js)
 	c.key = key
+	var known *template
 	if ok {
-		t = c.templates[string(c.key)]
+		known = c.templates[string(c.key)]
 	}
-	if t == nil {
+	if known == nil {
 		o, err := decodePod(js)
 		if err != nil {
 			return nil, own, err
 		}
 		t = o.Value.(*corev1.Pod)
 		if ok {
-			if c.bytes += len(c.key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
-				clear(c.templates)
-				c.bytes = len(c.key)
-			}
-			c.templates[string(c.key)] = t
+			c.add(t, uid.from > 0, node.from > 0)
 		}
 		return t, Own{t.Name, string(t.UID), t.Spec.NodeName}, nil
 	}
+	c.met(known)
 	own.Name = name.text(js)
 	if uid.from > 0 {
 		own.UID = uid.text(js)
@@ -90,7 +130,56 @@ func (c *PodCache) Split(js []byte) (t *corev1.Pod, own Own, err error) {
 	if node.from > 0 {
 		own.Node = node.text(js)
 	}
-	return t, own, nil
+	return known.pod, own, nil
+}
+
+// SplitFirst is Split for the pod that js begins with, where that is of a template of late. end is
+// where the pod ends; -1 where it is another one, or none.
+func (c *PodCache) SplitFirst(js []byte) (t *corev1.Pod, own Own, end int) {
+	for i, known := range &c.recent {
+		if known == nil {
+			break
+		}
+		if own, end := known.cut(js); end >= 0 {
+			if i > 0 {
+				c.met(known)
+			}
+			return known.pod, own, end
+		}
+	}
+	return nil, own, -1
+}
+
+// add adds a template of the key at hand.
+func (c *PodCache) add(pod *corev1.Pod, uid, node bool) {
+	parts := 2
+	for _, has := range []bool{uid, node} {
+		if has {
+			parts++
+		}
+	}
+	key := string(c.key)
+	t := &template{pod: pod, parts: strings.Split(key, "\x00"), uid: uid}
+	if len(t.parts) != parts {
+		return // the JSON has such bytes itself
+	}
+	if c.bytes += len(key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
+		clear(c.templates)
+		clear(c.recent[:])
+		c.bytes = len(key)
+	}
+	c.templates[key] = t
+	c.met(t)
+}
+
+// met makes a template the newest.
+func (c *PodCache) met(t *template) {
+	for i, moved := 0, t; i < fewTemplates && moved != nil; i++ {
+		c.recent[i], moved = moved, c.recent[i]
+		if moved == t {
+			break
+		}
+	}
 }
 
 // templateKey appends to dst a pod's JSON without its name, UID and node, and returns where they

@@ -18,9 +18,11 @@ import (
 )
 
 const (
-	// pageSize is how many records are read at a time at most, and chunkSize and
-	// chunkBytes after how many at the latest progress is committed.
+	// pageSize is how many records are read at a time at most, and firstPage at first: the first
+	// answer waits for them. chunkSize and chunkBytes are after how many at the latest progress is
+	// committed.
 	pageSize   = 1024
+	firstPage  = 64
 	chunkSize  = 8192
 	chunkBytes = 4 * store.PageBytes
 	// slice is after how long a worker lets others go first.
@@ -148,7 +150,7 @@ func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayC
 			return ctx.Err()
 		}
 	}
-	for limit, more := pageSize, true; more; {
+	for limit, more := firstPage, true; more; {
 		var list []*store.Decision
 		size := 0
 		err := r.j.st.ReplayDecisions(ctx, q, after, limit, func(d *store.Decision) error {
