@@ -79,7 +79,7 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 // balancedOfPair is the default case, cpu and memory.
 func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
 	capacity := q.Nodes.Capacities()
-	for from, to := range feasible.Runs() {
+	for from, to := range feasible.BlockRuns() {
 		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
 		for k := range out {
 			u, c := &uses[k], &capacities[k]

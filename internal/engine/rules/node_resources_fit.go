@@ -80,7 +80,7 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 	// A resource without a request is never short.
 	cpu, memory, disk := wanted(q.Request.CPU), wanted(q.Request.Memory), wanted(q.Request.Ephemeral)
 	capacity := q.Nodes.Capacities()
-	for from, to := range in.Runs() {
+	for from, to := range in.BlockRuns() {
 		uses, capacities := q.State.Uses(from, to), capacity[from:to]
 		for k := range uses {
 			u, c := &uses[k], &capacities[k]

@@ -193,7 +193,7 @@ func (s *resourceScorer) at(utilization int64) int64 {
 // each visits the feasible rows with their capacity and use.
 func each(q *engine.Query, feasible state.Bits, f func(row int, c *state.Capacity, u *state.Use)) {
 	capacity := q.Nodes.Capacities()
-	for from, to := range feasible.Runs() {
+	for from, to := range feasible.BlockRuns() {
 		uses := q.State.Uses(from, to)
 		for k := range uses {
 			f(from+k, &capacity[from+k], &uses[k])
@@ -210,7 +210,7 @@ func plainPair(list []asked) bool {
 // leastOfPair is LeastAllocated for cpu and memory of equal weight.
 func leastOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
 	capacity := q.Nodes.Capacities()
-	for from, to := range feasible.Runs() {
+	for from, to := range feasible.BlockRuns() {
 		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
 		for k := range out {
 			u, c := &uses[k], &capacities[k]

@@ -130,6 +130,28 @@ func (b Bits) Runs() iter.Seq2[int, int] {
 	}
 }
 
+// BlockRuns is Runs in blocks of 16 rows, none of which a run crosses.
+func (b Bits) BlockRuns() iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for i, word := range b {
+			for at := i << ChunkBits; word != 0; word >>= blockSize {
+				from := at
+				for w := word & (1<<blockSize - 1); w != 0; {
+					skip := bits.TrailingZeros64(w)
+					w >>= skip
+					n := bits.TrailingZeros64(^w)
+					if !yield(from+skip, from+skip+n) {
+						return
+					}
+					w >>= n
+					from += skip + n
+				}
+				at += blockSize
+			}
+		}
+	}
+}
+
 // First returns the lowest row, or -1.
 func (b Bits) First() int {
 	for i, w := range b {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -17,19 +18,21 @@ func TestRuns(t *testing.T) {
 					b.Set(row)
 				}
 			}
-			var got []int
-			last := -1
-			for from, to := range b.Runs() {
-				if from <= last || to <= from || from>>ChunkBits != (to-1)>>ChunkBits {
-					t.Fatalf("run [%d, %d) after row %d", from, to, last)
+			for bits, runs := range map[int]iter.Seq2[int, int]{ChunkBits: b.Runs(), blockBits: b.BlockRuns()} {
+				var got []int
+				last := -1
+				for from, to := range runs {
+					if from <= last || to <= from || from>>bits != (to-1)>>bits {
+						t.Fatalf("run [%d, %d) after row %d", from, to, last)
+					}
+					for row := from; row < to; row++ {
+						got = append(got, row)
+					}
+					last = to - 1
 				}
-				for row := from; row < to; row++ {
-					got = append(got, row)
+				if want := slices.Collect(b.All()); !slices.Equal(got, want) {
+					t.Fatalf("runs hold %v, the set %v", got, want)
 				}
-				last = to - 1
-			}
-			if want := slices.Collect(b.All()); !slices.Equal(got, want) {
-				t.Fatalf("runs hold %v, the set %v", got, want)
 			}
 		}
 	}

@@ -278,7 +278,7 @@ func (e *Edit) putNode(in *corev1.Node) {
 	_, had := set.byName[in.Name]
 	row := set.put(compileNode(e.scalarIDs(), in))
 	if had {
-		if e.s.use.ref(int(row)) != nil {
+		if e.s.use.block(int(row)>>blockBits) != nil {
 			e.s.use.edit(e.id, int(row)).weigh(&set.capacity[row])
 		}
 		return

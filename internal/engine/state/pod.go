@@ -157,9 +157,10 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	if have := t.classes[string(key)]; have != nil {
 		return have, nil
 	}
-	c.ID = int32(len(t.classes))
-	t.classes[string(key)] = &c
-	return &c, nil
+	fresh := c // c itself is not kept, so that a known class costs no memory
+	fresh.ID = int32(len(t.classes))
+	t.classes[string(key)] = &fresh
+	return &fresh, nil
 }
 
 // newPod compiles a pod of a state.
@@ -170,7 +171,8 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		return nil, fmt.Errorf("pod %s/%s: %w", in.Namespace, in.Name, err)
 	}
 	p := &Pod{
-		Namespace: in.Namespace, Name: in.Name, UID: string(in.UID), Class: c,
+		// The text that all pods of the shape share, which comparing two of them does not read.
+		Namespace: c.Shape.Namespace, Name: in.Name, UID: string(in.UID), Class: c,
 		NodeName: in.Spec.NodeName, Row: -1, Nominated: in.Status.NominatedNodeName,
 		Created: in.CreationTimestamp.Unix(), Terminal: terminal(in),
 		Terminating: in.DeletionTimestamp != nil, Scheduler: in.Spec.SchedulerName, Volumes: v,

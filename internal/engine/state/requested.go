@@ -9,8 +9,8 @@ const manyChunks = 8
 // is requested on a few nodes takes no memory for the others, however many there are: a cluster
 // may have as many resources as nodes.
 type Requested struct {
-	v      vec[int64] // by row, or where chunks are listed by place in the list
-	chunks []int32    // those that v holds, in order of first use; nil for all
+	v      blocks[[ChunkSize]int64] // by row, or where chunks are listed by place in the list
+	chunks []int32                  // those that v holds, in order of first use; nil for all
 }
 
 // At returns the amount on a row.
@@ -29,10 +29,10 @@ func (r *Requested) Chunk(chunk int) *[ChunkSize]int64 {
 	if r.chunks != nil {
 		chunk = slices.Index(r.chunks, int32(chunk))
 	}
-	if uint(chunk) < uint(len(r.v.leaves)) && r.v.leaves[chunk] != nil {
-		return &r.v.leaves[chunk].v
+	if chunk < 0 {
+		return nil
 	}
-	return nil
+	return r.v.block(chunk)
 }
 
 // add returns the column with n more on a row. The edit with this id may write what it returns.
@@ -43,11 +43,11 @@ func (r *Requested) add(id uint64, row int, n int64) *Requested {
 		fresh := *r
 		r = &fresh
 	}
-	at := row
+	chunk := row >> ChunkBits
 	if r.chunks != nil {
-		at = r.place(id, int32(row>>ChunkBits))<<ChunkBits | row&(ChunkSize-1)
+		chunk = r.place(id, int32(chunk))
 	}
-	*r.v.edit(id, at) += n
+	r.v.own(id, chunk)[row&(ChunkSize-1)] += n
 	return r
 }
 
@@ -60,10 +60,10 @@ func (r *Requested) place(id uint64, chunk int32) int {
 		r.chunks = append(slices.Clip(r.chunks), chunk)
 		return len(r.chunks) - 1
 	}
-	leaves := make([]*leaf[int64], 1+max(chunk, slices.Max(r.chunks)))
+	var all blocks[[ChunkSize]int64]
 	for i, c := range r.chunks {
-		leaves[c] = r.v.leaves[i]
+		all.share(id, int(c), r.v.block(i))
 	}
-	r.v, r.chunks = vec[int64]{leaves: leaves, owner: id}, nil
+	r.v, r.chunks = all, nil
 	return int(chunk)
 }

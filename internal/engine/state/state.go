@@ -142,18 +142,18 @@ func (s *State) NominatedPods() []*Pod { return s.nominated }
 // Use returns the sum of a row's pods.
 func (s *State) Use(row int) Use { return s.use.at(row) }
 
-// Uses returns the sums of the rows [from, to), a run of Bits.Runs. Not to be written.
+// Uses returns the sums of the rows [from, to), a run of Bits.BlockRuns. Not to be written.
 func (s *State) Uses(from, to int) []Use {
-	chunk := &unused
-	if i := from >> ChunkBits; i < len(s.use.leaves) && s.use.leaves[i] != nil {
-		chunk = &s.use.leaves[i].v
+	block := s.use.block(from >> blockBits)
+	if block == nil {
+		block = &unused
 	}
-	first := from & (ChunkSize - 1)
-	return chunk[first : first+to-from]
+	first := from & (blockSize - 1)
+	return block[first : first+to-from]
 }
 
-// unused is a chunk of rows without pods.
-var unused [ChunkSize]Use
+// unused is a block of rows without pods.
+var unused [blockSize]Use
 
 // Requested returns how much of an extended resource is requested; nil for nothing.
 func (s *State) Requested(id int32) *Requested {

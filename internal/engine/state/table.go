@@ -1,8 +1,8 @@
 package state
 
 import (
-	"cmp"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -12,40 +12,47 @@ type keyed interface {
 	key() (namespace, name string)
 }
 
-// table is a persistent map by namespace and name: two levels of tables over small buckets, sorted
-// by hash, so that a change copies a few kilobytes whatever the number of entries. Older states
-// keep theirs.
+// table is a persistent map by namespace and name: four levels of nodes over short lists, by bits
+// of a hash, so that a change copies 600 bytes for up to a million entries. Older states keep
+// theirs.
 type table[E keyed] struct {
-	root *root[E] // nil where nothing was ever put
+	root *fork[fork[fork[fork[slot[E]]]]] // nil where nothing was ever put
 	n    int
 }
 
-type root[E keyed] struct {
-	owner    uint64 // the edit that may write it
-	branches [64]*branch[E]
-}
-
-type branch[E keyed] struct {
+// fork is a node of a table.
+type fork[K any] struct {
 	owner uint64 // the edit that may write it
-	kids  [64]*bucket[E]
+	kids  [1 << forkBits]*K
 }
 
-// bucket has the entries whose hashes begin alike, in order of their hashes. It does not change: a
-// branch that is copied copies a pointer for each.
-type bucket[E keyed] struct{ slots []slot[E] }
+const forkBits = 4
 
-// all returns the slots of a bucket, which may be nil.
-func (b *bucket[E]) all() []slot[E] {
-	if b == nil {
+// kid returns the child of a node, which may be nil, by the bits of a hash from a level on.
+func (f *fork[K]) kid(h uint32, level int) *K {
+	if f == nil {
 		return nil
 	}
-	return b.slots
+	return f.kids[h>>(level*forkBits)&(1<<forkBits-1)]
 }
 
-// slot is an entry with the hash of its key, so that a look-up reads the text of no other entry.
+// own replaces a node by one that the edit may write, and returns the place of its child.
+func own[K any](at **fork[K], edit uint64, h uint32, level int) **K {
+	switch f := *at; {
+	case f == nil:
+		*at = &fork[K]{owner: edit}
+	case f.owner != edit:
+		*at = &fork[K]{owner: edit, kids: f.kids}
+	}
+	return &(*at).kids[h>>(level*forkBits)&(1<<forkBits-1)]
+}
+
+// slot is an entry with the hash of its key, so that a look-up reads the text of no other entry. It
+// does not change.
 type slot[E keyed] struct {
 	hash  uint32
 	entry E
+	next  *slot[E] // whose hash begins alike
 }
 
 // tableSeed differs between processes: with a known hash, callers could choose names that all fall
@@ -71,97 +78,85 @@ func find[E keyed](list []E, namespace, name string) (int, bool) {
 	return slices.BinarySearchFunc(list, name, func(e E, name string) int { return compareKey(e, namespace, name) })
 }
 
-// place returns where a key is in a bucket, or where it would be.
-func place[E keyed](bucket []slot[E], hash uint32, namespace, name string) (int, bool) {
-	i, _ := slices.BinarySearchFunc(bucket, hash, func(s slot[E], hash uint32) int { return cmp.Compare(s.hash, hash) })
-	for ; i < len(bucket) && bucket[i].hash == hash; i++ {
-		if compareKey(bucket[i].entry, namespace, name) == 0 {
-			return i, true
+// find returns the slot of a key; nil without.
+func (s *slot[E]) find(hash uint32, namespace, name string) *slot[E] {
+	for ; s != nil; s = s.next {
+		if s.hash == hash && compareKey(s.entry, namespace, name) == 0 {
+			return s
 		}
 	}
-	return i, false
+	return nil
+}
+
+// without returns the list without one of its slots.
+func (s *slot[E]) without(gone *slot[E]) *slot[E] {
+	if s == gone {
+		return s.next
+	}
+	return &slot[E]{s.hash, s.entry, s.next.without(gone)}
 }
 
 // get finds an entry; the zero value where there is none.
 func (t *table[E]) get(namespace, name string) (none E) {
-	if t.n == 0 {
-		return none
-	}
 	h := hashOf(namespace, name)
-	b := t.root.branches[h&63]
-	if b == nil {
-		return none
-	}
-	slots := b.kids[h>>6&63].all()
-	if i, ok := place(slots, h, namespace, name); ok {
-		return slots[i].entry
+	if s := t.root.kid(h, 0).kid(h, 1).kid(h, 2).kid(h, 3).find(h, namespace, name); s != nil {
+		return s.entry
 	}
 	return none
 }
 
-// bucket returns the place of a hash's bucket in a branch that belongs to the edit.
-func (t *table[E]) bucket(edit uint64, h uint32) **bucket[E] {
-	switch r := t.root; {
-	case r == nil:
-		t.root = &root[E]{owner: edit}
-	case r.owner != edit:
-		fresh := *r
-		fresh.owner = edit
-		t.root = &fresh
-	}
-	b := t.root.branches[h&63]
-	switch {
-	case b == nil:
-		b = &branch[E]{owner: edit}
-	case b.owner != edit:
-		fresh := *b
-		fresh.owner = edit
-		b = &fresh
-	}
-	t.root.branches[h&63] = b
-	return &b.kids[h>>6&63]
+// list returns the place of a hash's list in nodes that belong to the edit.
+func (t *table[E]) list(edit uint64, h uint32) **slot[E] {
+	return own(own(own(own(&t.root, edit, h, 0), edit, h, 1), edit, h, 2), edit, h, 3)
 }
 
 // put adds an entry, and returns the one that it replaces; the zero value where there was none.
 func (t *table[E]) put(edit uint64, e E) (before E) {
 	namespace, name := e.key()
 	h := hashOf(namespace, name)
-	at := t.bucket(edit, h)
-	slots := (*at).all()
-	i, had := place(slots, h, namespace, name)
-	rest := slots[i:]
-	if had {
-		before, rest = rest[0].entry, rest[1:]
+	at := t.list(edit, h)
+	if had := (*at).find(h, namespace, name); had != nil {
+		before, *at = had.entry, (*at).without(had)
 	} else {
 		t.n++
 	}
-	fresh := make([]slot[E], 0, i+1+len(rest))
-	*at = &bucket[E]{append(append(append(fresh, slots[:i]...), slot[E]{h, e}), rest...)}
+	*at = &slot[E]{h, e, *at}
 	return before
 }
 
 func (t *table[E]) remove(edit uint64, namespace, name string) {
 	h := hashOf(namespace, name)
-	at := t.bucket(edit, h)
-	slots := (*at).all()
-	if i, had := place(slots, h, namespace, name); had {
-		*at = &bucket[E]{slices.Concat(slots[:i], slots[i+1:])}
+	at := t.list(edit, h)
+	if had := (*at).find(h, namespace, name); had != nil {
+		*at = (*at).without(had)
 		t.n--
 	}
 }
 
 // each visits all entries in no particular order.
 func (t *table[E]) each(f func(E)) {
-	if t.root == nil {
-		return
-	}
-	for _, b := range t.root.branches {
-		if b == nil {
-			continue
+	for a := range t.root.all() {
+		for b := range a.all() {
+			for c := range b.all() {
+				for s := range c.all() {
+					for ; s != nil; s = s.next {
+						f(s.entry)
+					}
+				}
+			}
 		}
-		for _, kid := range b.kids {
-			for _, s := range kid.all() {
-				f(s.entry)
+	}
+}
+
+// all returns the children of a node, which may be nil.
+func (f *fork[K]) all() iter.Seq[*K] {
+	return func(yield func(*K) bool) {
+		if f == nil {
+			return
+		}
+		for _, kid := range f.kids {
+			if kid != nil && !yield(kid) {
+				return
 			}
 		}
 	}

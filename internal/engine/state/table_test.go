@@ -48,23 +48,30 @@ func TestObjectTable(t *testing.T) {
 	}
 }
 
-// TestKeysOfOneHash finds each of several keys with the same hash.
+// TestKeysOfOneHash finds each of several keys with the same hash, and removes each.
 func TestKeysOfOneHash(t *testing.T) {
 	t.Parallel()
-	var bucket []slot[named[int]]
-	for i, name := range []string{"c", "a", "b"} {
-		at, had := place(bucket, 7, "ns", name)
-		if had {
+	var list *slot[named[int]]
+	names := []string{"c", "a", "b"}
+	for i, name := range names {
+		if list.find(7, "ns", name) != nil {
 			t.Fatalf("%s is there before it was put", name)
 		}
-		bucket = slices.Insert(bucket, at, slot[named[int]]{7, named[int]{"ns", name, i}})
+		list = &slot[named[int]]{7, named[int]{"ns", name, i}, list}
 	}
-	for i, name := range []string{"c", "a", "b"} {
-		if at, had := place(bucket, 7, "ns", name); !had || bucket[at].entry.object != i {
-			t.Fatalf("%s is at %d (%t)", name, at, had)
+	for i, name := range names {
+		had := list.find(7, "ns", name)
+		if had == nil || had.entry.object != i {
+			t.Fatalf("%s is %v", name, had)
+		}
+		rest := list.without(had)
+		for k, other := range names {
+			if found := rest.find(7, "ns", other) != nil; found != (k != i) {
+				t.Fatalf("without %s, %s is there: %t", name, other, found)
+			}
 		}
 	}
-	if _, had := place(bucket, 7, "other", "a"); had {
+	if list.find(7, "other", "a") != nil {
 		t.Fatal("found a key of another namespace")
 	}
 }

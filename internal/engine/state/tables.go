@@ -134,6 +134,17 @@ func (t *Tables) amount(a Amount) int32 {
 	})
 }
 
+// internedText is interned for a key that becomes a text on first use alone.
+func internedText(t *Tables, ids map[string]int32, key memoKey, add func() int32) int32 {
+	t.mu.RLock()
+	id, ok := ids[string(key)]
+	t.mu.RUnlock()
+	if ok {
+		return id
+	}
+	return interned(t, ids, string(key), add)
+}
+
 // interned returns the id of a key, made by add on first use. Most keys are known, so the first
 // lookup is under the readers' lock; add runs under the writer's.
 func interned[K comparable](t *Tables, ids map[K]int32, key K, add func() int32) int32 {
@@ -174,22 +185,25 @@ func (t *Tables) lookupScalar(name string) (int32, bool) {
 	return id, ok
 }
 
-func shapeKey(ns string, set map[string]string, terminating bool) string {
-	names := make([]string, 0, len(set))
+// shapeKey appends the key of a shape.
+func shapeKey(k memoKey, ns string, set map[string]string, terminating bool) memoKey {
+	var room [16]string
+	names := room[:0]
 	for name := range set {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	k := newMemoKey().text(ns).flag(terminating).number(len(set))
+	k = k.text(ns).flag(terminating).number(len(set))
 	for _, label := range names {
 		k = k.text(label).text(set[label])
 	}
-	return string(k)
+	return k
 }
 
 // Shape interns a shape.
 func (t *Tables) Shape(ns string, set map[string]string, terminating bool) *Shape {
-	id := interned(t, t.shapeIDs, shapeKey(ns, set, terminating), func() int32 {
+	var room [256]byte
+	id := internedText(t, t.shapeIDs, shapeKey(room[:0], ns, set, terminating), func() int32 {
 		s := &Shape{ID: int32(len(t.shapes)), Namespace: ns, Labels: set, Terminating: terminating}
 		t.shapes = append(t.shapes, s)
 		for k, v := range set {

@@ -63,21 +63,20 @@ func (t *Trail) arrive(s *State) {
 }
 
 func (t *Trail) compare(a, b *vec[*[]*Pod]) {
-	var none leaf[*[]*Pod]
-	for i := range max(len(a.leaves), len(b.leaves)) {
-		was, is := &none, &none
-		if i < len(a.leaves) && a.leaves[i] != nil {
-			was = a.leaves[i]
-		}
-		if i < len(b.leaves) && b.leaves[i] != nil {
-			is = b.leaves[i]
-		}
-		if was == is {
+	for g := range max(len(a.groups), len(b.groups)) {
+		if g < len(a.groups) && g < len(b.groups) && a.groups[g] == b.groups[g] {
 			continue
 		}
-		for k := range was.v {
-			if was.v[k] != is.v[k] { // an edit never writes a list
-				t.rows = append(t.rows, int32(i<<leafBits+k))
+		for i := g << groupBits; i < (g+1)<<groupBits; i++ {
+			was, is := a.block(i), b.block(i)
+			if was == is {
+				continue
+			}
+			for k := range blockSize {
+				row := i<<blockBits + k
+				if a.at(row) != b.at(row) { // an edit never writes a list
+					t.rows = append(t.rows, int32(row))
+				}
 			}
 		}
 	}

@@ -1,58 +1,89 @@
 package state
 
+// Blocks of rows or of ids are what a change copies.
 const (
-	leafBits = ChunkBits
-	leafSize = ChunkSize
+	blockBits = 4
+	blockSize = 1 << blockBits
 )
 
-// vec is a persistent vector: states share all leaves that an edit did not touch. A leaf belongs to
-// the edit that made it, and only that edit may write it in place.
-type vec[T any] struct {
-	leaves []*leaf[T]
-	owner  uint64 // the edit that may write the leaves slice
+// blocks is a persistent vector of blocks: states share all that an edit did not touch. A block
+// belongs to the edit that made it, and only that edit may write it in place.
+type blocks[B any] struct {
+	groups []*group[B]
+	owner  uint64 // the edit that may write the groups slice
 }
 
-type leaf[T any] struct {
-	owner uint64
-	v     [leafSize]T
+// group is so many blocks next to each other that a change copies few pointers, however many
+// blocks there are.
+type group[B any] struct {
+	owner uint64 // the edit that may write it
+	owned uint16 // the blocks that belong to that edit too
+	at    [1 << groupBits]*B
 }
 
-// at reads index i; beyond the end it is the zero value.
-func (v *vec[T]) at(i int) (zero T) {
-	if l := i >> leafBits; l < len(v.leaves) && v.leaves[l] != nil {
-		return v.leaves[l].v[i&(leafSize-1)]
-	}
-	return zero
-}
+const groupBits = 4
 
-// ref returns a pointer for reading; nil beyond the end.
-func (v *vec[T]) ref(i int) *T {
-	if l := i >> leafBits; l < len(v.leaves) && v.leaves[l] != nil {
-		return &v.leaves[l].v[i&(leafSize-1)]
+// block returns a block for reading; nil where nothing was ever written.
+func (v *blocks[B]) block(i int) *B {
+	if g := i >> groupBits; uint(g) < uint(len(v.groups)) && v.groups[g] != nil {
+		return v.groups[g].at[i&(1<<groupBits-1)]
 	}
 	return nil
 }
 
+// group returns the group of a block, which the edit with this id may write.
+func (v *blocks[B]) group(id uint64, i int) *group[B] {
+	at := i >> groupBits
+	if v.owner != id {
+		grown := make([]*group[B], max(len(v.groups), at+1))
+		copy(grown, v.groups)
+		v.groups, v.owner = grown, id
+	} else if at >= len(v.groups) {
+		v.groups = append(v.groups, make([]*group[B], at+1-len(v.groups))...)
+	}
+	g := v.groups[at]
+	switch {
+	case g == nil:
+		g = &group[B]{owner: id}
+		v.groups[at] = g
+	case g.owner != id:
+		g = &group[B]{owner: id, at: g.at}
+		v.groups[at] = g
+	}
+	return g
+}
+
+// own returns a block that the edit with this id may write.
+func (v *blocks[B]) own(id uint64, i int) *B {
+	g := v.group(id, i)
+	k := i & (1<<groupBits - 1)
+	if g.owned>>k&1 == 0 {
+		fresh := new(B)
+		if g.at[k] != nil {
+			*fresh = *g.at[k]
+		}
+		g.at[k], g.owned = fresh, g.owned|1<<k
+	}
+	return g.at[k]
+}
+
+// share makes a block of another vector one of this one.
+func (v *blocks[B]) share(id uint64, i int, b *B) {
+	v.group(id, i).at[i&(1<<groupBits-1)] = b
+}
+
+// vec is a persistent vector of items, in blocks of 16.
+type vec[T any] struct{ blocks[[blockSize]T] }
+
+// at reads item i; beyond the end it is the zero value.
+func (v *vec[T]) at(i int) (zero T) {
+	if b := v.block(i >> blockBits); b != nil {
+		return b[i&(blockSize-1)]
+	}
+	return zero
+}
+
 // edit returns a pointer that the edit with this id may write through.
 func (v *vec[T]) edit(id uint64, i int) *T {
-	l := i >> leafBits
-	if v.owner != id {
-		grown := make([]*leaf[T], max(len(v.leaves), l+1))
-		copy(grown, v.leaves)
-		v.leaves, v.owner = grown, id
-	} else if l >= len(v.leaves) {
-		v.leaves = append(v.leaves, make([]*leaf[T], l+1-len(v.leaves))...)
-	}
-	lf := v.leaves[l]
-	switch {
-	case lf == nil:
-		lf = &leaf[T]{owner: id}
-		v.leaves[l] = lf
-	case lf.owner != id:
-		fresh := *lf
-		fresh.owner = id
-		lf = &fresh
-		v.leaves[l] = lf
-	}
-	return &lf.v[i&(leafSize-1)]
+	return &v.own(id, i>>blockBits)[i&(blockSize-1)]
 }
