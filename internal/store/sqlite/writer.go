@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 
@@ -17,6 +18,16 @@ type writer struct {
 	// waiting for it obeys the context.
 	turn  chan struct{}
 	stmts map[string]*sql.Stmt
+	// changes are the statements that exec runs, and args what it binds to one.
+	changes map[string]change
+	args    []driver.NamedValue
+}
+
+// change is a prepared statement of the driver itself: database/sql allocates 1.4 kB for the values
+// of a row.
+type change interface {
+	driver.Stmt
+	driver.StmtExecContext
 }
 
 func openWriter(ctx context.Context, path string, o Options) (_ *writer, err error) {
@@ -25,7 +36,7 @@ func openWriter(ctx context.Context, path string, o Options) (_ *writer, err err
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	w := &writer{db: db, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}}
+	w := &writer{db: db, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, changes: map[string]change{}}
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -50,14 +61,41 @@ func (w *writer) prepare(query string) (err error) {
 // no context on purpose: the driver starts a goroutine for each statement
 // whose context can end, and the caller looks at its context between entries.
 func (w *writer) exec(query string, args ...any) (int64, error) {
-	if err := w.prepare(query); err != nil {
+	st, err := w.change(query)
+	if err != nil {
 		return 0, err
 	}
-	res, err := w.stmts[query].ExecContext(context.Background(), args...)
+	defer func() { clear(w.args); w.args = w.args[:0] }() // a payload may be large
+	for i, arg := range args {
+		v, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return 0, err
+		}
+		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	res, err := st.ExecContext(context.Background(), w.args)
 	if err != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
+}
+
+// change makes the statement of a text, as prepare does.
+func (w *writer) change(query string) (change, error) {
+	if st := w.changes[query]; st != nil {
+		return st, nil
+	}
+	err := w.conn.Raw(func(conn any) error {
+		st, err := conn.(driver.Conn).Prepare(query)
+		if err == nil {
+			w.changes[query] = st.(change)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", query, err)
+	}
+	return w.changes[query], nil
 }
 
 // row reads one row through a prepared statement.
@@ -109,6 +147,9 @@ func (w *writer) numbers(query string, args ...any) (ns []int64, err error) {
 func (w *writer) close() error {
 	<-w.turn // waits for the write under way and lets no other begin
 	var errs []error
+	for _, st := range w.changes {
+		errs = append(errs, st.Close())
+	}
 	for _, st := range w.stmts {
 		errs = append(errs, st.Close())
 	}
