@@ -17,7 +17,6 @@ import (
 	"berth/internal/doctor"
 	"berth/internal/engine"
 	"berth/internal/handlers"
-	"berth/internal/memory"
 	"berth/internal/profiles"
 	"berth/internal/web"
 )
@@ -48,7 +47,6 @@ func (c *serveCmd) Run(ctx context.Context, k *kong.Context, s streams) error {
 	}()
 	log := newLogger(s.err, c.LogFormat, c.LogLevel)
 	c.inEffect = c.inForce(k, log)
-	memory.GrowSmall()
 	return c.serve(ctx, log)
 }
 

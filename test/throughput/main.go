@@ -42,7 +42,6 @@ func main() {
 	kong.Parse(&o, kong.Name("throughput"), kong.Description("Durable audited decisions against the bare store, in one run."))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	memory.GrowSmall() // as a server does
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "throughput:", err)
 		os.Exit(1)
