@@ -47,6 +47,8 @@ type dryRun struct {
 	// importance. It is byImportance or in partitioned.
 	order, byImportance, partitioned []int32
 	gone                             []bool
+	violated                         bool // some eviction violates a budget
+	first                            int  // all victims before it stay
 }
 
 // newDryRun prepares the dry runs on some rows. Filters that skipped the pod are left out, as in
@@ -133,8 +135,8 @@ func (j *dryRun) try(row int) (candidate, rowVerdict) {
 func (j *dryRun) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
 	c := candidate{row: int32(row)}
 	of, victims := k.Of[from:], k.Victims[from:]
-	for i, gone := range j.gone {
-		if !gone {
+	for i := j.first; i < len(j.gone); i++ {
+		if !j.gone[i] {
 			continue
 		}
 		if c.victims == 0 { // sorted by importance, so that the first has the highest priority
@@ -173,7 +175,6 @@ func (j *dryRun) classify(k *state.Ranking, from int) {
 	}
 	a := j.allowances
 	a.reset()
-	any := false
 	for i := range n {
 		shape := k.Of[from+i].Shape
 		switch b := a.sole[shape]; {
@@ -184,9 +185,9 @@ func (j *dryRun) classify(k *state.Ranking, from int) {
 		default:
 			j.violates[i] = a.take(a.shape[shape], k.Pods[from+i])
 		}
-		any = any || j.violates[i]
+		j.violated = j.violated || j.violates[i]
 	}
-	if any {
+	if j.violated {
 		j.partition()
 	}
 }
@@ -201,6 +202,7 @@ func (j *dryRun) resize(n int) {
 		}
 	}
 	j.gone, j.violates, j.order = j.gone[:n], j.violates[:n], j.byImportance[:n]
+	j.violated, j.first = false, 0
 	clear(j.violates)
 }
 

@@ -22,13 +22,16 @@ func (j *dryRun) affectedBy(k *state.Ranking, i int) uint32 {
 }
 
 // headroom is what a node has left with the pod on it.
-type headroom struct{ pods, cpu, memory, ephemeral int64 }
+type headroom struct {
+	pods int64
+	state.Amount
+}
 
 // unlimited is for profiles without a Measurer.
-var unlimited = headroom{math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2, math.MaxInt64 / 2}
+var unlimited = headroom{math.MaxInt64 / 2, state.Amount{CPU: math.MaxInt64 / 2, Memory: math.MaxInt64 / 2, Ephemeral: math.MaxInt64 / 2}}
 
 func (s *headroom) enough() bool {
-	return s.pods >= 0 && s.cpu >= 0 && s.memory >= 0 && s.ephemeral >= 0
+	return s.pods >= 0 && s.CPU >= 0 && s.Memory >= 0 && s.Ephemeral >= 0
 }
 
 // headroom returns the headroom of a row without all pods of lower priority.
@@ -40,11 +43,10 @@ func (j *dryRun) headroom(row int, k *state.Ranking, from int) headroom {
 		}
 		return capacity - used + freed - need
 	}
-	return headroom{
-		pods: c.Pods - int64(u.Pods) + int64(len(k.Of)-from) - 1,
-		cpu:  left(j.need.CPU, c.CPU, u.CPU, a.CPU), memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
-		ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
-	}
+	return headroom{c.Pods - int64(u.Pods) + int64(len(k.Of)-from) - 1, state.Amount{
+		CPU: left(j.need.CPU, c.CPU, u.CPU, a.CPU), Memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
+		Ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
+	}}
 }
 
 // tryQuick reprieves pods while the pod still fits: first those whose eviction violates a budget,
@@ -66,9 +68,19 @@ func (j *dryRun) tryQuick(row int, k *state.Ranking, from int, room headroom) bo
 	}
 	j.classify(k, from)
 	of, gone := k.Of[from:], j.gone
-	for _, i := range j.order {
+	if len(j.quick) == 0 && !j.violated {
+		// The most important ones stay, which a search finds without a look at each.
+		j.first = k.Fitting(from, room.pods, room.Amount)
+		clear(gone[:j.first])
+		all, rest := &k.After[from], &k.After[from+j.first]
+		room.pods -= int64(j.first)
+		room.CPU -= all.CPU - rest.CPU
+		room.Memory -= all.Memory - rest.Memory
+		room.Ephemeral -= all.Ephemeral - rest.Ephemeral
+	}
+	for _, i := range j.order[j.first:] {
 		p := &j.amounts[of[i].Amount]
-		if room.pods < 1 || p.CPU > room.cpu || p.Memory > room.memory || p.Ephemeral > room.ephemeral {
+		if room.pods < 1 || p.CPU > room.CPU || p.Memory > room.Memory || p.Ephemeral > room.Ephemeral {
 			gone[i] = true
 			continue
 		}
@@ -84,9 +96,9 @@ func (j *dryRun) tryQuick(row int, k *state.Ranking, from int, room headroom) bo
 		}
 		gone[i] = false
 		room.pods--
-		room.cpu -= p.CPU
-		room.memory -= p.Memory
-		room.ephemeral -= p.Ephemeral
+		room.CPU -= p.CPU
+		room.Memory -= p.Memory
+		room.Ephemeral -= p.Ephemeral
 	}
 	return true
 }

@@ -27,6 +27,7 @@ type Ranking struct {
 	classed uint64 // of the state, where some pod has its priority from a class
 	own     bool   // every pod has a priority of its own
 	latest  int64  // the latest start
+	grows   bool   // no amount is below 0, and no sum overflows
 	Pods    []*Pod
 	Of      []Ranked
 	Victims []RankedVictim
@@ -117,12 +118,14 @@ func (s *State) ranking(list []*Pod, now int64) *Ranking {
 	for i, key := range keys {
 		k.Pods[i] = list[key.at]
 	}
+	k.grows = true
 	for i := len(k.Pods) - 1; i >= 0; i-- {
 		p := k.Pods[i]
 		a := p.Class.Request.Amount
 		k.Of[i] = Ranked{Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID, Amount: p.Class.amount}
 		k.Victims[i] = RankedVictim{Started: p.Started, ID: p.id}
 		k.After[i] = Amount{CPU: k.After[i+1].CPU + a.CPU, Memory: k.After[i+1].Memory + a.Memory, Ephemeral: k.After[i+1].Ephemeral + a.Ephemeral}
+		k.grows = k.grows && k.After[i+1].fits(k.After[i])
 	}
 	return k
 }
@@ -141,4 +144,21 @@ func (k *Ranking) Below(priority int32) int {
 		return 0
 	}
 	return sort.Search(len(k.Of), func(i int) bool { return k.Of[i].Priority < priority })
+}
+
+// Fitting returns how many pods from an index on fit into an amount together with all those before
+// them, up to a number of pods. It is 0 where that does not follow from sums, as with requests
+// below 0.
+func (k *Ranking) Fitting(from int, most int64, room Amount) int {
+	if !k.grows {
+		return 0
+	}
+	all := &k.After[from]
+	// What those behind must sum up to at least.
+	need := Amount{all.CPU - room.CPU, all.Memory - room.Memory, all.Ephemeral - room.Ephemeral}
+	n := int(min(most, int64(len(k.Of)-from)))
+	for n > 0 && !need.fits(k.After[from+n]) { // from the end: those that have to go are mostly few
+		n--
+	}
+	return n
 }

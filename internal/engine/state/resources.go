@@ -23,6 +23,10 @@ type Amount struct {
 	CPU, Memory, Ephemeral int64
 }
 
+func (a Amount) fits(room Amount) bool {
+	return a.CPU <= room.CPU && a.Memory <= room.Memory && a.Ephemeral <= room.Ephemeral
+}
+
 // Scalar is an amount of an interned extended (or hugepages, or attachable)
 // resource, in the resource's own unit.
 type Scalar struct {

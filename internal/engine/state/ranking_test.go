@@ -1,0 +1,48 @@
+package state
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestFitting compares Fitting with one look at each pod after the other. It finds nothing where
+// requests below 0 or sums that overflow make that the only way.
+func TestFitting(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	found := 0
+	for range 20_000 {
+		pods := make([]*Pod, r.IntN(12))
+		plain := true
+		for i := range pods {
+			a := Amount{CPU: r.Int64N(4), Memory: r.Int64N(4), Ephemeral: r.Int64N(2)}
+			switch r.IntN(100) {
+			case 0:
+				a.Memory, plain = -1, false
+			case 1:
+				a.CPU = math.MaxInt64 / 2
+			}
+			pods[i] = &Pod{Class: &Class{Shape: &Shape{}, Request: Request{Amount: a}}}
+		}
+		k := NewState().ranking(pods, 0)
+		from := r.IntN(len(pods) + 1)
+		most, room := r.Int64N(14), Amount{CPU: r.Int64N(20), Memory: r.Int64N(20), Ephemeral: math.MaxInt64 / 2}
+		want, left := 0, room
+		for _, p := range k.Pods[from:] {
+			a := p.Class.Request.Amount
+			if int64(want) >= most || !a.fits(left) {
+				break
+			}
+			left = Amount{left.CPU - a.CPU, left.Memory - a.Memory, left.Ephemeral - a.Ephemeral}
+			want++
+		}
+		got := k.Fitting(from, most, room)
+		if got != want && (plain && k.After[0].CPU >= 0 || got != 0) {
+			t.Fatalf("%d of %d pods fit into %v, want %d", got, len(pods)-from, room, want)
+		}
+		found += got
+	}
+	if found == 0 {
+		t.Fatal("no pods fitted")
+	}
+}
