@@ -104,8 +104,12 @@ func EqualsBy(pod *corev1.Pod) string {
 }
 
 func (p *Prepared) options(ctx context.Context) engine.Options {
+	var like *corev1.Pod
+	if p.Recorded != nil {
+		like = p.Recorded.Like
+	}
 	return engine.Options{
-		Context: ctx, MaxSteps: p.steps, EqualsBy: EqualsBy(p.Pod),
+		Context: ctx, Like: like, MaxSteps: p.steps, EqualsBy: EqualsBy(p.Pod),
 		Candidates: p.Candidates, Now: p.Now, ScoreAlways: p.ScoreAlways, NoScores: p.Verb == VerbFilter, NoPreemption: p.NoPreemption,
 		Victims: p.Victims,
 	}

@@ -78,6 +78,8 @@ type Question struct {
 type Recorded struct {
 	// PodJSON is the pod as it was recorded; nil: the question's pod is another one.
 	PodJSON []byte
+	// Like is engine.Options.Like of the question's pod.
+	Like *corev1.Pod
 	// Owned lets the question's pod be completed in place.
 	Owned bool
 	// Class looks up the priority class that the record rests on; nil: classes as they are now.

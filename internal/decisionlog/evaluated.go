@@ -39,6 +39,7 @@ type Evaluated struct {
 
 	pod     *corev1.Pod // once it is read
 	owned   bool        // by the question at hand, which may write it
+	like    *corev1.Pod // engine.Options.Like
 	profile *engine.Profile
 	names   []string // the candidates on the recorded revision, once they are read; nil: all
 }
@@ -96,7 +97,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		NoPreemption: e.NoPreemption, ScoreAlways: e.ScoreAlways, Suggest: e.Suggest, Excluded: e.Excluded,
 		Profiles: []*engine.Profile{e.profile}, Profile: e.profile.Name,
 		DryRun:   !o.none(), // nothing is bound: a pod bound since is taken out
-		Recorded: &decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Class: e.Class.Source, Candidates: e.candidates},
+		Recorded: &decision.Recorded{PodJSON: e.PodJSON, Like: e.like, Owned: e.owned, Class: e.Class.Source, Candidates: e.candidates},
 	}
 	if e.Victims != nil {
 		q.Victims = *e.Victims
@@ -112,7 +113,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		q.Nodes = append(q.Nodes, o.Value.(*corev1.Node))
 	}
 	if o.Pod != nil { // which may name a class that the record does not have
-		q.Pod, q.Recorded.PodJSON, q.Recorded.Owned, q.Recorded.Class = o.Pod, nil, false, nil
+		q.Pod, q.Recorded = o.Pod, &decision.Recorded{Candidates: e.candidates}
 	}
 	if o.Profile != "" || len(o.Profiles) > 0 {
 		q.Profiles, q.Profile = o.Profiles, o.Profile

@@ -135,7 +135,7 @@ func jobOf(r *store.Replay) *Job {
 // Parts are planned in pieces of the first size and put together so that there
 // are a few, none above the second: a part begins with loading a state.
 const (
-	leastPart = 1000
+	leastPart = 5000
 	mostPart  = 50_000
 	fewParts  = 4
 )

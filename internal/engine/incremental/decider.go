@@ -32,6 +32,7 @@ type Decider struct {
 	trail   state.Trail // guarded by mu, as is all below
 	classes map[classKey]*memo
 	bytes   int                 // what all memos hold
+	likes   map[like][]byte     // what encode returned for copies of a pod
 	met     map[uint64]struct{} // hashes of kinds of pods without a memo; nil: each gets one at once
 }
 
@@ -68,7 +69,7 @@ func NewDecider(limit int) *Decider {
 	if limit <= 0 {
 		limit = DefaultDeciderBytes
 	}
-	return &Decider{classes: map[classKey]*memo{}, limit: limit, twins: max(leastTwins, runtime.GOMAXPROCS(0))}
+	return &Decider{classes: map[classKey]*memo{}, likes: map[like][]byte{}, limit: limit, twins: max(leastTwins, runtime.GOMAXPROCS(0))}
 }
 
 // maxMet bounds how many kinds of pods are known to have come once.
@@ -189,7 +190,7 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 func (d *Decider) take(s *state.State, pod *corev1.Pod, p *engine.Profile, o *engine.Options) (m *memo, at uint64) {
 	e := encoders.Get().(*encoder)
 	defer encoders.Put(e)
-	kind, ok := e.encode(pod)
+	kind, ok := d.kind(e, pod, o.Like)
 	if !ok {
 		return nil, 0
 	}
@@ -229,6 +230,7 @@ func (d *Decider) drop() {
 		m.dropped = true
 	}
 	clear(d.classes)
+	clear(d.likes)
 	d.bytes = 0
 }
 
@@ -282,47 +284,6 @@ func (d *Decider) memo(key classKey, kind []byte) *memo {
 	m.busy.Store(true)
 	d.classes[key] = m
 	return m
-}
-
-// encoder holds what encode uses again.
-type encoder struct {
-	key        []byte
-	volumes    []corev1.Volume
-	conditions []corev1.PodCondition
-}
-
-var encoders = sync.Pool{New: func() any { return new(encoder) }}
-
-// encode returns what distinguishes a pod from those of another kind, valid until the next call. No
-// rule reads that it waited, or a volume that has a name and nothing else that is kept, such as the
-// one with the token of the pod's service account, whose name is different in each pod.
-func (e *encoder) encode(pod *corev1.Pod) (key []byte, ok bool) {
-	kind := *pod
-	meta := &kind.ObjectMeta
-	meta.Name, meta.GenerateName, meta.UID, meta.ResourceVersion = "", "", "", ""
-	meta.CreationTimestamp.Reset()
-	meta.ManagedFields = nil
-	e.conditions = e.conditions[:0]
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type != corev1.PodScheduled {
-			e.conditions = append(e.conditions, *c)
-		}
-	}
-	kind.Status.Conditions = e.conditions
-	e.volumes = e.volumes[:0]
-	for i := range pod.Spec.Volumes {
-		v := &pod.Spec.Volumes[i]
-		if v.VolumeSource != (corev1.VolumeSource{EmptyDir: v.EmptyDir, Projected: v.Projected}) {
-			e.volumes = append(e.volumes, *v)
-		}
-	}
-	kind.Spec.Volumes = e.volumes
-	size := kind.Size()
-	if cap(e.key) < size {
-		e.key = make([]byte, 2*size)
-	}
-	n, err := kind.MarshalToSizedBuffer(e.key[:size])
-	return e.key[size-n : size], err == nil
 }
 
 // resize records what a memo in use holds now, and drops those beyond the limit, by their last use.

@@ -160,3 +160,29 @@ func TestFromSecond(t *testing.T) {
 		t.Fatalf("a pod of another kind: %+v", got)
 	}
 }
+
+// TestDeciderRecognizesCopies asks about copies of a pod under Options.Like: those that differ in
+// priority or preemption policy are of another kind, as they are without it.
+func TestDeciderRecognizesCopies(t *testing.T) {
+	t.Parallel()
+	f := newFollows(t, 0)
+	low := enginetest.Pod("low", enginetest.On("a"), enginetest.Requests("cpu", "4"))
+	s := enginetest.Fresh(t, enginetest.Node("a", enginetest.Allocatable("cpu", "4")), low)
+	like := enginetest.Pod("like", enginetest.Requests("cpu", "3"))
+	never := corev1.PreemptNever
+	for i, priority := range []int32{0, 7, 0, 7, 7} {
+		pod := like.DeepCopy()
+		pod.Name, pod.Spec.Priority = fmt.Sprintf("copy-%d", i), &priority
+		if i == 4 {
+			pod.Spec.PreemptionPolicy = &never
+		}
+		want := enginetest.Everything(t, engine.Decide, s, pod, f.p, engine.Options{})
+		got := enginetest.Everything(t, f.d.Decide, s, pod, f.p, engine.Options{Like: like})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-Decide +Decider):\n%s", pod.Name, diff)
+		}
+	}
+	if c := f.d.Counters(); c.Whole != 3 || c.Kept != 2 {
+		t.Errorf("5 copies of 3 kinds: %+v", c)
+	}
+}
