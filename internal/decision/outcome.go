@@ -45,6 +45,7 @@ func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
 func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error) {
 	o := &Outcome{Prepared: p}
 	opts := p.options(ctx)
+	opts.Like = p.Like
 	if o.working = memory.Part(ctx); o.working != nil {
 		if err := o.working.Take(ctx, footprint.Decision(p.State, p.Pod, p.Profile, opts)); err != nil {
 			return nil, fmt.Errorf("decide: %w", err)
@@ -104,12 +105,8 @@ func EqualsBy(pod *corev1.Pod) string {
 }
 
 func (p *Prepared) options(ctx context.Context) engine.Options {
-	var like *corev1.Pod
-	if p.Recorded != nil {
-		like = p.Recorded.Like
-	}
 	return engine.Options{
-		Context: ctx, Like: like, MaxSteps: p.steps, EqualsBy: EqualsBy(p.Pod),
+		Context: ctx, MaxSteps: p.steps, EqualsBy: EqualsBy(p.Pod),
 		Candidates: p.Candidates, Now: p.Now, ScoreAlways: p.ScoreAlways, NoScores: p.Verb == VerbFilter, NoPreemption: p.NoPreemption,
 		Victims: p.Victims,
 	}

@@ -37,7 +37,7 @@ func (s *Scheduler) admit(p *Prepared) {
 		js = kubeobj.WithUID(js, uid)
 	}
 	if s.TolerationSeconds {
-		js = nil
+		p.Like, js = nil, nil
 		pod.Spec.Tolerations = slices.Clip(pod.Spec.Tolerations)
 		podlife.AddTolerationSeconds(&pod.Spec)
 	}

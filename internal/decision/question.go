@@ -42,6 +42,8 @@ type Question struct {
 	// Pod or PodRef, the name of a pod in the snapshot, is the pod to place.
 	Pod    *corev1.Pod
 	PodRef *kubeobj.Key
+	// Like is engine.Options.Like of Pod.
+	Like *corev1.Pod
 	// PodJSON is Pod in canonical JSON, where the caller has it.
 	PodJSON []byte
 	// NodeNames limits the nodes considered; nil: all, or with Nodes theirs.
@@ -78,8 +80,6 @@ type Question struct {
 type Recorded struct {
 	// PodJSON is the pod as it was recorded; nil: the question's pod is another one.
 	PodJSON []byte
-	// Like is engine.Options.Like of the question's pod.
-	Like *corev1.Pod
 	// Owned lets the question's pod be completed in place.
 	Owned bool
 	// Class looks up the priority class that the record rests on; nil: classes as they are now.

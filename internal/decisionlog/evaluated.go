@@ -93,11 +93,11 @@ func (e *Evaluated) read(ctx context.Context, l *Log, rec *record) (err error) {
 // question returns the recorded question on a view, under overrides.
 func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decision.Question, error) {
 	q := decision.Question{
-		Cluster: v.Cluster, Revision: v.Revision, Verb: rec.Verb, Now: rec.Now.UTC(), Pod: e.pod, Explain: e.Explain,
+		Cluster: v.Cluster, Revision: v.Revision, Verb: rec.Verb, Now: rec.Now.UTC(), Pod: e.pod, Like: e.like, Explain: e.Explain,
 		NoPreemption: e.NoPreemption, ScoreAlways: e.ScoreAlways, Suggest: e.Suggest, Excluded: e.Excluded,
 		Profiles: []*engine.Profile{e.profile}, Profile: e.profile.Name,
 		DryRun:   !o.none(), // nothing is bound: a pod bound since is taken out
-		Recorded: &decision.Recorded{PodJSON: e.PodJSON, Like: e.like, Owned: e.owned, Class: e.Class.Source, Candidates: e.candidates},
+		Recorded: &decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Class: e.Class.Source, Candidates: e.candidates},
 	}
 	if e.Victims != nil {
 		q.Victims = *e.Victims
@@ -113,7 +113,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		q.Nodes = append(q.Nodes, o.Value.(*corev1.Node))
 	}
 	if o.Pod != nil { // which may name a class that the record does not have
-		q.Pod, q.Recorded = o.Pod, &decision.Recorded{Candidates: e.candidates}
+		q.Pod, q.Like, q.Recorded = o.Pod, nil, &decision.Recorded{Candidates: e.candidates}
 	}
 	if o.Profile != "" || len(o.Profiles) > 0 {
 		q.Profiles, q.Profile = o.Profiles, o.Profile

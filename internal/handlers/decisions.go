@@ -132,7 +132,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 		return q, badField(http.StatusBadRequest, "snapshot", reason(err))
 	}
 	if !isNull(req.Pod) {
-		if q.Pod, q.PodJSON, err = p.sharedPod("pod", req.Pod); err != nil {
+		if err := p.sharedPod("pod", req.Pod, &q); err != nil {
 			return q, err
 		}
 	}
@@ -160,14 +160,14 @@ func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error
 	return pod, inField(name, err)
 }
 
-// sharedPod is decodePod for a pod that nothing writes to, with its canonical JSON.
-func (p *posted) sharedPod(name string, raw json.RawMessage) (*corev1.Pod, []byte, error) {
+// sharedPod is decodePod for the pod of a question, which nothing writes to.
+func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Question) error {
 	name, raw, err := p.pod(name, raw)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	pod, js, err := p.pods.Decode(raw)
-	return pod, js, inField(name, err)
+	q.Pod, q.Like, q.PodJSON, err = p.pods.Decode(raw)
+	return inField(name, err)
 }
 
 // parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a

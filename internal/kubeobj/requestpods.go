@@ -57,14 +57,14 @@ func (c *RequestPods) Forget() {
 	c.bytes = 0
 }
 
-// Decode returns a pod and its canonical JSON. Nothing that the pod refers to may be written.
-func (c *RequestPods) Decode(raw []byte) (*corev1.Pod, []byte, error) {
+// Decode returns a pod and its canonical JSON, and where it is a copy of another pod but for its
+// name, UID and node, that one. Neither pod nor what they refer to may be written.
+func (c *RequestPods) Decode(raw []byte) (pod, like *corev1.Pod, canonical []byte, err error) {
 	if err := checkObject(raw, c.lim); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	buf := keyBuffers.Get().(*keyBuffer)
 	defer keyBuffers.Put(buf)
-	var err error
 	if buf.kept, err = prune(buf.kept[:0], raw, c.kind.keep); err != nil {
 		return c.miss(raw, nil)
 	}
@@ -80,17 +80,17 @@ func (c *RequestPods) Decode(raw []byte) (*corev1.Pod, []byte, error) {
 	if t == nil {
 		return c.miss(raw, key)
 	}
-	pod := *t.pod
-	pod.Name = name.text(js)
+	own := *t.pod
+	own.Name = name.text(js)
 	if uid.from > 0 {
-		pod.UID = types.UID(uid.text(js))
+		own.UID = types.UID(uid.text(js))
 	} else {
-		pod.UID = DerivedUID(Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
+		own.UID = DerivedUID(Key{Kind: "Pod", Namespace: own.Namespace, Name: own.Name})
 	}
 	if node.from > 0 {
-		pod.Spec.NodeName = node.text(js)
+		own.Spec.NodeName = node.text(js)
 	}
-	return &pod, t.splice(&pod), nil
+	return &own, t.pod, t.splice(&own), nil
 }
 
 // splice returns the template's JSON with a pod's own name, UID and node.
@@ -139,16 +139,16 @@ func subdomain(text []byte) bool {
 }
 
 // miss decodes a pod whole, and keeps it where it has a key.
-func (c *RequestPods) miss(raw, key []byte) (*corev1.Pod, []byte, error) {
+func (c *RequestPods) miss(raw, key []byte) (pod, like *corev1.Pod, canonical []byte, err error) {
 	o, err := decodeAs(raw, c.lim, c.kind)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	pod := o.Value.(*corev1.Pod)
+	pod = o.Value.(*corev1.Pod)
 	t := &requestTemplate{pod: pod, js: o.JSON}
 	var ok bool
 	if t.name, t.uid, t.node, ok = blanks(o.JSON); !ok || t.uid.from == 0 || key == nil {
-		return pod, o.JSON, nil
+		return pod, nil, o.JSON, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *RequestPods) miss(raw, key []byte) (*corev1.Pod, []byte, error) {
 		c.bytes = len(key)
 	}
 	c.templates[string(key)] = t
-	return pod, o.JSON, nil
+	return pod, pod, o.JSON, nil
 }
 
 // WithUID returns a pod's canonical JSON with another UID; nil where that takes Encode.

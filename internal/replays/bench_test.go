@@ -61,7 +61,7 @@ func BenchmarkBatch(b *testing.B) {
 	binder := binding.New(m, log, binding.Options{})
 	decoder := kubeobj.NewRequestPods(kubeobj.Limits{}, false)
 	for i := range binds {
-		pod, js, err := decoder.Decode(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"default","labels":{"app":"a"}},
+		pod, _, js, err := decoder.Decode(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"default","labels":{"app":"a"}},
 "spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}],"tolerations":[{"key":"batch","operator":"Exists"}]}}`, i))
 		must(err)
 		_, err = binder.Decide(ctx, decision.Question{Cluster: "prod", Pod: pod, PodJSON: js, Bind: true})

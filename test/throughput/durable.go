@@ -53,7 +53,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 		return nil, err
 	}
 	h.log = decisionlog.New(h.m, st, profiles.Default(), decisionlog.Options{})
-	if h.pod, h.js, err = kubeobj.NewRequestPods(kubeobj.Limits{}, false).Decode([]byte(podJSON)); err != nil {
+	if h.pod, _, h.js, err = kubeobj.NewRequestPods(kubeobj.Limits{}, false).Decode([]byte(podJSON)); err != nil {
 		return nil, err
 	}
 	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {
