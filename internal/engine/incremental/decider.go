@@ -28,12 +28,13 @@ type Decider struct {
 	limit, twins int
 	uses         atomic.Int64 // of memos
 
-	mu      sync.RWMutex
-	trail   state.Trail // guarded by mu, as is all below
-	classes map[classKey]*memo
-	bytes   int                 // what all memos hold
-	likes   map[like][]byte     // what encode returned for copies of a pod
-	met     map[uint64]struct{} // hashes of kinds of pods without a memo; nil: each gets one at once
+	mu        sync.RWMutex
+	trail     state.Trail // guarded by mu, as is all below
+	classes   map[classKey]*memo
+	bytes     int                 // what all memos hold
+	likes     map[like][]byte     // what encode returned for copies of a pod
+	likeBytes int                 // of what is in likes
+	met       map[uint64]struct{} // hashes of kinds of pods without a memo; nil: each gets one at once
 }
 
 // Counters count the decisions by the way they were made.
@@ -231,7 +232,7 @@ func (d *Decider) drop() {
 	}
 	clear(d.classes)
 	clear(d.likes)
-	d.bytes = 0
+	d.bytes, d.likeBytes = 0, 0
 }
 
 // classKey distinguishes kinds of questions. Pods that differ in nothing but name, UID and age are

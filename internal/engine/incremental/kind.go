@@ -7,8 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// maxLikes bounds the pods whose copies need not be encoded.
-const maxLikes = 1 << 12
+// maxLikeBytes bounds what is kept of the pods whose copies need not be encoded: some hundred. They
+// are held as well, decoded, which may take a hundred times as much.
+const maxLikeBytes = 64 << 10
 
 // like is a pod that others are copies of, with what they may have of their own that distinguishes
 // kinds.
@@ -34,11 +35,12 @@ func (d *Decider) kind(e *encoder, pod, of *corev1.Pod) (key []byte, ok bool) {
 	if key != nil {
 		return key, true
 	}
-	if key, ok = e.encode(pod); ok {
+	if key, ok = e.encode(pod); ok && len(key) <= maxLikeBytes/16 {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if len(d.likes) >= maxLikes {
+		if d.likeBytes += len(key); d.likeBytes > maxLikeBytes {
 			clear(d.likes)
+			d.likeBytes = len(key)
 		}
 		d.likes[l] = bytes.Clone(key)
 	}
