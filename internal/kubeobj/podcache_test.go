@@ -86,3 +86,25 @@ func FuzzPodCache(f *testing.F) {
 		t.Fatalf("%s\nnot\n%s (%T)", b, a, got.Value.(*corev1.Pod))
 	})
 }
+
+// BenchmarkPodCache splits pods of one template, which it knows of late, and pods of more templates
+// in turn than are held as recent, which are read for their keys: the plain way.
+func BenchmarkPodCache(b *testing.B) {
+	for name, templates := range map[string]int{"recent": 1, "key": 2 * fewTemplates} {
+		b.Run(name, func(b *testing.B) {
+			c := NewPodCache()
+			var list [][]byte
+			for i := range 64 {
+				list = append(list, canonicalPod(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","namespace":"default","labels":{"app":"web-%d"}},
+"spec":{"nodeName":"node-%d","containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}],
+"tolerations":[{"key":"batch","operator":"Exists"}]}}`, i, i%templates, i)))
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, _, err := c.Split(list[i%len(list)]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
