@@ -96,7 +96,7 @@ func (r *Result) blockTotals() blockTotals {
 	}
 	for i := range r.Scores {
 		s := &r.Scores[i]
-		if s.RawBytes != nil || s.uniform {
+		if s.Kept || s.uniform {
 			continue
 		}
 		t.byClass = append(t.byClass, s)

@@ -136,3 +136,19 @@ func TestSeedsDrawTheSame(t *testing.T) {
 		}
 	}
 }
+
+// TestScoresOfAmountsThatOverflow compares scores that overflow, as upstream's do, and fit no byte.
+func TestScoresOfAmountsThatOverflow(t *testing.T) {
+	for _, memory := range []string{"64Gi", "70Pi", "100Pi", "1Ei", "7Ei"} {
+		c := &enginetest.Case{
+			Objects: []any{
+				enginetest.Node("n1", enginetest.Allocatable("cpu", "4", "memory", memory, "pods", "10")),
+				enginetest.Node("n2", enginetest.Allocatable("cpu", "8", "memory", "16Gi", "pods", "10")),
+			},
+			Pod: enginetest.Pod("p", enginetest.Requests("cpu", "4", "memory", "1Gi")), Spec: rules.DefaultSpec(),
+		}
+		if diff, _ := disagreement(c); diff != "" {
+			t.Errorf("%s: -twin +engine\n%s", memory, diff)
+		}
+	}
+}

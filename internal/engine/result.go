@@ -49,7 +49,7 @@ type Result struct {
 
 	run    Runner
 	total  []int64
-	sums   []int32 // of a Runner instead of total, less common and scores by class
+	sums   []int32 // of a Runner instead of total: of what it kept
 	common int64   // what Uniform scores add to all totals
 }
 
@@ -108,8 +108,8 @@ func (r *Result) Total(row int) int64 {
 		return r.total[row]
 	}
 	total := int64(r.sums[row]) + r.common
-	for i := range r.Scores { // the sums are of scores in bytes
-		if s := &r.Scores[i]; s.RawBytes == nil && !s.uniform {
+	for i := range r.Scores {
+		if s := &r.Scores[i]; !s.Kept && !s.uniform {
 			_, norm := s.At(row)
 			total += s.Weight * norm
 		}

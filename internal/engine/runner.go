@@ -12,8 +12,8 @@ type Runner interface {
 	Filter(q *Query, k int, state any, in state.Bits) (Rejected, error)
 	// Score runs the profile's k-th scorer.
 	Score(q *Query, k int, state any, feasible state.Bits, out *Scores) error
-	// Totals returns the sum of the weighted scores that are in bytes, by feasible row. It
-	// returns no sums where they are yet to be added up. Where all other scores are Uniform or
+	// Totals returns the sum of the weighted scores that were kept, by feasible row. It returns
+	// no sums where they are yet to be added up. Where all other scores are Uniform or
 	// ByClass, it also returns the best total less the Uniform ones, and in best the rows that have
 	// it.
 	Totals(scores []RuleScores, feasible, best state.Bits) (sums []int32, top int64, all bool)
@@ -72,7 +72,7 @@ func (Direct) Score(q *Query, k int, state any, feasible state.Bits, out *Scores
 func (q *Query) ScoreBy(f *Plugin, state any, feasible state.Bits, out *Scores) error {
 	*out = Scores{Raw: q.Column(), Norm: q.Column()}
 	err := f.Score(q, state, feasible, out)
-	if out.skip || out.uniform {
+	if out.skip || out.uniform || out.RawBytes != nil {
 		q.DropColumns(2)
 	}
 	return err

@@ -84,11 +84,7 @@ func (r *Result) score() error {
 		return nil
 	}
 	r.addClasses()
-	for i := range r.Scores {
-		if s := &r.Scores[i]; s.RawBytes != nil && sums == nil {
-			r.addBytes(s)
-		}
-	}
+	r.addBytes(sums != nil)
 	r.findBest(sums)
 	return nil
 }
@@ -109,24 +105,6 @@ func (r *Result) addWeighted(norm []int64, weight int64) {
 		totals := total[from:to]
 		for k, n := range norm[from:to] {
 			totals[k] += weight * n
-		}
-	}
-}
-
-// addBytes is addWeighted for bytes. It adds for whole chunks: the totals of rows that are not
-// feasible are not read.
-func (r *Result) addBytes(s *RuleScores) {
-	total, norm := r.totals(), s.RawBytes
-	if s.NormBytes != nil {
-		norm = s.NormBytes
-	}
-	for i, word := range r.Feasible {
-		if word == 0 {
-			continue
-		}
-		t, n := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:]), (*[state.ChunkSize]uint8)(norm[i<<state.ChunkBits:])
-		for k := range t {
-			t[k] += s.Weight * int64(n[k])
 		}
 	}
 }

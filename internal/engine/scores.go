@@ -1,14 +1,21 @@
 package engine
 
-import "berth/internal/engine/state"
+import (
+	"math"
+
+	"berth/internal/engine/state"
+)
 
 // Scores is one rule's column of scores. The rule fills Raw and Norm for the feasible rows, or
-// calls Uniform where all are the same, ByClass where few differ, or Skip where it does not score.
+// calls Bytes where all fit a byte, Uniform where all are the same, ByClass where few differ, or
+// Skip where it does not score.
 type Scores struct {
 	Raw, Norm []int64
-	// RawBytes and NormBytes stand for them in scores that were kept; NormBytes is nil where the
+	// RawBytes and NormBytes stand for them where all scores fit a byte; NormBytes is nil where the
 	// two are the same.
 	RawBytes, NormBytes []uint8
+	// Kept reports that a Runner kept the scores, and has them in its sums.
+	Kept bool
 
 	skip      bool
 	uniform   bool
@@ -65,6 +72,12 @@ func (s *Scores) Skip() { s.skip = true }
 // Uniform sets one score for all feasible nodes.
 func (s *Scores) Uniform(raw, norm int64) { s.uniform, s.raw, s.norm = true, raw, norm }
 
+// Bytes sets the scores of all feasible rows, in columns of Query.ByteColumn. norm is nil where the
+// normalised scores are the raw ones.
+func (s *Scores) Bytes(raw, norm []uint8) {
+	s.Raw, s.Norm, s.RawBytes, s.NormBytes = nil, nil, raw, norm
+}
+
 // Same makes the normalised scores the raw ones.
 func (s *Scores) Same() { s.Norm = s.Raw }
 
@@ -115,6 +128,32 @@ func NormalizeByMax(feasible state.Bits, out *Scores, reverse bool) {
 		for k, raw := range out.Raw[from:to] {
 			norm[k] = known[raw]
 		}
+	}
+}
+
+// NormalizeBytesByMax is NormalizeByMax for raw scores in bytes.
+func NormalizeBytesByMax(q *Query, feasible state.Bits, raw []uint8, out *Scores, reverse bool) {
+	out.NormalizedByMax(reverse)
+	var most uint8
+	for from, to := range feasible.Runs() {
+		for _, n := range raw[from:to] {
+			most = max(most, n)
+		}
+	}
+	norm := q.ByteColumn()
+	NormBytesByMax(norm, raw, int64(most), reverse)
+	out.Bytes(raw, norm)
+}
+
+// NormBytesByMax normalises the raw scores up to the largest, most; what it makes of others means
+// nothing.
+func NormBytesByMax(norm, raw []uint8, most int64, reverse bool) {
+	var known [math.MaxUint8 + 1]uint8
+	for n := range known {
+		known[n] = uint8(NormalByMax(int64(n), most, reverse))
+	}
+	for row, n := range raw {
+		norm[row] = known[n]
 	}
 }
 

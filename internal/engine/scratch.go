@@ -11,6 +11,7 @@ type scratch struct {
 	rows     int
 	bits     pool[state.Bits]
 	columns  pool[[]int64]
+	bytes    pool[[]uint8]
 	counts   pool[[]int32]
 	states   pool[[]any]
 	flags    pool[[]bool]
@@ -53,7 +54,7 @@ func (q *Query) Release() {
 	for _, states := range s.states.list[:s.states.used] {
 		clear(states) // they may hold much
 	}
-	s.bits.used, s.columns.used, s.counts.used, s.states.used, s.flags.used = 0, 0, 0, 0, 0
+	s.bits.used, s.columns.used, s.bytes.used, s.counts.used, s.states.used, s.flags.used = 0, 0, 0, 0, 0, 0
 	q.scratch = nil
 	scratchPool.Put(s)
 }
@@ -74,11 +75,23 @@ func (q *Query) Bits() state.Bits {
 func (q *Query) Column() []int64 {
 	c, fresh := q.scratch.columns.next()
 	if fresh {
-		// Whole chunks of 64, so that loops over a chunk need no bounds.
-		*c = make([]int64, (q.scratch.rows+state.ChunkSize-1)&^(state.ChunkSize-1))
+		*c = make([]int64, q.scratch.wholeChunks())
 	}
 	return *c
 }
+
+// ByteColumn is Column in bytes.
+func (q *Query) ByteColumn() []uint8 {
+	c, fresh := q.scratch.bytes.next()
+	if fresh {
+		*c = make([]uint8, q.scratch.wholeChunks())
+	}
+	return *c
+}
+
+// wholeChunks returns the length of a column: whole chunks of 64 rows, so that loops over a chunk
+// need no bounds.
+func (s *scratch) wholeChunks() int { return (s.rows + state.ChunkSize - 1) &^ (state.ChunkSize - 1) }
 
 // DropColumns takes the last n columns back before the decision ends.
 func (q *Query) DropColumns(n int) { q.scratch.columns.used -= n }

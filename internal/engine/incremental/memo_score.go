@@ -49,7 +49,7 @@ func (m *memo) Score(q *engine.Query, k int, kept any, feasible state.Bits, out 
 		if s.normalise(feasible) {
 			m.summed = false
 		}
-		out.RawBytes, out.NormBytes = s.raws, s.norms
+		out.RawBytes, out.NormBytes, out.Kept = s.raws, s.norms, true
 	default:
 		return engine.Direct{}.Score(q, k, kept, feasible, out)
 	}
@@ -103,7 +103,7 @@ func (s *keptScore) ask(q *engine.Query, f *engine.Plugin, kept any, rows state.
 	case !out.NormIsRaw() && out.Normalization() == engine.ByRule:
 		kind = evaluateAgain
 	}
-	if !out.Skipped() && !uniform {
+	if !out.Skipped() && !uniform && out.RawBytes == nil {
 		defer q.DropColumns(2)
 	}
 	if whole {
@@ -112,9 +112,10 @@ func (s *keptScore) ask(q *engine.Query, f *engine.Plugin, kept any, rows state.
 		if kind != keptByRow {
 			return
 		}
-		s.raws = make([]uint8, len(out.Raw))
+		n := len(q.Nodes.Alive()) << state.ChunkBits
+		s.raws = make([]uint8, n)
 		if !out.NormIsRaw() {
-			s.norms = make([]uint8, len(out.Raw))
+			s.norms = make([]uint8, n)
 		}
 	}
 	if kind != keptByRow || s.by != out.Normalization() || (s.norms == nil) != out.NormIsRaw() {
@@ -124,7 +125,7 @@ func (s *keptScore) ask(q *engine.Query, f *engine.Plugin, kept any, rows state.
 	s.most = -1
 	var all int64
 	for row := range rows.All() {
-		v := out.Raw[row]
+		v, _ := out.At(row)
 		s.raws[row] = uint8(v)
 		s.peak = max(s.peak, uint8(v))
 		all |= v
@@ -151,13 +152,7 @@ func (s *keptScore) normalise(feasible state.Bits) (changed bool) {
 	}
 	s.most = int64(most)
 	// Rows above the maximum are not feasible; what is noted for them is not read.
-	var known [math.MaxUint8 + 1]uint8
-	for raw := range known {
-		known[raw] = uint8(engine.NormalByMax(int64(raw), s.most, s.by == engine.ByMaxReverse))
-	}
-	for row, raw := range s.raws {
-		s.norms[row] = known[raw]
-	}
+	engine.NormBytesByMax(s.norms, s.raws, s.most, s.by == engine.ByMaxReverse)
 	return true
 }
 

@@ -126,7 +126,7 @@ func (m *memo) finderOf(scores []engine.RuleScores) (f *finder, ok bool) {
 			if f.classed = append(f.classed, *s); c.Of != nil {
 				f.of, f.n = c.Of, len(c.Raw)
 			}
-		case !uniform && s.RawBytes == nil:
+		case !uniform && !s.Kept:
 			return &finder{n: 1}, false
 		}
 	}

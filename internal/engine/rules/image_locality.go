@@ -79,20 +79,22 @@ func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bit
 		return nil
 	}
 	// Few nodes hold an image, and the others get 0.
-	clear(out.Raw)
 	some := q.Bits()
 	for k := range images {
 		for _, row := range images[k].rows {
-			if feasible.Has(int(row)) {
-				out.Raw[row] += images[k].scale
+			if !some.Has(int(row)) {
+				out.Raw[row] = 0
 				some.Set(int(row))
 			}
+			out.Raw[row] += images[k].scale
 		}
 	}
-	for row := range some.All() {
-		out.Raw[row] = points(out.Raw[row])
+	column := q.ByteColumn()
+	clear(column)
+	for row := range some.AllAnd(feasible) {
+		column[row] = uint8(points(out.Raw[row]))
 	}
-	out.Same()
+	out.Bytes(column, nil)
 	return nil
 }
 

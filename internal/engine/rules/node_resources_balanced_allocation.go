@@ -55,9 +55,11 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 		return nil
 	}
 	if plainPair(list) {
-		balancedOfPair(q, feasible, out.Raw, list[0].want, list[1].want)
-		out.Same()
-		return nil
+		column := q.ByteColumn()
+		if balancedOfPair(q, feasible, column, list[0].want, list[1].want) {
+			out.Bytes(column, nil)
+			return nil
+		}
 	}
 	after, before := make([]float64, 0, len(list)), make([]float64, 0, len(list))
 	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
@@ -76,8 +78,10 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 	return nil
 }
 
-// balancedOfPair is the default case, cpu and memory.
-func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
+// balancedOfPair is the default case, cpu and memory. It returns false where a score does not fit a
+// byte, since amounts overflow.
+func balancedOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
+	var all int64
 	capacity := q.Nodes.Capacities()
 	for from, to := range feasible.BlockRuns() {
 		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
@@ -87,9 +91,12 @@ func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memo
 				out[k] = 75 // with one resource there is nothing to balance
 				continue
 			}
-			out[k] = compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced))
+			n := compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced))
+			all |= n
+			out[k] = uint8(n)
 		}
 	}
+	return all&^math.MaxUint8 == 0
 }
 
 func compare(after, before int64) int64 {

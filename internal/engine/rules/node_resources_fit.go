@@ -216,7 +216,6 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 
 // Score scores by the profile's strategy. Raw and normalised scores are the same.
 func (f *NodeResourcesFit) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
-	f.scorer.score(q, feasible, out.Raw)
-	out.Same()
+	f.scorer.score(q, feasible, out)
 	return nil
 }

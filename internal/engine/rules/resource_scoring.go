@@ -120,13 +120,18 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 	return out
 }
 
-// score fills the raw column.
-func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, raw []int64) {
+// score scores the feasible rows. Raw and normalised scores are the same.
+func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, out *engine.Scores) {
 	list := ask(q, s.resources, true)
 	if s.strategy == LeastAllocated && plainPair(list) && list[0].weight == list[1].weight {
-		leastOfPair(q, feasible, raw, list[0].want, list[1].want)
-		return
+		column := q.ByteColumn()
+		if leastOfPair(q, feasible, column, list[0].want, list[1].want) {
+			out.Bytes(column, nil)
+			return
+		}
 	}
+	raw := out.Raw
+	out.Same()
 	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
 		var sum, weights int64
 		for i := range list {
@@ -207,23 +212,27 @@ func plainPair(list []asked) bool {
 	return len(list) == 2 && list[0].read.kind == corev1.ResourceCPU && list[1].read.kind == corev1.ResourceMemory
 }
 
-// leastOfPair is LeastAllocated for cpu and memory of equal weight.
-func leastOfPair(q *engine.Query, feasible state.Bits, raw []int64, cpu, memory int64) {
+// leastOfPair is LeastAllocated for cpu and memory of equal weight. It returns false where a score
+// does not fit a byte, since amounts overflow.
+func leastOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
+	var all int64
 	capacity := q.Nodes.Capacities()
 	for from, to := range feasible.BlockRuns() {
 		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
 		for k := range out {
 			u, c := &uses[k], &capacities[k]
+			n := int64(0)
 			switch {
 			case c.CPU != 0 && c.Memory != 0:
-				out[k] = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
+				n = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
 			case c.CPU != 0:
-				out[k] = least(u.NonZeroCPU+cpu, c.CPU)
+				n = least(u.NonZeroCPU+cpu, c.CPU)
 			case c.Memory != 0:
-				out[k] = least(u.NonZeroMem+memory, c.Memory)
-			default:
-				out[k] = 0
+				n = least(u.NonZeroMem+memory, c.Memory)
 			}
+			all |= n
+			out[k] = uint8(n)
 		}
 	}
+	return all&^math.MaxUint8 == 0
 }

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"math"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
@@ -101,21 +103,38 @@ func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible state.B
 			most = n
 		}
 	}
-	norm := make([]int64, len(count))
+	// Two bytes for each list: the raw score and the normalised one.
+	scores := make([][2]uint8, len(count))
 	for i, n := range count {
-		norm[i] = engine.MaxScore
-		if most > 0 && n <= most {
-			norm[i] -= engine.MaxScore * n / most
+		if n > math.MaxUint8 {
+			byTaints(q, feasible, count, most, out)
+			return nil
 		}
+		scores[i] = [2]uint8{uint8(n), uint8(untaintedNorm(n, most))}
 	}
-	of := q.Nodes.TaintSetOf()
-	for from, to := range feasible.Runs() {
-		raws, norms := out.Raw[from:to], out.Norm[from:to]
-		for k, set := range of[from:to] {
-			raws[k], norms[k] = count[set], norm[set]
-		}
+	raws, norms := q.ByteColumn(), q.ByteColumn()
+	for row, set := range q.Nodes.TaintSetOf() {
+		raws[row], norms[row] = scores[set][0], scores[set][1]
 	}
+	out.Bytes(raws, norms)
 	return nil
+}
+
+// byTaints fills the columns where a count does not fit a byte.
+func byTaints(q *engine.Query, feasible state.Bits, count []int64, most int64, out *engine.Scores) {
+	of := q.Nodes.TaintSetOf()
+	for row := range feasible.All() {
+		n := count[of[row]]
+		out.Raw[row], out.Norm[row] = n, untaintedNorm(n, most)
+	}
+}
+
+// untaintedNorm normalises a count; one above the most does not occur.
+func untaintedNorm(n, most int64) int64 {
+	if n > most {
+		return engine.MaxScore
+	}
+	return engine.NormalByMax(n, most, true)
 }
 
 // TaintWords writes the taint of a detail as kubectl does.
