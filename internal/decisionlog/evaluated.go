@@ -148,7 +148,8 @@ func (e *Evaluated) replay(ctx context.Context, l *Log, rec *record, v *cluster.
 	if err != nil {
 		return nil, err
 	}
-	return &replayed{Outcome: out, digest: digest.Of(out.Result)}, nil
+	form, _ := digest.FormOf(rec.Engine)
+	return &replayed{Outcome: out, digest: form.Of(out.Result)}, nil
 }
 
 // effects implements Kind.

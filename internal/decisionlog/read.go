@@ -8,6 +8,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
 	"berth/internal/store"
@@ -167,10 +168,11 @@ func otherEngine(d *store.Decision) string {
 }
 
 // unknownStamp names the engine and the semantics of a record whose answers this version cannot
-// give: another line of engines, or another minor release of Kubernetes; "" for those that it can.
+// give: an engine whose digests it does not have, or another minor release of Kubernetes; "" for
+// those that it can.
 func unknownStamp(d *store.Decision) string {
 	var what []string
-	if line(d.Engine) != line(engine.Version) {
+	if _, known := digest.FormOf(d.Engine); !known {
 		what = append(what, fmt.Sprintf("engine %s (this is %s)", d.Engine, engine.Version))
 	}
 	if parts(d.Semantics, 2) != parts(engine.Semantics, 2) {
@@ -180,15 +182,6 @@ func unknownStamp(d *store.Decision) string {
 		return ""
 	}
 	return "recorded with " + strings.Join(what, " and ") + ", which this version does not know"
-}
-
-// line is the part of an engine's version within which answers have one form:
-// the major version, and before the first one the minor too.
-func line(version string) string {
-	if major := parts(version, 1); major != "v0" {
-		return major
-	}
-	return parts(version, 2)
 }
 
 // parts returns the first n parts of a version.

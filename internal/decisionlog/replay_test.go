@@ -147,6 +147,39 @@ func TestStrangeRecords(t *testing.T) {
 	}
 }
 
+// TestRecordsHaveTheDigestOfTheirTime has one answer as engines of both forms of digests recorded
+// it: each record agrees with its own form alone.
+func TestRecordsHaveTheDigestOfTheirTime(t *testing.T) {
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Sample(t)...)
+	a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
+	good, err := h.Store.Decision(t.Context(), a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const second = "sha256:bf14158cc474064f88ef268e49d2d01fd5e5d648be9c6a6426b9433974180d32" // of engine v0.2.1
+	for _, version := range []string{"v0.2.0", "v0.2.1", engine.Version} {
+		for _, digest := range []string{second, a.Digest} {
+			d := *good
+			d.ID, d.Engine, d.AnswerDigest = version+digest, version, digest
+			e := &store.Entry{Decision: &d}
+			if err := h.Store.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
+				t.Fatal(err, e.Err)
+			}
+			agrees := (version == engine.Version) == (digest == a.Digest)
+			got, err := h.Get(t.Context(), d.ID)
+			if err != nil || got.DigestAgrees != agrees || (got.Note == "") != agrees || (got.Digest == digest) != agrees {
+				t.Errorf("%s: %+v %v", d.ID, got, err)
+			}
+			for _, o := range []decisionlog.Overrides{{}, {Snapshot: a.Snapshot}} { // under which columns alone are compared
+				if r, err := h.Replay(t.Context(), d.ID, o); err != nil || r.Identical != (agrees || o.Snapshot != "") || (r.Note == "") != agrees {
+					t.Errorf("%s, %+v: %+v %v", d.ID, o, r, err)
+				}
+			}
+		}
+	}
+}
+
 func TestDecidedOnIsKept(t *testing.T) {
 	h := logtest.Open(t, t.TempDir())
 	logtest.Upload(t, h, logtest.Sample(t)...)

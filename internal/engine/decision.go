@@ -2,7 +2,7 @@ package engine
 
 // Version is the engine's own version. It changes whenever an answer could change, so that a replay
 // can name the engine of the recorded answer.
-const Version = "v0.2.1"
+const Version = "v0.3.0"
 
 // Semantics names the Kubernetes release whose behaviour the engine follows.
 const Semantics = "v1.36.3"

@@ -46,6 +46,8 @@ type Result struct {
 
 	// Digest is what package digest makes of the result, once that was done.
 	Digest string
+	// Hashes is what package digest keeps of earlier results of the kind of pod; nil for nothing.
+	Hashes any
 
 	run    Runner
 	total  []int64

@@ -27,6 +27,12 @@ var engineFaults = []fault{
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
 	}},
+	{"stale-hashes", "the digest does not see that a bound pod changed scores", "./internal/engine/incremental", "TestDigestsFollowTheScores", []edit{
+		{"internal/engine/digest/blocks.go", `!bytes.Equal(h.blocks[i], block)`, `!bytes.Equal(h.blocks[i], block) && h.blocks[i] == nil`},
+	}},
+	{"one-form", "old records have the digest of a form that came later", "./internal/decisionlog", "TestRecordsHaveTheDigestOfTheirTime", []edit{
+		{"internal/engine/digest/digest.go", `return Form2, true`, `return Form3, true`},
+	}},
 	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine/incremental", "TestAttachmentsFollowPods", []edit{
 		{"internal/engine/state/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
 	}},

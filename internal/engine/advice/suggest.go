@@ -38,7 +38,7 @@ type Suggestion struct {
 	// Cures counts, for each group, the nodes on which the pod would fit.
 	Cures []HelpedGroup `json:"cures,omitempty"`
 	// VerifiedBy is the engine that tried it.
-	VerifiedBy string `json:"verifiedBy" example:"engine v0.2.1"`
+	VerifiedBy string `json:"verifiedBy" example:"engine v0.3.0"`
 }
 
 // HelpedGroup is how many nodes of a group a change makes feasible.

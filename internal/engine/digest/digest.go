@@ -13,29 +13,52 @@ import (
 	"berth/internal/engine/state"
 )
 
-// digestForm names what the digest is over. It changes with the form.
-const digestForm = "berth-answer-2"
+// Form is what a digest is over. Records have the digest of the newest form of their time.
+type Form int
+
+// The forms. They differ in how they write scores: the second one writes columns, which one hash
+// covers; the third one has the hashes of blocks of scores, so that those of nodes that did not
+// change can be kept.
+const (
+	Form2 Form = 2 + iota
+	Form3
+)
+
+// FormOf returns the form of a record by the version of its engine; known is false, and the form
+// the newest one, where this engine does not know the answers of that version.
+func FormOf(version string) (form Form, known bool) {
+	switch {
+	case strings.HasPrefix(version, "v0.2."):
+		return Form2, true
+	case strings.HasPrefix(version, "v0.3."):
+		return Form3, true
+	}
+	return Form3, false
+}
 
 // buffers hold encodings that later digests use again.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Of returns a hash over the complete answer: outcome, choice, every node's first failing plugin,
-// code and reasons, and every feasible node's raw and normalised scores and total, in order of the
-// nodes' names, and the volumes and devices that the pod would get on the chosen one. It does not
-// depend on the order of the input, nor on the rows of the nodes. It is worked out once a result.
-func Of(r *engine.Result) string {
+// Of returns, in the newest form, a hash over the complete answer: outcome, choice, every node's
+// first failing plugin, code and reasons, and every feasible node's raw and normalised scores and
+// total, in order of the nodes' names, and the volumes and devices that the pod would get on the
+// chosen one. It does not depend on the order of the input, nor on the rows of the nodes. It is
+// worked out once a result.
+func Of(r *engine.Result) string { return Form3.Of(r) }
+
+// Of returns the digest of a result, in this form unless it was asked for in another one before.
+func (f Form) Of(r *engine.Result) string {
 	if r.Digest == "" {
-		r.Digest = hash(r)
+		r.Digest = f.hash(r)
 	}
 	return r.Digest
 }
 
-// hash encodes the answer, section by section, each after a mark, and hashes it in one go: a
-// kilobyte or two for a thousand nodes.
-func hash(r *engine.Result) string {
+// hash encodes the answer, section by section, each after a mark, and hashes it.
+func (f Form) hash(r *engine.Result) string {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	b := append((*buffer)[:0], digestForm...)
+	b := append(append((*buffer)[:0], "berth-answer-"...), '0'+byte(f))
 	b = AppendText(b, string(r.Outcome))
 	b = AppendText(b, r.Node())
 	b = append(b, r.Query.Nodes.NamesDigest()...)
@@ -60,12 +83,16 @@ func hash(r *engine.Result) string {
 	}
 	b = AppendRows(append(b, 'f'), r.Query.Nodes, r.Feasible)
 	if len(r.Scores) > 0 {
-		rows := inNameOrder(r, r.Feasible)
+		rows, kept := inNameOrder(r, r.Feasible), memoryOf(r)
 		for k := range r.Scores {
 			s := &r.Scores[k]
 			b = AppendText(append(b, 's'), r.Query.Profile.Rules[s.Rule].Name)
 			b = binary.AppendVarint(b, s.Weight)
-			b = appendScores(b, r, rows, &s.Scores)
+			if f == Form2 {
+				b = appendScores(b, r, rows, &s.Scores)
+			} else {
+				b = appendPairs(b, r, rows, &s.Scores, kept.of(k))
+			}
 		}
 	}
 	b = appendPostFilter(b, r)

@@ -191,6 +191,18 @@ func (c *column) allEqual(score int64) bool {
 	return true
 }
 
+// mask sets the bytes of nodes that are not among some.
+func mask(block *[state.ChunkSize]byte, nodes uint64, to byte) {
+	if nodes == ^uint64(0) {
+		return
+	}
+	for k := 0; k < state.ChunkSize; k += 8 {
+		these := spread[nodes>>k&0xff]
+		v := binary.LittleEndian.Uint64(block[k:])
+		binary.LittleEndian.PutUint64(block[k:], v&these|uint64(to)*0x0101010101010101&^these)
+	}
+}
+
 // spread has a byte for each of eight bits, all ones where the bit is set.
 var spread = func() (out [256]uint64) {
 	for set := range out {

@@ -2,6 +2,7 @@ package digest_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
@@ -52,6 +53,59 @@ func naiveColumn(r *engine.Result, score func(row int) int64) []byte {
 	return b
 }
 
+// naivePairs writes scores in the third form.
+func naivePairs(r *engine.Result, s *engine.Scores) []byte {
+	type pair struct{ raw, norm int64 }
+	var list []pair
+	var same, indexes []byte
+	bytewise := true
+	order := r.Nodes().Order()
+	for block := range slices.Chunk(order, 64) {
+		raws, at := make([]byte, 64), make([]byte, 64)
+		some := false
+		for i, row := range block {
+			if !r.Feasible.Has(int(row)) {
+				continue
+			}
+			some = true
+			raw, norm := s.At(int(row))
+			bytewise = bytewise && raw == norm && raw >= 0 && raw <= math.MaxUint8
+			k := slices.Index(list, pair{raw, norm})
+			if k < 0 {
+				k, list = len(list), append(list, pair{raw, norm})
+			}
+			raws[i], at[i] = byte(raw), byte(k)
+		}
+		if some {
+			same, indexes = append(same, raws...), append(indexes, at...)
+		}
+	}
+	hashed := func(list []byte) (out []byte) {
+		if len(list) <= 2048 {
+			return list
+		}
+		for block := range slices.Chunk(list, 2048) {
+			sum := sha256.Sum256(block)
+			out = append(out, sum[:]...)
+		}
+		return out
+	}
+	appendPair := func(b []byte, p pair) []byte { return binary.AppendVarint(binary.AppendVarint(b, p.raw), p.norm) }
+	switch {
+	case len(list) == 1:
+		return appendPair([]byte{'u'}, list[0])
+	case bytewise:
+		return append([]byte{'b'}, hashed(same)...)
+	case len(list) > 256:
+		return append([]byte{'w'}, hashed(naiveScores(r, s))...)
+	}
+	b := binary.AppendUvarint([]byte{'d'}, uint64(len(list)))
+	for _, p := range list {
+		b = appendPair(b, p)
+	}
+	return append(b, hashed(indexes)...)
+}
+
 func naiveScores(r *engine.Result, s *engine.Scores) []byte {
 	raw := naiveColumn(r, func(row int) int64 { raw, _ := s.At(row); return raw })
 	norm := naiveColumn(r, func(row int) int64 { _, norm := s.At(row); return norm })
@@ -84,7 +138,7 @@ func randomScores(r *rand.Rand, res *engine.Result) *engine.Scores {
 		return out
 	}
 	s := &engine.Scores{Raw: column(), Norm: column()}
-	switch r.IntN(4) {
+	switch r.IntN(6) {
 	case 0:
 		s.Same()
 	case 1:
@@ -98,6 +152,20 @@ func randomScores(r *rand.Rand, res *engine.Result) *engine.Scores {
 				s.NormBytes[row] = uint8(5 + r.IntN(2)*r.IntN(2))
 			}
 		}
+	case 3:
+		most := []int64{1, 50, 255, 400}[r.IntN(4)]
+		for row := range res.Feasible.All() {
+			s.Raw[row] = r.Int64N(most + 1)
+		}
+		engine.NormalizeByMax(res.Feasible, s, r.IntN(2) == 0)
+	case 4: // as a Decider keeps them
+		s.RawBytes, s.NormBytes = make([]uint8, n), make([]uint8, n)
+		most := 1 + r.IntN(100)
+		for row := range s.RawBytes {
+			raw := r.IntN(most + 1)
+			s.RawBytes[row], s.NormBytes[row] = uint8(raw), uint8(engine.NormalByMax(int64(raw), int64(most), true))
+		}
+		s.NormalizedByMax(true)
 	case 2:
 		c := engine.Classes{Own: state.NewBits(res.Nodes().Len())}
 		classes := 1
@@ -122,14 +190,18 @@ func randomScores(r *rand.Rand, res *engine.Result) *engine.Scores {
 	return s
 }
 
-// TestScoresHaveOneForm compares the encoding of scores, however they are held, with a naive one.
+// TestScoresHaveOneForm compares the encodings of scores, however they are held, with naive ones.
 // The nodes are in order of their names and not; all of them are feasible, most, or some.
 func TestScoresHaveOneForm(t *testing.T) {
 	t.Parallel()
-	forms := map[byte]int{}
+	columns, pairs := map[byte]int{}, map[byte]int{}
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 8))
-		objects := enginetest.Large(enginetest.Size{Nodes: 60 + r.IntN(200), Pods: 10, Apps: 5})
+		nodes := 60 + r.IntN(200)
+		if seed%10 > 6 {
+			nodes += 2000 // more than a block of bytes
+		}
+		objects := enginetest.Large(enginetest.Size{Nodes: nodes, Pods: 10, Apps: 5})
 		if seed%2 == 1 {
 			r.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
 		}
@@ -147,19 +219,32 @@ func TestScoresHaveOneForm(t *testing.T) {
 				res.Feasible.Clear(row)
 			}
 		}
+		rows, memory := digest.InNameOrder(res, res.Feasible), new(digest.Memory)
 		for range 20 {
 			s := randomScores(r, res)
-			want, got := naiveScores(res, s), digest.AppendScores(nil, res, digest.InNameOrder(res, res.Feasible), s)
+			want, got := naiveScores(res, s), digest.AppendScores(nil, res, rows, s)
 			if !bytes.Equal(want, got) {
 				t.Fatalf("seed %d: encoded as %x, want %x", seed, got, want)
 			}
-			forms[got[0]]++
+			columns[got[0]]++
+			want = naivePairs(res, s)
+			for _, m := range []*digest.Memory{nil, memory, memory} {
+				if got = digest.AppendPairs([]byte("before"), res, rows, s, m, r.IntN(2)); string(got) != "before"+string(want) {
+					t.Fatalf("seed %d: encoded as %x, want %x", seed, got, want)
+				}
+			}
+			pairs[want[0]]++
 		}
 		res.Release()
 	}
 	for _, form := range []byte("ubsw") {
-		if forms[form] < 100 {
-			t.Errorf("form %c was compared only %d times", form, forms[form])
+		if columns[form] < 100 {
+			t.Errorf("form %c was compared only %d times", form, columns[form])
+		}
+	}
+	for _, form := range []byte("ubdw") {
+		if pairs[form] < 100 {
+			t.Errorf("form %c of pairs was compared only %d times", form, pairs[form])
 		}
 	}
 }

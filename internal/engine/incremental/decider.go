@@ -169,6 +169,7 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 		return nil
 	}
 	m.at = at
+	m.hashes.Use(r)
 	d.resize(m)
 	switch {
 	case !kept:

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/digest"
 	"berth/internal/engine/state"
 )
 
@@ -25,6 +26,7 @@ type memo struct {
 	recent  []int32
 	reached bool
 
+	hashes digest.Memory // which grows behind the decision, and counts from the next one on
 	learned
 }
 
@@ -154,7 +156,7 @@ func (m *memo) finish(q *engine.Query) error {
 
 // size is about how many bytes the memo holds.
 func (m *memo) size() int {
-	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes()
+	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes() + m.hashes.Bytes()
 	for i := range m.filters {
 		n += 96 + 8*(2+len(m.filters[i].Reasons))*len(m.filters[i].Nodes)
 	}

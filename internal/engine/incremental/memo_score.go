@@ -50,6 +50,9 @@ func (m *memo) Score(q *engine.Query, k int, kept any, feasible state.Bits, out 
 			m.summed = false
 		}
 		out.RawBytes, out.NormBytes, out.Kept = s.raws, s.norms, true
+		if s.norms != nil {
+			out.NormalizedByMax(s.by == engine.ByMaxReverse)
+		}
 	default:
 		return engine.Direct{}.Score(q, k, kept, feasible, out)
 	}
