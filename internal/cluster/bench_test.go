@@ -48,6 +48,16 @@ func BenchmarkGrow(b *testing.B) {
 	b.ReportMetric(float64(stored), "stored-B/op")
 }
 
+// bindCopy binds a copy of a pod, under a name of its own, to the next node of large.
+func bindCopy(ctx context.Context, h *fixture, p *corev1.Pod) error {
+	_, _, err := h.Update(ctx, "prod", 0, func(v *View) (*Step, error) {
+		one := *p
+		one.Name = fmt.Sprintf("new-%d", v.Revision)
+		return &Step{Bind: &Bind{Pod: &one, Node: fmt.Sprintf("node-%05d", v.Revision%5000)}}, nil
+	})
+	return err
+}
+
 // BenchmarkUpdate is a bind with everything that it takes, over the embedded
 // store, by 64 callers at a time.
 func BenchmarkUpdate(b *testing.B) {
@@ -61,12 +71,7 @@ func BenchmarkUpdate(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			_, _, err := h.Update(b.Context(), "prod", 0, func(v *View) (*Step, error) {
-				one := *p
-				one.Name = fmt.Sprintf("new-%d", v.Revision)
-				return &Step{Bind: &Bind{Pod: &one, Node: fmt.Sprintf("node-%05d", v.Revision%5000)}}, nil
-			})
-			if err != nil {
+			if err := bindCopy(b.Context(), h, p); err != nil {
 				b.Error(err)
 				return
 			}
@@ -113,12 +118,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	p := pod(b, "new", "").Value.(*corev1.Pod)
 	for range 5000 {
-		_, _, err := h.Update(b.Context(), "prod", 0, func(v *View) (*Step, error) {
-			one := *p
-			one.Name = fmt.Sprintf("new-%d", v.Revision)
-			return &Step{Bind: &Bind{Pod: &one, Node: fmt.Sprintf("node-%05d", v.Revision%5000)}}, nil
-		})
-		if err != nil {
+		if err := bindCopy(b.Context(), h, p); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -98,16 +98,17 @@ func TestReplayAsksAllThatWasAsked(t *testing.T) {
 	}
 }
 
-// TestStrangeRecords has records that no version wrote, or another one did.
-func TestStrangeRecords(t *testing.T) {
-	h := logtest.Open(t, t.TempDir())
+// copiesOf records a decision, and returns its answer and what stores a changed copy of the record.
+func copiesOf(t *testing.T, h *logtest.Fixture) (a *decision.Answer, put func(id string, change func(*store.Decision))) {
+	t.Helper()
 	logtest.Upload(t, h, logtest.Sample(t)...)
-	a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
+	a = logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
 	good, err := h.Store.Decision(t.Context(), a.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := func(id string, change func(*store.Decision)) {
+	return a, func(id string, change func(*store.Decision)) {
+		t.Helper()
 		d := *good
 		d.ID = id
 		change(&d)
@@ -116,6 +117,12 @@ func TestStrangeRecords(t *testing.T) {
 			t.Fatal(id, err, e.Err)
 		}
 	}
+}
+
+// TestStrangeRecords has records that no version wrote, or another one did.
+func TestStrangeRecords(t *testing.T) {
+	h := logtest.Open(t, t.TempDir())
+	a, put := copiesOf(t, h)
 	for i, in := range []string{"", "{", "[]", "\x28\xb5\x2f\xfdjunk", `{"v":1,"pod":7}`, `{"v":1}`, `{"v":1,"nodes":[7]}`, `{"v":1,"pod":{"metadata":{"name":"w","namespace":"d"}},"only":{"bits":"AAAAAAAA"}}`, `{"v":9}`} {
 		id := fmt.Sprintf("damaged-%d", i)
 		put(id, func(d *store.Decision) { d.Input = []byte(in) })
@@ -151,29 +158,20 @@ func TestStrangeRecords(t *testing.T) {
 // it: each record agrees with its own form alone.
 func TestRecordsHaveTheDigestOfTheirTime(t *testing.T) {
 	h := logtest.Open(t, t.TempDir())
-	logtest.Upload(t, h, logtest.Sample(t)...)
-	a := logtest.Decide(t, h, decision.Question{Pod: logtest.Pod(t, "w", "")})
-	good, err := h.Store.Decision(t.Context(), a.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a, put := copiesOf(t, h)
 	const second = "sha256:bf14158cc474064f88ef268e49d2d01fd5e5d648be9c6a6426b9433974180d32" // of engine v0.2.1
 	for _, version := range []string{"v0.2.0", "v0.2.1", engine.Version} {
 		for _, digest := range []string{second, a.Digest} {
-			d := *good
-			d.ID, d.Engine, d.AnswerDigest = version+digest, version, digest
-			e := &store.Entry{Decision: &d}
-			if err := h.Store.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
-				t.Fatal(err, e.Err)
-			}
+			id := version + digest
+			put(id, func(d *store.Decision) { d.Engine, d.AnswerDigest = version, digest })
 			agrees := (version == engine.Version) == (digest == a.Digest)
-			got, err := h.Get(t.Context(), d.ID)
+			got, err := h.Get(t.Context(), id)
 			if err != nil || got.DigestAgrees != agrees || (got.Note == "") != agrees || (got.Digest == digest) != agrees {
-				t.Errorf("%s: %+v %v", d.ID, got, err)
+				t.Errorf("%s: %+v %v", id, got, err)
 			}
 			for _, o := range []decisionlog.Overrides{{}, {Snapshot: a.Snapshot}} { // under which columns alone are compared
-				if r, err := h.Replay(t.Context(), d.ID, o); err != nil || r.Identical != (agrees || o.Snapshot != "") || (r.Note == "") != agrees {
-					t.Errorf("%s, %+v: %+v %v", d.ID, o, r, err)
+				if r, err := h.Replay(t.Context(), id, o); err != nil || r.Identical != (agrees || o.Snapshot != "") || (r.Note == "") != agrees {
+					t.Errorf("%s, %+v: %+v %v", id, o, r, err)
 				}
 			}
 		}
