@@ -28,12 +28,15 @@ func (k *kind) setDefaults(v typed) {
 	}
 }
 
-// defaultNode completes allocatable, which the scheduler reads, from capacity,
-// resource by resource.
+// defaultNode takes allocatable, which the scheduler reads, from capacity where it is missing
+// as a whole (upstream SetDefaults_NodeStatus): a resource that an allocatable leaves out is one
+// that the node does not offer. An empty list is missing too, for an API server stores none.
 func defaultNode(n *corev1.Node) {
 	RoundUp(n.Status.Capacity)
 	RoundUp(n.Status.Allocatable)
-	AddMissing(&n.Status.Allocatable, n.Status.Capacity)
+	if len(n.Status.Allocatable) == 0 {
+		AddMissing(&n.Status.Allocatable, n.Status.Capacity)
+	}
 }
 
 // defaultNamespace sets the label that namespace selectors rely on (upstream

@@ -38,9 +38,9 @@ func TestDefaults(t *testing.T) {
 		{name: "volumes without a source go", body: pod(`"containers":[{"name":"c"}],"volumes":[{"name":"w"}]`), not: []string{"volumes"}},
 		{name: "local data stays, without its size", body: pod(`"containers":[{"name":"c"}],"volumes":[{"name":"v","emptyDir":{"sizeLimit":"1Gi"}}]`), want: []string{`"volumes":[{"name":"v","emptyDir":{}}]`}},
 		{name: "replicas", body: `{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}}}}`, want: []string{`"replicas":3`}},
-		{name: "allocatable", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"capacity":{"cpu":"4","pods":"110"},"allocatable":{"cpu":"3"}}}`, want: []string{
-			`"allocatable":{"cpu":"3","pods":"110"}`,
-		}},
+		{name: "allocatable", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"capacity":{"cpu":"4","pods":"110"}}}`, want: []string{`"allocatable":{"cpu":"4","pods":"110"}`}},
+		{name: "an empty allocatable", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"capacity":{"cpu":"4"},"allocatable":{}}}`, want: []string{`"allocatable":{"cpu":"4"}`}},
+		{name: "what an allocatable leaves out is not offered", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"capacity":{"cpu":"4","example.com/gpu":"8"},"allocatable":{"cpu":"3"}}}`, want: []string{`"allocatable":{"cpu":"3"}`}},
 		{name: "null times go", body: `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","creationTimestamp":null},"status":{"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:00Z"}]}}`, want: []string{
 			`"conditions":[{"type":"Ready","status":"True"}]`,
 		}},

@@ -22,7 +22,7 @@ var vectorFaults = []edit{
 	{"internal/engine/rules/node_ports.go", `return ports, engine.PreFilterResult{Skip: len(ports) == 0}`, `return ports, engine.PreFilterResult{Skip: len(ports) <= 1}`},
 	{"internal/engine/state/tables.go", `if o := t.ports[id]; o.IP == p.IP || o.IP == anyIP || p.IP == anyIP {`, `if o := t.ports[id]; o.IP == p.IP || p.IP == anyIP {`},
 	{"internal/engine/rules/node_resources_fit.go", `if int64(u.Pods) < c.Pods && cpu`, `if int64(u.Pods) <= c.Pods && cpu`},
-	{"internal/engine/rules/node_resources_fit.go", `if cpu > c.CPU || memory > c.Memory || disk > c.Ephemeral {`, `if cpu > c.CPU || memory > c.Memory {`},
+	{"internal/engine/rules/node_resources_fit.go", `shortMemory && memory > c.Memory || shortDisk && disk > c.Ephemeral {`, `shortMemory && memory > c.Memory {`},
 	{"internal/engine/rules/node_resources_fit.go", `if s.N > have-held[k] {`, `if s.N > have {`},
 	{"internal/engine/rules/node_resources_fit.go", `slices.Contains(f.Ignored, name) || slices.Contains(f.IgnoredGroups, group)`, `slices.Contains(f.Ignored, name) && group != ""`},
 	{"internal/engine/rules/resource_scoring.go", `return (capacity - requested) * engine.MaxScore / capacity`, `return engine.MaxScore - requested*engine.MaxScore/capacity`},

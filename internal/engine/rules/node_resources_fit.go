@@ -91,16 +91,18 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 			if int64(u.Pods) >= c.Pods {
 				tooMany.Set(row)
 			}
-			if cpu > c.CPU-u.CPU {
+			// What is left may wrap around, as upstream's does, and then nothing is short.
+			shortCPU, shortMemory, shortDisk := cpu > c.CPU-u.CPU, memory > c.Memory-u.Memory, disk > c.Ephemeral-u.Ephemeral
+			if shortCPU {
 				noCPU.Set(row)
 			}
-			if memory > c.Memory-u.Memory {
+			if shortMemory {
 				noMemory.Set(row)
 			}
-			if disk > c.Ephemeral-u.Ephemeral {
+			if shortDisk {
 				noDisk.Set(row)
 			}
-			if cpu > c.CPU || memory > c.Memory || disk > c.Ephemeral {
+			if shortCPU && cpu > c.CPU || shortMemory && memory > c.Memory || shortDisk && disk > c.Ephemeral {
 				never.Set(row)
 			}
 		}

@@ -31,6 +31,10 @@ func TestNodeResourcesFit(t *testing.T) {
 		},
 		{name: "a pod that asks for nothing needs a place all the same", objects: append(full, et.Pod("second", et.On("n"))), pod: et.Pod("p"), want: map[string]string{"n": "Too many pods"}},
 		{name: "a pod that asks for nothing fits an overcommitted node", objects: list(small(), et.Pod("there", et.On("n"), et.Requests("cpu", "3"))), pod: et.Pod("p"), want: ok},
+		{
+			name: "requests that add up to more than 63 bits leave room, as upstream's sum wraps around", pod: et.Pod("p", et.Requests("memory", "2Gi")), want: map[string]string{"n": "Too many pods"},
+			objects: list(small(), et.Pod("huge", et.On("n"), et.Requests("memory", "9223372036854775807")), et.Pod("more", et.On("n"), et.Requests("memory", "2Gi"))),
+		},
 		{name: "finished pods take no room", objects: list(small(), et.Pod("done", et.On("n"), et.Requests("cpu", "1"), et.Phase(corev1.PodFailed))), pod: et.Pod("p", et.Requests("cpu", "1")), want: ok},
 		{name: "terminating pods do", objects: list(small(), et.Pod("going", et.On("n"), et.Requests("cpu", "1"), et.Terminating())), pod: et.Pod("p", et.Requests("cpu", "1")), want: map[string]string{"n": "Insufficient cpu"}},
 		{name: "an init container counts where it asks for more than the rest", objects: full, pod: et.Pod("p", et.InitContainer("cpu", "500m"), et.Requests("cpu", "100m")), want: map[string]string{"n": "Insufficient cpu"}},
