@@ -133,21 +133,26 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		field  string
 		absent bool
 	}{
-		"no kind":              {Patch{Name: "n1", Type: "merge"}, "patch[0].kind", false},
-		"a kind that is none":  {Patch{Kind: "Nod", Name: "n1", Type: "merge"}, "patch[0].kind", false},
-		"no name":              {Patch{Kind: "Node", Type: "merge"}, "patch[0].name", false},
-		"a node's namespace":   {Patch{Kind: "Node", Namespace: "shop", Name: "n1", Type: "merge"}, "patch[0].namespace", false},
-		"not there":            {Patch{Kind: "Node", Name: "n2", Type: "merge", Patch: json.RawMessage(`{}`)}, "patch[0]", true},
-		"of another namespace": {Patch{Kind: "Pod", Name: "web", Type: "merge", Patch: json.RawMessage(`{}`)}, "patch[0]", true},
-		"another type":         {Patch{Kind: "Node", Name: "n1", Type: "apply", Patch: json.RawMessage(`{}`)}, "patch[0].type", false},
-		"no patch":             {Patch{Kind: "Node", Name: "n1", Type: "merge"}, "patch[0].patch", false},
-		"null":                 {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`null`)}, "patch[0].patch", false},
-		"merge of a list":      {Patch{Kind: "Node", Name: "n1", Type: "merge", Patch: json.RawMessage(`[]`)}, "patch[0].patch", false},
-		"json of an object":    {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`{}`)}, "patch[0].patch", false},
-		"no such path":         {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`[{"op":"remove","path":"/spec/none"}]`)}, "patch[0].patch", false},
-		"a test that fails":    {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`[{"op":"test","path":"/metadata/name","value":"n2"}]`)}, "patch[0].patch", false},
-		"strategic of a list":  {Patch{Kind: "Node", Name: "n1", Type: "strategic", Patch: json.RawMessage(`[]`)}, "patch[0].patch", false},
-		"another name":         {Patch{Kind: "Node", Name: "n1", Type: "merge", Patch: json.RawMessage(`{"metadata":{"name":"n2"}}`)}, "patch[0].patch", false},
+		"no kind":                             {Patch{Name: "n1", Type: "merge"}, "patch[0].kind", false},
+		"a kind that is none":                 {Patch{Kind: "Nod", Name: "n1", Type: "merge"}, "patch[0].kind", false},
+		"no name":                             {Patch{Kind: "Node", Type: "merge"}, "patch[0].name", false},
+		"a node's namespace":                  {Patch{Kind: "Node", Namespace: "shop", Name: "n1", Type: "merge"}, "patch[0].namespace", false},
+		"not there":                           {Patch{Kind: "Node", Name: "n2", Type: "merge", Patch: json.RawMessage(`{}`)}, "patch[0]", true},
+		"of another namespace":                {Patch{Kind: "Pod", Name: "web", Type: "merge", Patch: json.RawMessage(`{}`)}, "patch[0]", true},
+		"another type":                        {Patch{Kind: "Node", Name: "n1", Type: "apply", Patch: json.RawMessage(`{}`)}, "patch[0].type", false},
+		"no patch":                            {Patch{Kind: "Node", Name: "n1", Type: "merge"}, "patch[0].patch", false},
+		"null":                                {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`null`)}, "patch[0].patch", false},
+		"merge of a list":                     {Patch{Kind: "Node", Name: "n1", Type: "merge", Patch: json.RawMessage(`[]`)}, "patch[0].patch", false},
+		"json of an object":                   {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`{}`)}, "patch[0].patch", false},
+		"no such path":                        {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`[{"op":"remove","path":"/spec/none"}]`)}, "patch[0].patch", false},
+		"a test that fails":                   {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: json.RawMessage(`[{"op":"test","path":"/metadata/name","value":"n2"}]`)}, "patch[0].patch", false},
+		"more operations than upstream takes": {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: operations(10_001, `[]`)}, "patch[0].patch", false},
+		"operations on a long list":           {Patch{Kind: "Node", Name: "n1", Type: "json", Patch: operations(1_000, `[0`+strings.Repeat(",0", 200_000)+`]`)}, "patch[0].patch", false},
+		"an order of a list without a merge key": {
+			Patch{Kind: "Node", Name: "n1", Type: "strategic", Patch: json.RawMessage(`{"spec":{"$setElementOrder/taints":[{"key":"a"}],"taints":[{"key":"a","effect":"NoSchedule"}]}}`)}, "patch[0].patch", false,
+		},
+		"strategic of a list": {Patch{Kind: "Node", Name: "n1", Type: "strategic", Patch: json.RawMessage(`[]`)}, "patch[0].patch", false},
+		"another name":        {Patch{Kind: "Node", Name: "n1", Type: "merge", Patch: json.RawMessage(`{"metadata":{"name":"n2"}}`)}, "patch[0].patch", false},
 	} {
 		step, err := change(t, []string{node1, bound}, Change{Patch: []Patch{c.p}})
 		var invalid *cluster.InvalidError
@@ -214,4 +219,9 @@ func TestChangesThatAreRefused(t *testing.T) {
 	if step, err := change(t, []string{node1}, Change{Apply: raws(class("new", false), plain("p", `"priorityClassName":"none",`))}); step != nil || err == nil {
 		t.Errorf("%+v, %v", step, err)
 	}
+}
+
+// operations is a JSON patch that puts elements before those of a list, one by one.
+func operations(n int, list string) json.RawMessage {
+	return json.RawMessage(`[{"op":"add","path":"/spec/taints","value":` + list + `}` + strings.Repeat(`,{"op":"add","path":"/spec/taints/0","value":0}`, n-1) + `]`)
 }

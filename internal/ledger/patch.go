@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -11,10 +12,14 @@ import (
 	"berth/internal/kubeobj"
 )
 
-// maxCopied bounds what the copies of a JSON patch may add up to, in bytes
-// (apiserver/pkg/endpoints/handlers/patch.go maxJSONPatchOperations is upstream's
-// bound of the same harm).
-const maxCopied = 8 << 20
+// Bounds of a JSON patch. Upstream has the first alone (apiserver/pkg/endpoints/handlers/patch.go
+// maxJSONPatchOperations). An operation on a list moves its elements, so that the operations times
+// the elements are what a patch takes: ten nanoseconds each.
+const (
+	maxOperations = 10_000
+	maxMoved      = 128 << 20
+	maxCopied     = 8 << 20 // bytes
+)
 
 func init() { jsonpatch.AccumulatedCopySizeLimit = maxCopied }
 
@@ -44,6 +49,12 @@ func (w *work) patch(s *step) error {
 // patched returns the object's JSON under the patch.
 func (s *step) patched(held kubeobj.Object) (js []byte, err error) {
 	p := s.patch
+	defer func() {
+		// Upstream panics on some directives, such as an order of a list without a merge key.
+		if r := recover(); r != nil {
+			err = &cluster.InvalidError{Field: s.field + ".patch", Detail: fmt.Sprintf("no %s patch that can be applied to %s: a list cannot be patched like that", p.Type, nameOf(s.key))}
+		}
+	}()
 	if len(p.Patch) == 0 || string(p.Patch) == "null" {
 		return nil, &cluster.InvalidError{Field: s.field + ".patch", Detail: "a patch is needed"}
 	}
@@ -55,6 +66,9 @@ func (s *step) patched(held kubeobj.Object) (js []byte, err error) {
 	case "json":
 		var list jsonpatch.Patch
 		if list, err = jsonpatch.DecodePatch(p.Patch); err == nil {
+			err = bounded(list, held.JSON)
+		}
+		if err == nil {
 			js, err = list.Apply(held.JSON)
 		}
 	case "strategic":
@@ -66,6 +80,23 @@ func (s *step) patched(held kubeobj.Object) (js []byte, err error) {
 		return nil, &cluster.InvalidError{Field: s.field + ".patch", Detail: fmt.Sprintf("no %s patch that can be applied to %s: %v", p.Type, nameOf(s.key), err)}
 	}
 	return js, nil
+}
+
+// bounded refuses a JSON patch that would take long.
+func bounded(list jsonpatch.Patch, held []byte) error {
+	if len(list) > maxOperations {
+		return fmt.Errorf("it may have %d operations, not %d", maxOperations, len(list))
+	}
+	elements := bytes.Count(held, []byte(",")) + len(list)
+	for _, op := range list {
+		if v := op["value"]; v != nil {
+			elements += bytes.Count(*v, []byte(","))
+		}
+	}
+	if len(list)*elements > maxMoved {
+		return fmt.Errorf("it has %d operations on lists of up to %d elements, which would take too long", len(list), elements)
+	}
+	return nil
 }
 
 func wantObject(patch json.RawMessage) error {
