@@ -50,7 +50,7 @@ var engineFaults = []fault{
 		{"internal/engine/state/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},
 	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine/preemption", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
-		{"internal/engine/preemption/quick.go", `if room.pods < 1 || p.CPU > room.CPU`, `if true || room.pods < 1 || p.CPU > room.CPU`},
+		{"internal/engine/preemption/quick.go", `return s.pods >= 1 && p.CPU <= s.CPU`, `return false && s.pods >= 1 && p.CPU <= s.CPU`},
 	}},
 	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine/preemption", "TestBudgetsAreBestEffort", []edit{
 		{"internal/engine/preemption/dry_run.go", `if len(j.allowances.list) == 0 {`, `if len(j.allowances.list) >= 0 {`},

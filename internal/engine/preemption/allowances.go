@@ -1,6 +1,8 @@
 package preemption
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
@@ -12,6 +14,7 @@ type allowances struct {
 	list    []state.DisruptionBudget
 	shape   [][]int32
 	sole    []int32
+	allowed []int32 // what the budgets allow, next to each other
 	left    []int32
 	touched []int32
 	// disrupts reports which budgets list pods that are gone already.
@@ -20,17 +23,18 @@ type allowances struct {
 
 func newAllowances(s *state.State) *allowances {
 	list, shape, sole := s.Budgets()
-	a := &allowances{list: list, shape: shape, sole: sole, left: make([]int32, len(list)), disrupts: make([]bool, len(list))}
+	a := &allowances{list: list, shape: shape, sole: sole, allowed: make([]int32, len(list)), disrupts: make([]bool, len(list))}
 	for i := range list {
-		a.left[i], a.disrupts[i] = list[i].Allowed, len(list[i].Disrupted) > 0
+		a.allowed[i], a.disrupts[i] = list[i].Allowed, len(list[i].Disrupted) > 0
 	}
+	a.left = slices.Clone(a.allowed)
 	return a
 }
 
 // reset restores the budgets for the next node.
 func (a *allowances) reset() {
 	for _, i := range a.touched {
-		a.left[i] = a.list[i].Allowed
+		a.left[i] = a.allowed[i]
 	}
 	a.touched = a.touched[:0]
 }

@@ -42,20 +42,19 @@ type dryRun struct {
 	quick    []engine.Trial
 	affected []uint32
 	violates []bool
-	amounts  []state.Amount // what pods request
+	classes  state.ClassColumns
 	// order is the one in which victims are put back: violating ones first, each group by
 	// importance. It is byImportance or in partitioned.
 	order, byImportance, partitioned []int32
 	gone                             []bool
 	violated                         bool // some eviction violates a budget
-	first                            int  // all victims before it stay
 }
 
 // newDryRun prepares the dry runs on some rows. Filters that skipped the pod are left out, as in
 // the decision.
 func newDryRun(r *engine.Result, rows state.Bits) *dryRun {
 	q := r.Query
-	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes()), amounts: q.State.Tables().Amounts()}
+	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes()), classes: q.State.Tables().ClassColumns()}
 	j.now, j.nanos = now(q)
 	for _, i := range q.Profile.Filter {
 		f := q.Profile.Rules[i]
@@ -113,49 +112,58 @@ func (j *dryRun) try(row int) (candidate, rowVerdict) {
 	if j.out.Has(row) {
 		return candidate{}, doesNotHelp
 	}
-	room := unlimited
+	room, sum := unlimited, k.SumFrom(from, &j.classes)
 	if j.measured {
-		if room = j.headroom(row, k, from); !room.enough() {
+		if room = j.headroom(row, len(k.Of)-from, sum); !room.enough() {
 			return candidate{}, doesNotHelp
 		}
 	}
-	ok := false
-	if len(j.nominated) > 0 && len(j.nominated[row]) > 0 {
-		ok = j.tryAll(row, k, from)
-	} else {
-		ok = j.tryQuick(row, k, from, room)
-	}
-	if !ok {
+	switch {
+	case len(j.nominated) > 0 && len(j.nominated[row]) > 0:
+		if !j.tryAll(row, k, from) {
+			return candidate{}, doesNotHelp
+		}
+	case !j.fitsWithout(row, k, from):
 		return candidate{}, doesNotHelp
+	default:
+		j.classify(k, from)
+		if len(j.quick) == 0 && !j.violated {
+			return j.evictLast(row, k, from, room, sum)
+		}
+		j.reprieveQuick(k, from, room)
 	}
-	return j.sumUp(row, k, from)
+	c := candidate{row: int32(row)}
+	for i, gone := range j.gone {
+		if gone {
+			j.evict(&c, &k.Of[from+i], j.violates[i])
+		}
+	}
+	return c, c.verdict()
 }
 
-// sumUp makes a candidate from the victims.
-func (j *dryRun) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
-	c := candidate{row: int32(row)}
-	of, victims := k.Of[from:], k.Victims[from:]
-	for i := j.first; i < len(j.gone); i++ {
-		if !j.gone[i] {
-			continue
-		}
-		if c.victims == 0 { // sorted by importance, so that the first has the highest priority
-			c.top, c.earliest = of[i].Priority, j.nanos
-			if s := victims[i].Started; s != 0 {
-				c.earliest = nanosOf(s)
-			}
-		}
-		c.victims++
-		c.who = state.Mix(c.who ^ victims[i].ID)
-		c.sum += int64(of[i].Priority) + priorityFloor
-		if j.violates[i] {
-			c.violations++
-		}
-	}
+// evict adds a victim to a candidate. They come by importance, so that the first has the highest
+// priority.
+func (j *dryRun) evict(c *candidate, p *state.Ranked, violates bool) {
 	if c.victims == 0 {
-		return c, doesNotHelp
+		c.top, c.earliest = p.Priority, j.nanos
+		if p.Started != 0 {
+			c.earliest = nanosOf(p.Started)
+		}
 	}
-	return c, helps
+	c.victims++
+	c.who = state.Mix(c.who ^ p.ID)
+	c.sum += int64(p.Priority) + priorityFloor
+	if violates {
+		c.violations++
+	}
+}
+
+// verdict is that on a node where the pod fits without all pods of lower priority.
+func (c *candidate) verdict() rowVerdict {
+	if c.victims == 0 {
+		return doesNotHelp
+	}
+	return helps
 }
 
 // nanosOf does not overflow for start times that no cluster has.
@@ -176,7 +184,7 @@ func (j *dryRun) classify(k *state.Ranking, from int) {
 	a := j.allowances
 	a.reset()
 	for i := range n {
-		shape := k.Of[from+i].Shape
+		shape := j.classes.Shape(k.Of[from+i].Class)
 		switch b := a.sole[shape]; {
 		case b == state.NoBudget:
 			continue
@@ -202,7 +210,7 @@ func (j *dryRun) resize(n int) {
 		}
 	}
 	j.gone, j.violates, j.order = j.gone[:n], j.violates[:n], j.byImportance[:n]
-	j.violated, j.first = false, 0
+	j.violated = false
 	clear(j.violates)
 }
 

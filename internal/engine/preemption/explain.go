@@ -47,7 +47,7 @@ func (s *Search) detail(row int) *evictions {
 	j.allowances.reset()
 	for i := range j.gone {
 		p, of := k.Pods[from+i], &k.Of[from+i]
-		budgets := j.allowances.entries(of.Shape, p.Name)
+		budgets := j.allowances.entries(j.classes.Shape(of.Class), p.Name)
 		if j.gone[i] {
 			e.pods = append(e.pods, p)
 			e.victims = append(e.victims, engine.Victim{

@@ -30,77 +30,95 @@ type headroom struct {
 // unlimited is for profiles without a Measurer.
 var unlimited = headroom{math.MaxInt64 / 2, state.Amount{CPU: math.MaxInt64 / 2, Memory: math.MaxInt64 / 2, Ephemeral: math.MaxInt64 / 2}}
 
-func (s *headroom) enough() bool {
+func (s headroom) enough() bool {
 	return s.pods >= 0 && s.CPU >= 0 && s.Memory >= 0 && s.Ephemeral >= 0
 }
 
-// headroom returns the headroom of a row without all pods of lower priority.
-func (j *dryRun) headroom(row int, k *state.Ranking, from int) headroom {
-	c, u, a := &j.q.Nodes.Capacities()[row], j.q.State.Use(row), &k.After[from]
+// headroom returns the headroom of a row without all pods of lower priority, so many with that sum.
+func (j *dryRun) headroom(row, pods int, sum state.Amount) headroom {
+	c, u := &j.q.Nodes.Capacities()[row], j.q.State.Use(row)
 	left := func(need, capacity, used, freed int64) int64 {
 		if need == math.MinInt64 {
 			return math.MaxInt64 / 2 // no request: anything is enough
 		}
 		return capacity - used + freed - need
 	}
-	return headroom{c.Pods - int64(u.Pods) + int64(len(k.Of)-from) - 1, state.Amount{
-		CPU: left(j.need.CPU, c.CPU, u.CPU, a.CPU), Memory: left(j.need.Memory, c.Memory, u.Memory, a.Memory),
-		Ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, a.Ephemeral),
+	return headroom{c.Pods - int64(u.Pods) + int64(pods) - 1, state.Amount{
+		CPU: left(j.need.CPU, c.CPU, u.CPU, sum.CPU), Memory: left(j.need.Memory, c.Memory, u.Memory, sum.Memory),
+		Ephemeral: left(j.need.Ephemeral, c.Ephemeral, u.Ephemeral, sum.Ephemeral),
 	}}
 }
 
-// tryQuick reprieves pods while the pod still fits: first those whose eviction violates a budget,
-// each group by importance. Amounts are compared directly. The other trials run only for pods that
-// affect them: what fits keeps fitting while other pods come back.
-func (j *dryRun) tryQuick(row int, k *state.Ranking, from int, room headroom) bool {
+// holds reports whether a pod with the request fits in.
+func (s headroom) holds(p *state.Amount) bool {
+	return s.pods >= 1 && p.CPU <= s.CPU && p.Memory <= s.Memory && p.Ephemeral <= s.Ephemeral
+}
+
+// less returns what is left beside pods with the sum.
+func (s headroom) less(pods int64, sum *state.Amount) headroom {
+	return headroom{s.pods - pods, s.Minus(sum)}
+}
+
+// fitsWithout reports whether the other trials let the pod fit without all pods of lower priority.
+func (j *dryRun) fitsWithout(row int, k *state.Ranking, from int) bool {
+	if len(j.quick) == 0 {
+		return true
+	}
 	for _, t := range j.quick {
 		t.Begin(int32(row), nil)
 	}
-	if len(j.quick) > 0 {
-		for i := from; i < len(k.Of); i++ {
-			if m := j.affectedBy(k, i); m != 0 {
-				j.shift(m, k.Pods[i], -1)
-			}
-		}
-		if !j.fitsQuick(math.MaxUint32) {
-			return false
+	for i := from; i < len(k.Of); i++ {
+		if m := j.affectedBy(k, i); m != 0 {
+			j.shift(m, k.Pods[i], -1)
 		}
 	}
-	j.classify(k, from)
-	of, gone := k.Of[from:], j.gone
-	if len(j.quick) == 0 && !j.violated {
-		// The most important ones stay, which a search finds without a look at each.
-		j.first = k.Fitting(from, room.pods, room.Amount)
-		clear(gone[:j.first])
-		all, rest := &k.After[from], &k.After[from+j.first]
-		room.pods -= int64(j.first)
-		room.CPU -= all.CPU - rest.CPU
-		room.Memory -= all.Memory - rest.Memory
-		room.Ephemeral -= all.Ephemeral - rest.Ephemeral
-	}
-	for _, i := range j.order[j.first:] {
-		p := &j.amounts[of[i].Amount]
-		if room.pods < 1 || p.CPU > room.CPU || p.Memory > room.Memory || p.Ephemeral > room.Ephemeral {
-			gone[i] = true
-			continue
+	return j.fitsQuick(math.MaxUint32)
+}
+
+// evictLast makes a candidate where amounts alone count and no budget is violated. The most
+// important pods stay, which a search finds without a look at each.
+func (j *dryRun) evictLast(row int, k *state.Ranking, from int, room headroom, sum state.Amount) (candidate, rowVerdict) {
+	stay, kept := k.Fitting(from, room.pods, room.Amount, sum, &j.classes)
+	room = room.less(int64(stay), &kept)
+	c := candidate{row: int32(row)}
+	for i := from + stay; i < len(k.Of); i++ {
+		p := &k.Of[i]
+		if a := j.classes.Amount(p.Class); room.holds(a) {
+			room = room.less(1, a)
+		} else {
+			j.evict(&c, p, false)
 		}
-		if len(j.quick) > 0 {
-			if m := j.affectedBy(k, from+int(i)); m != 0 {
-				j.shift(m, k.Pods[from+int(i)], 1)
-				if !j.fitsQuick(m) {
-					j.shift(m, k.Pods[from+int(i)], -1)
-					gone[i] = true
-					continue
-				}
-			}
-		}
-		gone[i] = false
-		room.pods--
-		room.CPU -= p.CPU
-		room.Memory -= p.Memory
-		room.Ephemeral -= p.Ephemeral
 	}
-	return true
+	return c, c.verdict()
+}
+
+// reprieveQuick puts pods back while the pod still fits: first those whose eviction violates a
+// budget, each group by importance. Amounts are compared directly. The other trials run only for
+// pods that affect them: what fits keeps fitting while other pods come back.
+func (j *dryRun) reprieveQuick(k *state.Ranking, from int, room headroom) {
+	for _, i := range j.order {
+		p := from + int(i)
+		a := j.classes.Amount(k.Of[p].Class)
+		stays := room.holds(a) && (len(j.quick) == 0 || j.fitsBeside(k, p))
+		if stays {
+			room = room.less(1, a)
+		}
+		j.gone[i] = !stays
+	}
+}
+
+// fitsBeside puts a pod back if the other trials still let the pod fit, and reports that.
+func (j *dryRun) fitsBeside(k *state.Ranking, i int) bool {
+	m := j.affectedBy(k, i)
+	if m == 0 {
+		return true
+	}
+	j.shift(m, k.Pods[i], 1)
+	if j.fitsQuick(m) {
+		return true
+	}
+	j.shift(m, k.Pods[i], -1)
+	return false
 }
 
 // shift moves a pod for some trials of quick.

@@ -58,7 +58,7 @@ func Find(r *engine.Result) *Search {
 	s.runs = newDryRun(r, s.potential)
 	s.candidates = (*candidatePool.Get().(*[]candidate))[:0]
 	for row := range s.potential.All() {
-		q.Work(1 + len(q.State.PodsOn(row)))
+		q.Work(1 + int(q.State.Use(row).Pods))
 		switch c, what := s.runs.try(row); what {
 		case noVictims:
 			s.bare.Set(row)

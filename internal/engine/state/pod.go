@@ -17,7 +17,6 @@ type Class struct {
 	ID         int32
 	Shape      *Shape
 	Request    Request
-	amount     int32 // of Request.Amount, in Tables.Amounts
 	NonZeroCPU int64 // millicores, 100 for each container without a request
 	NonZeroMem int64 // bytes, 200 MiB for each container without a request
 	Ports      []int32
@@ -120,7 +119,6 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	}
 	c := Class{Shape: t.Shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
 	c.Request, c.NonZeroCPU, c.NonZeroMem = placedRequest(t, pod)
-	c.amount = t.amount(c.Request.Amount)
 	for _, p := range HostPorts(pod) {
 		c.Ports = append(c.Ports, t.port(p))
 	}
@@ -158,8 +156,7 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 		return have, nil
 	}
 	fresh := c // c itself is not kept, so that a known class costs no memory
-	fresh.ID = int32(len(t.classes))
-	t.classes[string(key)] = &fresh
+	t.addClass(string(key), &fresh)
 	return &fresh, nil
 }
 

@@ -10,28 +10,25 @@ import (
 )
 
 // Ranked holds what a dry run reads of a pod, next to each other for all pods of a node: the pods
-// themselves are far apart in memory. Amount is an index into Tables.Amounts.
-type Ranked struct{ Priority, Shape, Class, Amount int32 }
-
-// RankedVictim holds what it reads of victims besides.
-type RankedVictim struct {
-	Started int64
-	ID      uint64 // of namespace, name and UID
+// themselves are far apart in memory. Class is an index into ClassColumns.
+type Ranked struct {
+	ID              uint64 // of namespace, name and UID
+	Started         int64
+	Priority, Class int32
 }
 
 // Ranking is a node's pods by importance: priority first, then the longer running. Pods that have
 // not started come last of their priority. Where upstream's order is arbitrary, pods are ordered by
 // namespace and name (pkg/scheduler/util/utils.go MoreImportantPod).
 type Ranking struct {
-	list    []*Pod // the state's list; its identity shows whether the ranking still holds
-	classed uint64 // of the state, where some pod has its priority from a class
-	own     bool   // every pod has a priority of its own
-	latest  int64  // the latest start
-	grows   bool   // no amount is below 0, and no sum overflows
-	Pods    []*Pod
+	list    *[]*Pod // the state's list; its identity shows whether the ranking still holds
+	classed uint64  // of the state, where some pod has its priority from a class
+	latest  int64   // the latest start
+	own     bool    // every pod has a priority of its own
+	grows   bool    // no amount is below 0, and no sum overflows
+	sum     Amount  // of all pods
 	Of      []Ranked
-	Victims []RankedVictim
-	After   []Amount // by index: the sum of the pods from there on
+	Pods    []*Pod
 }
 
 // rankCache keeps the rankings of a lineage of states, one a row. It changes no result. A row whose
@@ -64,13 +61,13 @@ func (c *rankCache) slots(n int) []atomic.Pointer[Ranking] {
 // Ranking ranks a row's pods. now is in seconds since 1970. A pod without a start time counts as
 // started now, which matters only beside one whose start is later.
 func (s *State) Ranking(row int, now int64) *Ranking {
-	list := s.PodsOn(row)
-	if len(list) == 0 {
+	list := s.onNode.at(row)
+	if list == nil {
 		return &emptyRanking
 	}
 	slots := s.t.ranks.slots(s.nodes.Len())
 	have := slots[row].Load()
-	if have != nil && len(have.list) == len(list) && &have.list[0] == &list[0] && (have.own || have.classed == s.classed) {
+	if have != nil && have.list == list && (have.own || have.classed == s.classed) {
 		if have.latest <= now {
 			return have
 		}
@@ -84,10 +81,11 @@ func (s *State) Ranking(row int, now int64) *Ranking {
 	return fresh
 }
 
-var emptyRanking = Ranking{own: true, After: make([]Amount, 1)}
+var emptyRanking = Ranking{own: true}
 
-func (s *State) ranking(list []*Pod, now int64) *Ranking {
-	k := &Ranking{list: list, classed: s.classed, own: true, Pods: make([]*Pod, len(list)), Of: make([]Ranked, len(list)), Victims: make([]RankedVictim, len(list)), After: make([]Amount, len(list)+1)}
+func (s *State) ranking(at *[]*Pod, now int64) *Ranking {
+	list := *at
+	k := &Ranking{list: at, classed: s.classed, own: true, Pods: make([]*Pod, len(list)), Of: make([]Ranked, len(list)), grows: true}
 	priority := func(p *Pod) int32 { return p.Priority }
 	for _, p := range list {
 		k.own = k.own && p.hasPriority
@@ -116,16 +114,12 @@ func (s *State) ranking(list []*Pod, now int64) *Ranking {
 		return int(a.at - b.at)
 	})
 	for i, key := range keys {
-		k.Pods[i] = list[key.at]
-	}
-	k.grows = true
-	for i := len(k.Pods) - 1; i >= 0; i-- {
-		p := k.Pods[i]
-		a := p.Class.Request.Amount
-		k.Of[i] = Ranked{Priority: keys[i].priority, Shape: p.Class.Shape.ID, Class: p.Class.ID, Amount: p.Class.amount}
-		k.Victims[i] = RankedVictim{Started: p.Started, ID: p.id}
-		k.After[i] = Amount{CPU: k.After[i+1].CPU + a.CPU, Memory: k.After[i+1].Memory + a.Memory, Ephemeral: k.After[i+1].Ephemeral + a.Ephemeral}
-		k.grows = k.grows && k.After[i+1].fits(k.After[i])
+		p := list[key.at]
+		k.Pods[i] = p
+		k.Of[i] = Ranked{ID: p.id, Started: p.Started, Priority: key.priority, Class: p.Class.ID}
+		sum := k.sum.plus(&p.Class.Request.Amount)
+		k.grows = k.grows && k.sum.fits(sum)
+		k.sum = sum
 	}
 	return k
 }
@@ -146,19 +140,31 @@ func (k *Ranking) Below(priority int32) int {
 	return sort.Search(len(k.Of), func(i int) bool { return k.Of[i].Priority < priority })
 }
 
+// SumFrom returns what the pods from an index on request.
+func (k *Ranking) SumFrom(from int, of *ClassColumns) Amount {
+	if from == 0 {
+		return k.sum
+	}
+	var sum Amount
+	for i := from; i < len(k.Of); i++ {
+		sum = sum.plus(of.Amount(k.Of[i].Class))
+	}
+	return sum
+}
+
 // Fitting returns how many pods from an index on fit into an amount together with all those before
-// them, up to a number of pods. It is 0 where that does not follow from sums, as with requests
-// below 0.
-func (k *Ranking) Fitting(from int, most int64, room Amount) int {
+// them, up to a number of pods, and their sum. sum is that of all from the index on. Both are 0
+// where the number does not follow from sums, as with requests below 0.
+func (k *Ranking) Fitting(from int, most int64, room, sum Amount, of *ClassColumns) (n int, kept Amount) {
 	if !k.grows {
-		return 0
+		return 0, kept
 	}
-	all := &k.After[from]
-	// What those behind must sum up to at least.
-	need := Amount{all.CPU - room.CPU, all.Memory - room.Memory, all.Ephemeral - room.Ephemeral}
-	n := int(min(most, int64(len(k.Of)-from)))
-	for n > 0 && !need.fits(k.After[from+n]) { // from the end: those that have to go are mostly few
-		n--
+	end := from + int(min(most, int64(len(k.Of)-from)))
+	for i := len(k.Of) - 1; i >= from; i-- { // from the end: those that have to go are mostly few
+		if i < end && sum.fits(room) {
+			return i + 1 - from, sum
+		}
+		sum = sum.Minus(of.Amount(k.Of[i].Class))
 	}
-	return n
+	return 0, kept
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,7 +13,7 @@ func TestFitting(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	found := 0
 	for range 20_000 {
-		pods := make([]*Pod, r.IntN(12))
+		s, pods := NewState(), make([]*Pod, r.IntN(12))
 		plain := true
 		for i := range pods {
 			a := Amount{CPU: r.Int64N(4), Memory: r.Int64N(4), Ephemeral: r.Int64N(2)}
@@ -23,8 +24,9 @@ func TestFitting(t *testing.T) {
 				a.CPU = math.MaxInt64 / 2
 			}
 			pods[i] = &Pod{Class: &Class{Shape: &Shape{}, Request: Request{Amount: a}}}
+			s.t.addClass(fmt.Sprint(i), pods[i].Class)
 		}
-		k := NewState().ranking(pods, 0)
+		k, classes := s.ranking(&pods, 0), s.t.ClassColumns()
 		from := r.IntN(len(pods) + 1)
 		most, room := r.Int64N(14), Amount{CPU: r.Int64N(20), Memory: r.Int64N(20), Ephemeral: math.MaxInt64 / 2}
 		want, left := 0, room
@@ -36,9 +38,13 @@ func TestFitting(t *testing.T) {
 			left = Amount{left.CPU - a.CPU, left.Memory - a.Memory, left.Ephemeral - a.Ephemeral}
 			want++
 		}
-		got := k.Fitting(from, most, room)
-		if got != want && (plain && k.After[0].CPU >= 0 || got != 0) {
+		sum := k.SumFrom(from, &classes)
+		got, kept := k.Fitting(from, most, room, sum, &classes)
+		if got != want && (plain && k.sum.CPU >= 0 || got != 0) {
 			t.Fatalf("%d of %d pods fit into %v, want %d", got, len(pods)-from, room, want)
+		}
+		if rest := k.SumFrom(from+got, &classes); kept != sum.Minus(&rest) {
+			t.Fatalf("%d pods sum up to %v, want %v less %v", got, kept, sum, rest)
 		}
 		found += got
 	}

@@ -27,6 +27,15 @@ func (a Amount) fits(room Amount) bool {
 	return a.CPU <= room.CPU && a.Memory <= room.Memory && a.Ephemeral <= room.Ephemeral
 }
 
+func (a Amount) plus(b *Amount) Amount {
+	return Amount{a.CPU + b.CPU, a.Memory + b.Memory, a.Ephemeral + b.Ephemeral}
+}
+
+// Minus is the difference of each resource; it may overflow.
+func (a Amount) Minus(b *Amount) Amount {
+	return Amount{a.CPU - b.CPU, a.Memory - b.Memory, a.Ephemeral - b.Ephemeral}
+}
+
 // Scalar is an amount of an interned extended (or hugepages, or attachable)
 // resource, in the resource's own unit.
 type Scalar struct {

@@ -20,8 +20,8 @@ type Tables struct {
 	shapesByNS   map[string][]int32
 
 	classes map[string]*Class
+	columns ClassColumns
 
-	amounts   []Amount
 	amountIDs map[Amount]int32
 
 	terms      []*Term
@@ -120,18 +120,37 @@ func (t *Tables) Classes() int {
 	return len(t.classes)
 }
 
-// Amounts returns the amounts that pods of all classes request, each once. Not to be written.
-func (t *Tables) Amounts() []Amount {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.amounts
+// ClassColumns holds what dry runs read of classes, by their ids. Many classes request the same, so
+// that the amounts are in a table of their own, which stays in the processor's cache.
+type ClassColumns struct {
+	of      []struct{ shape, amount int32 }
+	amounts []Amount
 }
 
-func (t *Tables) amount(a Amount) int32 {
-	return interned(t, t.amountIDs, a, func() int32 {
-		t.amounts = append(t.amounts, a)
-		return int32(len(t.amounts) - 1)
-	})
+// Shape returns the id of a class's shape.
+func (c *ClassColumns) Shape(class int32) int32 { return c.of[class].shape }
+
+// Amount returns what pods of a class request. Not to be written.
+func (c *ClassColumns) Amount(class int32) *Amount { return &c.amounts[c.of[class].amount] }
+
+// ClassColumns returns the columns of all classes interned so far.
+func (t *Tables) ClassColumns() ClassColumns {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.columns
+}
+
+// addClass interns a class and sets its id. It runs under the writer's lock.
+func (t *Tables) addClass(key string, c *Class) {
+	a, known := t.amountIDs[c.Request.Amount]
+	if !known {
+		a = int32(len(t.columns.amounts))
+		t.amountIDs[c.Request.Amount] = a
+		t.columns.amounts = append(t.columns.amounts, c.Request.Amount)
+	}
+	c.ID = int32(len(t.classes))
+	t.classes[key] = c
+	t.columns.of = append(t.columns.of, struct{ shape, amount int32 }{c.Shape.ID, a})
 }
 
 // internedText is interned for a key that becomes a text on first use alone.
