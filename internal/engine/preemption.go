@@ -43,10 +43,11 @@ type Victim struct {
 	// already.
 	GracePeriodSeconds int64 `json:"gracePeriodSeconds"`
 	Terminating        bool  `json:"terminating,omitempty"`
-	// ViolatesPDB reports whether a budget forbids the eviction; Budgets are all budgets of the
+	// ViolatesPDB reports whether a budget forbids the eviction; Budgets are the first 16 of the
 	// pod.
-	ViolatesPDB bool     `json:"violatesPDB"`
-	Budgets     []Budget `json:"budgets,omitempty"`
+	ViolatesPDB    bool     `json:"violatesPDB"`
+	Budgets        []Budget `json:"budgets,omitempty"`
+	BudgetsOmitted int      `json:"budgetsOmitted,omitempty"`
 	// Because lists the reasons that keep the preemptor off the node if this pod stays.
 	Because []string `json:"because,omitempty"`
 	// Unknown reports that the snapshot does not have the pod on the node: it is as the caller of
@@ -67,13 +68,15 @@ type Budget struct {
 
 // Reprieved is a pod of lower priority that need not go.
 type Reprieved struct {
-	Namespace   string   `json:"namespace"`
-	Name        string   `json:"name"`
-	UID         string   `json:"uid"`
-	Priority    int32    `json:"priority"`
-	ViolatesPDB bool     `json:"violatesPDB"`
-	Budgets     []Budget `json:"budgets,omitempty"`
-	Why         string   `json:"why"`
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	UID         string `json:"uid"`
+	Priority    int32  `json:"priority"`
+	ViolatesPDB bool   `json:"violatesPDB"`
+	// Budgets are the first 16 of the pod.
+	Budgets        []Budget `json:"budgets,omitempty"`
+	BudgetsOmitted int      `json:"budgetsOmitted,omitempty"`
+	Why            string   `json:"why"`
 }
 
 // PreemptionCandidate is a node on which preemption would help.

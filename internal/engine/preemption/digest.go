@@ -45,7 +45,7 @@ func (s *Search) AppendDigest(b []byte) []byte {
 		str(v.Name)
 		str(v.UID)
 		b = binary.AppendVarint(b, v.GracePeriodSeconds)
-		for _, budget := range v.Budgets {
+		for _, budget := range e.budgets[i] {
 			str(budget.Name)
 			b = binary.AppendVarint(b, int64(budget.AllowedBefore))
 		}

@@ -13,16 +13,19 @@ import (
 )
 
 // How many nodes are listed unless everything is explained: candidates beside the chosen one, and
-// names of nodes for one reason why they are no candidates.
+// names of nodes for one reason why they are no candidates. Of a pod's budgets no more than
+// maxBudgets are listed at all: the Eviction API refuses a pod with two.
 const (
 	maxCandidates = 10
 	maxNamedNodes = 10
+	maxBudgets    = 16
 )
 
 // evictions is a dry run on one node, with the reasons.
 type evictions struct {
 	victims   []engine.Victim
-	pods      []*state.Pod // the victims as the state knows them
+	pods      []*state.Pod      // the victims as the state knows them
+	budgets   [][]engine.Budget // all of each victim
 	reprieved []engine.Reprieved
 	violating int
 }
@@ -47,12 +50,13 @@ func (s *Search) detail(row int) *evictions {
 	j.allowances.reset()
 	for i := range j.gone {
 		p, of := k.Pods[from+i], &k.Of[from+i]
-		budgets := j.allowances.entries(j.classes.Shape(of.Class), p.Name)
+		all := j.allowances.entries(j.classes.Shape(of.Class), p.Name)
+		budgets := all[:min(len(all), maxBudgets)]
 		if j.gone[i] {
-			e.pods = append(e.pods, p)
+			e.pods, e.budgets = append(e.pods, p), append(e.budgets, all)
 			e.victims = append(e.victims, engine.Victim{
 				Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, GracePeriodSeconds: p.Grace,
-				Terminating: p.Terminating, ViolatesPDB: j.violates[i], Budgets: budgets, Because: because[i],
+				Terminating: p.Terminating, ViolatesPDB: j.violates[i], Budgets: budgets, BudgetsOmitted: len(all) - len(budgets), Because: because[i],
 			})
 			if j.violates[i] {
 				e.violating++
@@ -64,7 +68,7 @@ func (s *Search) detail(row int) *evictions {
 			why += " (PDB-protected pods are kept first)"
 		}
 		e.reprieved = append(e.reprieved, engine.Reprieved{
-			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, ViolatesPDB: j.violates[i], Budgets: budgets, Why: why,
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, ViolatesPDB: j.violates[i], Budgets: budgets, BudgetsOmitted: len(all) - len(budgets), Why: why,
 		})
 	}
 	s.details[row] = e
