@@ -166,7 +166,7 @@ func (a *Attachments) know(edit uint64, s *State, v *storagev1.VolumeAttachment)
 		return
 	}
 	at := a.known.edit(edit, int(id.ID))
-	*at = (*at).add(int32(row), 1)
+	*at = (*at).add(0, int32(row), 1)
 	a.hold(edit, id.Driver, row, 1)
 }
 
@@ -184,7 +184,7 @@ func (a *Attachments) count(edit uint64, s *State, p *Pod, n int32) {
 	for _, v := range volumes {
 		at := a.users.edit(edit, int(v.ID))
 		before := (*at).At(p.Row)
-		*at = (*at).add(p.Row, n)
+		*at = (*at).add(0, p.Row, n)
 		if (before == 0 || before+n == 0) && !a.Known(v.ID, p.Row) {
 			a.hold(edit, v.Driver, int(p.Row), n)
 		}

@@ -122,9 +122,13 @@ func (e *Edit) count(p *Pod, sign int64) {
 		at := e.s.scalar.edit(e.id, int(sc.ID))
 		*at = (*at).add(e.id, row, sign*sc.N)
 	}
+	inPlace := uint64(0)
+	if e.inPlace {
+		inPlace = e.id
+	}
 	bump := func(v *vec[*Postings], id int32) {
 		at := v.edit(e.id, int(id))
-		*at = (*at).add(p.Row, int32(sign))
+		*at = (*at).add(inPlace, p.Row, int32(sign))
 	}
 	bump(&e.s.shapes, c.Shape.ID)
 	for _, id := range c.Terms {

@@ -1,6 +1,9 @@
 package state
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Posting is a row and a count on it.
 type Posting struct {
@@ -12,10 +15,11 @@ type Posting struct {
 const segMax = 128
 
 // Postings lists, in order of row, how many pods of one shape (or terms, or ports of one kind) each
-// node has. It is immutable; add returns a new one that shares all segments but the one it changed.
+// node has. It is immutable, unless it belongs to an edit in place.
 type Postings struct {
 	segs  [][]Posting
 	total int
+	owner uint64 // the edit in place that may write it, with all segments; 0: none
 }
 
 // Total is the sum over all rows.
@@ -48,52 +52,58 @@ func (p *Postings) Segments() [][]Posting {
 
 // At returns the count of one row.
 func (p *Postings) At(row int32) int32 {
-	if p == nil {
+	if p == nil || len(p.segs) == 0 {
 		return 0
 	}
-	si := sort.Search(len(p.segs), func(i int) bool { s := p.segs[i]; return s[len(s)-1].Row >= row })
-	if si == len(p.segs) {
+	si, i, ok := p.find(row)
+	if !ok {
 		return 0
 	}
-	seg := p.segs[si]
-	i := sort.Search(len(seg), func(i int) bool { return seg[i].Row >= row })
-	if i < len(seg) && seg[i].Row == row {
-		return seg[i].N
-	}
-	return 0
+	return p.segs[si][i].N
 }
 
-// add returns the postings with delta more on row; a count of zero is dropped.
-func (p *Postings) add(row, delta int32) *Postings {
+// find returns the segment of a row and the row's place in it, or where it would be. There must be
+// a segment.
+func (p *Postings) find(row int32) (si, i int, ok bool) {
+	si = min(sort.Search(len(p.segs), func(i int) bool { s := p.segs[i]; return s[len(s)-1].Row >= row }), len(p.segs)-1)
+	seg := p.segs[si]
+	i = sort.Search(len(seg), func(i int) bool { return seg[i].Row >= row })
+	return si, i, i < len(seg) && seg[i].Row == row
+}
+
+// add returns postings with delta more on row; a count of zero is dropped. They share all segments
+// but the one that changed, unless an edit in place is given, which owns them: then it writes them
+// from the second time on.
+func (p *Postings) add(inPlace uint64, row, delta int32) *Postings {
 	if p == nil || len(p.segs) == 0 {
-		return &Postings{segs: [][]Posting{{{row, delta}}}, total: int(delta)}
+		return &Postings{segs: [][]Posting{{{row, delta}}}, total: int(delta), owner: inPlace}
 	}
-	out := &Postings{total: p.total + int(delta)}
-	si := sort.Search(len(p.segs), func(i int) bool { s := p.segs[i]; return s[len(s)-1].Row >= row })
-	if si == len(p.segs) {
-		si--
+	si, i, ok := p.find(row)
+	if inPlace == 0 || p.owner != inPlace {
+		p = &Postings{append(make([][]Posting, 0, len(p.segs)+1), p.segs...), p.total, inPlace}
+		for k, seg := range p.segs {
+			if k == si || inPlace != 0 {
+				p.segs[k] = append(make([]Posting, 0, len(seg)+1), seg...)
+			}
+		}
 	}
 	seg := p.segs[si]
-	i := sort.Search(len(seg), func(i int) bool { return seg[i].Row >= row })
-	var fresh []Posting
 	switch {
-	case i < len(seg) && seg[i].Row == row && seg[i].N+delta == 0:
-		fresh = append(append(make([]Posting, 0, len(seg)-1), seg[:i]...), seg[i+1:]...)
-	case i < len(seg) && seg[i].Row == row:
-		fresh = append([]Posting(nil), seg...)
-		fresh[i].N += delta
+	case !ok:
+		seg = slices.Insert(seg, i, Posting{row, delta})
+	case seg[i].N+delta == 0:
+		seg = slices.Delete(seg, i, i+1)
 	default:
-		fresh = append(append(append(make([]Posting, 0, len(seg)+1), seg[:i]...), Posting{row, delta}), seg[i:]...)
+		seg[i].N += delta
 	}
-	segs := make([][]Posting, 0, len(p.segs)+1)
-	segs = append(segs, p.segs[:si]...)
-	switch {
-	case len(fresh) > segMax:
-		h := len(fresh) / 2
-		segs = append(segs, fresh[:h:h], fresh[h:])
-	case len(fresh) > 0:
-		segs = append(segs, fresh)
+	p.total += int(delta)
+	p.segs[si] = seg
+	switch n := len(seg); {
+	case n > segMax:
+		p.segs[si] = seg[: n/2 : n/2]
+		p.segs = slices.Insert(p.segs, si+1, seg[n/2:])
+	case n == 0:
+		p.segs = slices.Delete(p.segs, si, si+1)
 	}
-	out.segs = append(segs, p.segs[si+1:]...)
-	return out
+	return p
 }
