@@ -93,6 +93,32 @@ func (cs Columns) Select() string {
 	return strings.Join(expressions, ", ")
 }
 
+// Texts returns the columns that are texts as they are, and the others.
+func (cs Columns) Texts() (texts, others Columns) {
+	for i := range cs {
+		if c := &cs[i]; (c.Kind == store.Text || c.Kind == store.Key) && !c.Null {
+			texts = append(texts, *c)
+			continue
+		}
+		others = append(others, cs[i])
+	}
+	return texts, others
+}
+
+// Joined returns texts as a SELECT of SQLite reads them in one expression, for Cut.
+func (cs Columns) Joined() string { return "d." + strings.Join(cs.Names(), "||char(0)||d.") }
+
+// Cut writes joined texts into the fields of a decision. None has a NUL itself: the last one takes
+// the rest where one was given that.
+func (cs Columns) Cut(joined string, d *store.Decision) {
+	for i := range cs {
+		into, ok := cs[i].Field(d).(*string), i < len(cs)-1
+		if *into = joined; ok {
+			*into, joined, _ = strings.Cut(joined, "\x00")
+		}
+	}
+}
+
 // Values returns what the columns of a row hold. instant returns a time as the backend writes it.
 func (cs Columns) Values(r *Row, instant func(time.Time) any) []any {
 	values := make([]any, len(cs))

@@ -32,10 +32,13 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 	return c.Parts, s.toStoreErr(rows.Err())
 }
 
+// replayTexts are read as one column: each one costs more than the text itself.
+var replayTexts, replayOthers = lists.ReplayedOwn.Texts()
+
 // sqlReplayDecisions reads the stamps' numbers only: see allStamps. A cursor that is zero stands
 // before every decision. The rows come in the index's order, and only those of the window are
 // looked up.
-var sqlReplayDecisions = `SELECT ` + lists.ReplayedOwn.Select() + `, coalesce(d.stamp, 0) FROM decisions d INDEXED BY decisions_by_revision
+var sqlReplayDecisions = `SELECT ` + replayOthers.Select() + `, ` + replayTexts.Joined() + `, coalesce(d.stamp, 0) FROM decisions d INDEXED BY decisions_by_revision
 WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
   AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
 ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
@@ -57,8 +60,9 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	list, stamped := make([]*store.Decision, 0, limit), make([]int64, 0, limit)
 	var row store.Decision
+	var texts string
 	var stamp int64
-	targets := append(lists.ReplayedOwn.Targets(&row), &stamp)
+	targets := append(replayOthers.Targets(&row), &texts, &stamp)
 	for i, into := range targets {
 		if b, ok := into.(*[]byte); ok {
 			targets[i] = kept{b}
@@ -71,6 +75,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 		}
 		d := new(store.Decision)
 		*d = row
+		replayTexts.Cut(texts, d)
 		list, stamped = append(list, d), append(stamped, stamp)
 		size += len(d.Input)
 	}
@@ -93,7 +98,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	return nil
 }
 
-// kept reads bytes without a copy: the driver makes them anew for each value.
+// kept reads bytes without a copy: the driver makes them anew for each value. Nil stands for NULL.
 type kept struct{ into *[]byte }
 
 // Scan implements sql.Scanner. A text, which berth never writes there, is read as its bytes.
@@ -102,7 +107,9 @@ func (k kept) Scan(src any) error {
 	case nil:
 		*k.into = nil
 	case []byte:
-		*k.into = v
+		if *k.into = v; v == nil {
+			*k.into = []byte{} // of an empty blob, which is not NULL
+		}
 	case string:
 		*k.into = []byte(v)
 	default:
@@ -172,7 +179,7 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	const query = `SELECT number, digest, change, change IS NULL FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
+	const query = `SELECT number, digest, change FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
 	rows, err := s.reads.QueryContext(ctx, query, cluster, after, limit)
 	if err != nil {
 		return nil, s.toStoreErr(err)
@@ -181,12 +188,8 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 	list := make([]*store.ReplayChange, 0, limit)
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		var c store.ReplayChange
-		var whole bool
-		if err := rows.Scan(&c.Number, &c.Digest, kept{&c.Change}, &whole); err != nil {
+		if err := rows.Scan(&c.Number, &c.Digest, kept{&c.Change}); err != nil {
 			return nil, s.toStoreErr(err)
-		}
-		if !whole && c.Change == nil {
-			c.Change = []byte{} // the driver reads an empty blob as nil, which means something else here
 		}
 		list = append(list, &c)
 		size += len(c.Change)
