@@ -241,7 +241,8 @@ func (d *draft) bucket(k kubeobj.Key) (*group, *bucket) {
 	}
 	if d.dirty[g]>>b&1 == 0 {
 		d.dirty[g] |= 1 << b
-		at.buckets[b].entries = slices.Clone(at.buckets[b].entries)
+		entries := at.buckets[b].entries // most changes put one more
+		at.buckets[b].entries = append(make([]*entry, 0, len(entries)+1), entries...)
 	}
 	return at, &at.buckets[b]
 }

@@ -26,14 +26,15 @@ type Batch struct {
 	walk *cluster.Walk
 	o    Overrides // profile and configuration at most
 
-	stamps map[[2]string]string // the unknownStamp of an engine and its semantics
-	pod    corev1.Pod           // of the question at hand
+	stamp [2]string  // an engine and its semantics, those of most records of late
+	note  string     // the unknownStamp of these
+	pod   corev1.Pod // of the question at hand
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
 // profile and configuration.
 func (l *Log) NewBatch(name string, o Overrides) *Batch {
-	return &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}, stamps: map[[2]string]string{}}
+	return &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}}
 }
 
 // Item is a record made ready to be answered again.
@@ -100,7 +101,7 @@ func (r *Reader) Read(d *store.Decision) *Item {
 	if i.err != nil || !ok || e.PodJSON == nil {
 		return i
 	}
-	if i.template, i.own, err = r.pods.Split(e.PodJSON); err != nil {
+	if i.template, i.own, err = r.pods.SplitByKey(e.PodJSON); err != nil {
 		i.err = fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
 	}
 	return i
@@ -214,16 +215,10 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 }
 
 func (b *Batch) unknown(d *store.Decision) string {
-	key := [2]string{d.Engine, d.Semantics}
-	note, ok := b.stamps[key]
-	if !ok {
-		note = unknownStamp(d)
-		if len(b.stamps) >= maxProfiles {
-			clear(b.stamps)
-		}
-		b.stamps[key] = note
+	if d.Engine != b.stamp[0] || d.Semantics != b.stamp[1] || d.Engine == "" {
+		b.stamp, b.note = [2]string{d.Engine, d.Semantics}, unknownStamp(d)
 	}
-	return note
+	return b.note
 }
 
 // describe lists the paths in which a record's answer differs.

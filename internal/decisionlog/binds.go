@@ -15,7 +15,7 @@ func (b *LedgerBind) read(context.Context, *Log, *record) error { return nil }
 // replay implements Kind.
 func (b *LedgerBind) replay(_ context.Context, _ *Log, rec *record, v *cluster.View, _ *Overrides, _ decision.Engine) (*replayed, error) {
 	ans := decision.LedgerBind(v, rec.pod(), b.Node)
-	return &replayed{fixed: ans, digest: ans.Digest}, nil
+	return &replayed{fixed: &ans, digest: ans.Digest}, nil
 }
 
 // effects implements Kind.
@@ -39,7 +39,7 @@ func (b *BindResult) read(context.Context, *Log, *record) error { return nil }
 // replay implements Kind: what an apiserver answered is fixed.
 func (b *BindResult) replay(_ context.Context, _ *Log, rec *record, _ *cluster.View, _ *Overrides, _ decision.Engine) (*replayed, error) {
 	ans := b.answer(rec.Priority)
-	return &replayed{fixed: ans, digest: ans.Digest}, nil
+	return &replayed{fixed: &ans, digest: ans.Digest}, nil
 }
 
 // effects implements Kind.

@@ -38,8 +38,8 @@ type replayer interface {
 
 // replayed is a record's answer worked out again.
 type replayed struct {
-	*decision.Outcome                 // nil where the engine was not called
-	fixed             engine.Decision // the answer then
+	*decision.Outcome                  // nil where the engine was not called
+	fixed             *engine.Decision // the answer then; nil where it was
 	digest            string
 }
 
@@ -52,7 +52,7 @@ func (r *replayed) release() {
 // answer writes the answer out; the level is the recorded one if empty.
 func (r *replayed) answer(ctx context.Context, rec *record, level engine.Explain) (*decision.Answer, error) {
 	if r.Outcome == nil {
-		ans := &decision.Answer{Decision: r.fixed}
+		ans := &decision.Answer{Decision: *r.fixed}
 		Stamp(ans, rec.Decision, false)
 		return ans, nil
 	}

@@ -9,8 +9,10 @@ import (
 // shown returns the columns of an answer that was worked out again, as its record would have them:
 // SQL and lists show those, and the digest is not of them.
 func (r *replayed) shown(rec *record) *decision.Answer {
-	ans := &decision.Answer{Decision: r.fixed}
-	if r.Outcome != nil {
+	ans := &decision.Answer{}
+	if r.Outcome == nil {
+		ans.Decision = *r.fixed
+	} else {
 		res := r.Result
 		ans.Decision = engine.Decision{
 			Outcome: res.Outcome, NominatedNode: res.NominatedNode(), Message: explain.Message(res), Priority: *r.Pod.Spec.Priority,

@@ -1,7 +1,6 @@
 package kubeobj
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -30,7 +29,13 @@ func (k Key) String() string {
 
 // Compare orders by kind, namespace, name.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(strings.Compare(k.Kind, o.Kind), strings.Compare(k.Namespace, o.Namespace), strings.Compare(k.Name, o.Name))
+	switch { // not cmp.Or, which would compare the others as well
+	case k.Kind != o.Kind:
+		return strings.Compare(k.Kind, o.Kind)
+	case k.Namespace != o.Namespace:
+		return strings.Compare(k.Namespace, o.Namespace)
+	}
+	return strings.Compare(k.Name, o.Name)
 }
 
 // Object is one Kubernetes object, reduced to what decisions read, defaulted

@@ -105,6 +105,11 @@ func (c *PodCache) Split(js []byte) (t *corev1.Pod, own Own, err error) {
 	if t, own, end := c.SplitFirst(js); end == len(js) {
 		return t, own, nil
 	}
+	return c.SplitByKey(js)
+}
+
+// SplitByKey is Split for a pod that SplitFirst does not know.
+func (c *PodCache) SplitByKey(js []byte) (t *corev1.Pod, own Own, err error) {
 	key, name, uid, node, ok := templateKey(c.key[:0], js)
 	c.key = key
 	var known *template
