@@ -26,7 +26,12 @@ that scheduling decisions read, and counts the others.
 Exit code 0 if nothing differs, 2 if something does.`,
 		Example: "  " + a.name + " diff yesterday.json today.json\n" +
 			"  " + a.name + " diff prod@1 prod@latest --server http://127.0.0.1:8080",
-		Args: cobra.ExactArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return &problem{what: fmt.Sprintf("diff compares two, not %d", len(args)), next: "Give two files, or with --server two revisions: " + a.name + " diff A B"}
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.diff(cmd.Context(), args[0], args[1]) },
 	}
 }

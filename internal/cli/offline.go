@@ -51,15 +51,30 @@ func (a *app) profiles() ([]*engine.Profile, error) {
 	if a.o.config == "" {
 		return profiles.Default(), nil
 	}
-	raw, err := os.ReadFile(a.o.config)
+	raw, err := a.configuration(a.o.config)
 	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
+		return nil, err
 	}
 	list, err := profiles.Parse(raw)
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", a.o.config, err)
 	}
 	return list, nil
+}
+
+// configuration reads a KubeSchedulerConfiguration, and notes each part that has no effect, such as
+// a plugin that is not known among the disabled. What is wrong with it is found by who decides.
+func (a *app) configuration(file string) ([]byte, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--config: %w", err)
+	}
+	if c, err := profiles.Read(raw); err == nil {
+		for _, line := range c.Ignored {
+			a.note("--config %s: %s", file, line)
+		}
+	}
+	return raw, nil
 }
 
 // readSnapshot reads the cluster's state. On a terminal it shows how far it is.

@@ -70,7 +70,12 @@ func (a *app) deployment(args []string, file string) (*target, error) {
 			found = append(found, p)
 		}
 	}
-	if len(found) != 1 {
+	switch {
+	case len(found) == 0 && len(args) > 0:
+		return nil, &problem{what: fmt.Sprintf("%s has no Deployment %s", nameOfFile(file), args[0])}
+	case len(found) == 0:
+		return nil, &problem{what: nameOfFile(file) + " has no Deployment", next: "Give one with its new template: -f FILE, or - for stdin."}
+	case len(found) > 1:
 		return nil, &problem{what: fmt.Sprintf("%s holds %s that could be meant", nameOfFile(file), plural(len(found), "Deployment")), next: "Name one of them, and -f " + file}
 	}
 	return found[0], nil

@@ -42,6 +42,9 @@ func TestFirstErrors(t *testing.T) {
 		{"no JSON", call{in: "{"}, []string{"lifecycle", "-"}, []string{"stdin", "kubectl get pod"}},
 		{"no pod at all", call{in: `{"kind":"Node","metadata":{"name":"n"}}`}, []string{"lifecycle", "-"}, []string{"it contains no pod"}},
 		{"no pod's shape", call{in: `{"kind":"Pod","metadata":{"name":"n"},"spec":{"containers":7}}`}, []string{"lifecycle", "-"}, []string{"default/n"}},
+		{"no Deployment", snapshot(), []string{"rollout", "-f", podsFile}, []string{"has no Deployment", "-f FILE"}},
+		{"another Deployment", snapshot(), []string{"rollout", "deploy/web", "-f", podsFile}, []string{"has no Deployment deploy/web"}},
+		{"one to compare", call{}, []string{"diff", "a.json"}, []string{"compares two, not 1", "diff A B"}},
 		{"now", call{}, []string{"lifecycle", "-f", podsFile, "--now", "soon"}, []string{"--now", "2026-01-31T12:00:00Z"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -50,9 +49,9 @@ func newServer(a *app) (*server, error) {
 		a.note("%s is not used: the server decides on its own objects", o.Key)
 	}
 	if a.o.config != "" {
-		raw, err := os.ReadFile(a.o.config)
+		raw, err := a.configuration(a.o.config)
 		if err != nil {
-			return nil, fmt.Errorf("--config: %w", err)
+			return nil, err
 		}
 		if s.config, err = json.Marshal(string(raw)); err != nil {
 			return nil, fmt.Errorf("--config: %w", err)

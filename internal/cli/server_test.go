@@ -234,6 +234,7 @@ profiles:
 - pluginConfig:
   - name: NodeResourcesFit
     args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+  plugins: {score: {disabled: [{name: NodeAfinity}]}}
 `), 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -246,6 +247,9 @@ profiles:
 	}
 	if !strings.Contains(a.out, "It would go to n-c1, one of 2 equally good ones") {
 		t.Errorf("not packed: %s", a.out)
+	}
+	if !strings.Contains(a.err, "note: --config "+config+": profiles[0].plugins.score.disabled[0]: NodeAfinity is not a plugin") {
+		t.Errorf("the misspelt plugin is passed over without a word: %s", a.err)
 	}
 	bad := snapshot().run(t, "explain", "-f", file, "--config", file)
 	if bad.code != exitBroken || !strings.Contains(bad.err, "--config") {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -155,11 +154,11 @@ func (a *app) compare(ctx context.Context, q *scenario.Request, against string) 
 	var err error
 	today := scenario.Configuration{Name: scenario.Today}
 	if against != "" {
-		if today, err = configurationOf(against); err != nil {
+		if today, err = a.configurationOf(against); err != nil {
 			return err
 		}
 	}
-	next, err := configurationOf(a.o.config)
+	next, err := a.configurationOf(a.o.config)
 	if err != nil {
 		return err
 	}
@@ -182,10 +181,10 @@ func (a *app) compare(ctx context.Context, q *scenario.Request, against string) 
 }
 
 // configurationOf reads a configuration, which has the name of its file.
-func configurationOf(file string) (scenario.Configuration, error) {
-	raw, err := os.ReadFile(file)
+func (a *app) configurationOf(file string) (scenario.Configuration, error) {
+	raw, err := a.configuration(file)
 	if err != nil {
-		return scenario.Configuration{}, fmt.Errorf("--config: %w", err)
+		return scenario.Configuration{}, err
 	}
 	text, err := json.Marshal(string(raw))
 	return scenario.Configuration{Name: filepath.Base(file), Config: text}, err
