@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Writer writes the members of JSON objects, byte for byte as encoding/json does. Labels are a
@@ -16,12 +17,32 @@ type Writer struct {
 // Text writes a string.
 func (w *Writer) Text(label, s string) {
 	w.JSON = append(w.JSON, label...)
-	if strings.IndexByte(s, '<') >= 0 || strings.IndexByte(s, '>') >= 0 || strings.IndexByte(s, '&') >= 0 {
-		w.Value("", s)
+	w.text(s)
+}
+
+func (w *Writer) text(s string) {
+	for i := range len(s) {
+		if !escaped[s[i]] {
+			continue
+		}
+		if strings.ContainsAny(s, "<>&") {
+			w.Value("", s)
+		} else {
+			w.JSON = AppendString(w.JSON, s)
+		}
 		return
 	}
-	w.JSON = AppendString(w.JSON, s)
+	w.JSON = append(append(append(w.JSON, '"'), s...), '"')
 }
+
+// escaped are the bytes that encoding/json may write as others. Of those that are not ASCII it does
+// so with few.
+var escaped = func() (table [256]bool) {
+	for c := range table {
+		table[c] = c < ' ' || c >= utf8.RuneSelf || strings.IndexByte(`"\<>&`, byte(c)) >= 0
+	}
+	return table
+}()
 
 // Int writes a number.
 func (w *Writer) Int(label string, n int64) {
@@ -65,17 +86,17 @@ func (w *Writer) OptRef(label string, n *int64) {
 
 // OptTexts is a list of strings with omitempty.
 func (w *Writer) OptTexts(label string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	w.JSON = append(append(w.JSON, label...), '[')
 	for i, s := range list {
 		if i > 0 {
-			label = ","
-		} else {
-			label += "["
+			w.JSON = append(w.JSON, ',')
 		}
-		w.Text(label, s)
+		w.text(s)
 	}
-	if len(list) > 0 {
-		w.JSON = append(w.JSON, ']')
-	}
+	w.JSON = append(w.JSON, ']')
 }
 
 // OptValues is Value of a list with omitempty.
