@@ -75,7 +75,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		x := &exchange{Context: r.Context(), ResponseWriter: w, id: incomingID(r)}
-		w.Header().Set(requestIDHeader, x.id)
+		setHeader(x, requestIDHeader, x.id)
 		r = r.WithContext(x)
 		defer func() {
 			if p := recover(); p != nil {

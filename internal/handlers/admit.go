@@ -65,7 +65,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane s
 	x.claim, x.place = mem, at
 	r = r.WithContext(ctx)
 	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
-		r.Body = &paced{ReadCloser: r.Body, conn: rc, until: until.Add(writeMargin), limits: &a.limits}
+		r.Body = &paced{ReadCloser: r.Body, conn: w, until: until.Add(writeMargin), limits: &a.limits}
 	}
 	return h(w, r)
 }

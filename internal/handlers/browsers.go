@@ -17,6 +17,9 @@ var mediaTypes = []string{
 	"application/json", "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "application/x-www-form-urlencoded",
 }
 
+// nosniff is the value of a header that each answer has. It is never written to.
+var nosniff = []string{"nosniff"}
+
 // guard refuses what only a browser led by another site sends: writing requests across origins,
 // requests under a name that is not this server's (DNS rebinding), and bodies of types that a
 // page may send without asking. kube-scheduler and command-line clients send none of these. Pages
@@ -24,7 +27,7 @@ var mediaTypes = []string{
 func (a *API) guard(next http.Handler) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return a.adapt(rest, func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header()["X-Content-Type-Options"] = nosniff
 		if err := a.checkHost(r); err != nil {
 			return err
 		}

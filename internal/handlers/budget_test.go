@@ -143,7 +143,7 @@ func stall(url, method, path string) error {
 func TestPacedCountsWaitingAlone(t *testing.T) {
 	l := &Limits{BodyGrace: 50 * time.Millisecond, MinBodyRate: 1 << 20}
 	w := httptest.NewRecorder()
-	p := &paced{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 300))), conn: http.NewResponseController(w), until: time.Now().Add(time.Minute), limits: l}
+	p := &paced{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 300))), conn: w, until: time.Now().Add(time.Minute), limits: l}
 	for range 3 {
 		if _, err := io.ReadFull(p, make([]byte, 100)); err != nil {
 			t.Fatal(err)

@@ -26,6 +26,8 @@ type exchange struct {
 	http.ResponseWriter
 	status int // 0 until the header is written
 	bytes  int
+	values [4]string // of headers
+	used   int       // of them
 }
 
 type exchangeKey struct{}
@@ -65,6 +67,18 @@ func (x *exchange) Value(key any) any {
 		}
 	}
 	return x.Context.Value(key)
+}
+
+// setHeader is Set of a response's header whose name is in canonical form.
+func setHeader(w http.ResponseWriter, name, value string) {
+	x, ok := w.(*exchange)
+	if !ok || x.used == len(x.values) {
+		w.Header()[name] = []string{value}
+		return
+	}
+	x.values[x.used] = value
+	x.used++
+	w.Header()[name] = x.values[x.used-1 : x.used : x.used]
 }
 
 // Unwrap is for http.ResponseController.

@@ -13,7 +13,7 @@ import (
 // slot back. Only the time counts that is spent waiting for the caller.
 type paced struct {
 	io.ReadCloser
-	conn   *http.ResponseController
+	conn   http.ResponseWriter
 	until  time.Time // the connection's own deadline
 	limits *Limits
 
@@ -28,7 +28,7 @@ func (p *paced) Read(b []byte) (int, error) {
 	if end.After(p.until) {
 		end = p.until
 	}
-	if err := p.conn.SetReadDeadline(end); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := http.NewResponseController(p.conn).SetReadDeadline(end); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	n, err := p.ReadCloser.Read(b)
@@ -41,7 +41,7 @@ func (p *paced) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	// The connection is read on while the call is answered, to notice a caller who hangs up.
-	_ = p.conn.SetReadDeadline(p.until)
+	_ = http.NewResponseController(p.conn).SetReadDeadline(p.until)
 	if errors.Is(err, os.ErrDeadlineExceeded) && time.Now().Before(p.until) {
 		err = &Error{
 			Status: http.StatusRequestTimeout, Kind: "limit", Limit: "min-body-rate",

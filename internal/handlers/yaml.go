@@ -25,7 +25,10 @@ func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, sett
 		}
 		return use(body)
 	}
-	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	media := r.Header.Get("Content-Type")
+	if media != jsonType[0] {
+		media, _, _ = mime.ParseMediaType(media)
+	}
 	if !isYAML(media) {
 		return a.rawBody(w, r, limit, setting, weighed)
 	}
