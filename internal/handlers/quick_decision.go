@@ -1,14 +1,10 @@
 package handlers
 
-import (
-	"bytes"
-
-	"berth/internal/jsonscan"
-)
+import "berth/internal/jsonscan"
 
 // quickDecision reads the usual request: JSON without spaces around its members, each of which is
 // there once and is one that most requests have. ok is false for any other request, which
-// decodeStrict reads or refuses.
+// decodeStrict reads or refuses. The pod is a part of the body.
 func quickDecision(body []byte, b jsonBounds) (req DecisionRequest, ok bool) {
 	var s jsonscan.Scanner
 	s.Reset(body, jsonscan.Limits{Depth: b.depth, Tokens: b.tokens})
@@ -38,7 +34,7 @@ func quickDecision(body []byte, b jsonBounds) (req DecisionRequest, ok bool) {
 			if value[0] != '{' || req.Pod != nil {
 				return false
 			}
-			req.Pod = bytes.Clone(value)
+			req.Pod = value
 			return true
 		}
 		return false
