@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime/pprof"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -120,10 +121,14 @@ func (s *server) rate(o options, conns int, want string, request func() []byte) 
 
 func always(request []byte) func() []byte { return func() []byte { return request } }
 
-// bind is a question about a pod that was not asked about before.
-func (s *server) bind() []byte {
-	name := fmt.Sprintf(`"name":"p%d"`, s.named.Add(1))
-	return question(boundCluster, string(bytes.Replace([]byte(smallPod), []byte(`"name":"p"`), []byte(name), 1)), `,"bind":true`)
+// bind makes questions about pods that were not asked about before, for one connection.
+func (s *server) bind(more string) func() []byte {
+	request := question(boundCluster, strings.Replace(smallPod, `"name":"p"`, `"name":"p0000000"`, 1), `,"bind":true`+more)
+	digits := bytes.Index(request, []byte("0000000"))
+	return func() []byte {
+		_ = fmt.Appendf(request[:digits], "%07d", s.named.Add(1))
+		return request
+	}
 }
 
 // wire prints what HTTP leaves of the rates, beside an endpoint that does nothing.
@@ -133,7 +138,7 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 		return err
 	}
 	defer func() { _ = s.http.Close() }()
-	var livez, dry, recorded, bound, single series
+	var livez, dry, recorded, bound, unexplained, single series
 	for range o.Rounds {
 		for _, c := range []struct {
 			into *series
@@ -154,10 +159,11 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 			}},
 			{&single, func() (float64, error) { return b.bare(ctx, 1, o.For) }},
 			{&bound, func() (float64, error) {
-				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, "201", s.bind) })
+				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, "201", s.bind("")) })
 			}},
+			{&unexplained, func() (float64, error) { return s.rate(o, 1, "201", s.bind(`,"explain":"none"`)) }},
 		} {
-			if o.Only == "bind" && c.into != &single && c.into != &bound {
+			if o.Only == "bind" && c.into != &single && c.into != &bound && c.into != &unexplained {
 				continue
 			}
 			if err := c.into.add(c.get); err != nil {
@@ -176,6 +182,7 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 	}
 	show("bare batches of 1", single, single, "itself")
 	show("decide, bind, record, 1 connection", bound, single, "bare batches of 1")
+	show("the same without an explanation", unexplained, single, "bare batches of 1")
 	return h.replay(ctx, o)
 }
 
