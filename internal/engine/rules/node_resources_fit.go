@@ -81,6 +81,9 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 	cpu, memory, disk := wanted(q.Request.CPU), wanted(q.Request.Memory), wanted(q.Request.Ephemeral)
 	capacity := q.Nodes.Capacities()
 	for from, to := range in.BlockRuns() {
+		if l := q.State.LeastLeft(from); l.Pods > 0 && cpu <= l.CPU && memory <= l.Memory && disk <= l.Ephemeral {
+			continue // each of the nodes has enough
+		}
 		uses, capacities := q.State.Uses(from, to), capacity[from:to]
 		for k := range uses {
 			u, c := &uses[k], &capacities[k]

@@ -277,10 +277,10 @@ func (e *Edit) putNode(in *corev1.Node) {
 	set := e.nodeSet()
 	_, had := set.byName[in.Name]
 	row := set.put(compileNode(e.scalarIDs(), in))
+	if e.s.use.block(int(row)>>blockBits) != nil {
+		e.weigh(int(row))
+	}
 	if had {
-		if e.s.use.block(int(row)>>blockBits) != nil {
-			e.s.use.edit(e.id, int(row)).weigh(&set.capacity[row])
-		}
 		return
 	}
 	e.forgetAttached() // rows have changed

@@ -110,14 +110,14 @@ func (e *Edit) count(p *Pod, sign int64) {
 	if e.inPlace {
 		e.rows = append(e.rows, p.Row)
 	}
-	u := e.s.use.edit(e.id, row)
+	u := &e.s.use.own(e.id, row>>blockBits).of[row&(blockSize-1)]
 	u.CPU += sign * c.Request.CPU
 	u.Memory += sign * c.Request.Memory
 	u.Ephemeral += sign * c.Request.Ephemeral
 	u.NonZeroCPU += sign * c.NonZeroCPU
 	u.NonZeroMem += sign * c.NonZeroMem
 	u.Pods += int32(sign)
-	u.weigh(&e.s.nodes.capacity[row])
+	e.weigh(row)
 	for _, sc := range c.Request.Scalars {
 		at := e.s.scalar.edit(e.id, int(sc.ID))
 		*at = (*at).add(e.id, row, sign*sc.N)

@@ -36,26 +36,25 @@ type Pod struct {
 	// no start time.
 	Started, Created int64
 	// Priority is spec.priority; State.PriorityOf returns that of a pod without one.
-	Priority    int32
+	Priority int32
+	// Row is the row of the pod's node, -1 where the state has no such node.
+	Row         int32
 	hasPriority bool
-	// NodeName is the pod's node; empty for a pending pod. Row is that node's row, -1 where the
-	// state has no such node.
-	NodeName  string
-	Row       int32
-	className string
-	Nominated string // status.nominatedNodeName
-	Gates     []string
 	// Terminal pods (Succeeded, Failed) use no resources.
 	Terminal    bool
 	Terminating bool
 	// EvictedByScheduler reports that the pod terminates because of a preemption.
 	EvictedByScheduler bool
-	Scheduler          string
+	// Wraps reports that an amount of the pod's requests does not fit 64 bits.
+	Wraps     bool
+	NodeName  string // empty for a pending pod
+	className string
+	Nominated string // status.nominatedNodeName
+	Gates     []string
+	Scheduler string
 	// Grace is the pod's grace period in seconds at an eviction, or the one that was set
 	// (podlife.GracePeriod).
 	Grace int64
-	// Wraps reports that an amount of the pod's requests does not fit 64 bits.
-	Wraps bool
 	// Volumes is what it mounts; nil where no rule reads it.
 	Volumes *Volumes
 }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"math"
 	"slices"
 	"sort"
 
@@ -19,7 +18,7 @@ type State struct {
 	t      *Tables
 	local  *LocalNames // of an overlay; nil otherwise
 	nodes  *NodeSet
-	use    vec[Use]
+	use    blocks[useBlock]
 	scalar vec[*Requested] // by scalar id
 	onNode vec[*[]*Pod]    // by row, in order of namespace and name; nil for none
 	shapes vec[*Postings]
@@ -47,41 +46,6 @@ type State struct {
 	attached    *attachedSet // replaced when the storage changes, the nodes, or a pod with volumes
 	devices     *devices
 	devicesEdit uint64
-}
-
-const percent = 100
-
-// Use is the sum of a node's pods. NonZero counts defaults for requests that containers lack.
-type Use struct {
-	Amount
-	NonZeroCPU, NonZeroMem int64
-	Pods                   int32
-	// Unbalanced is how many points of the balance score the node's uneven use of cpu and memory
-	// costs: 0 to 50, see Balance. It is kept here because it changes only with pods, and every
-	// decision reads it.
-	Unbalanced int32
-}
-
-// Balance scores how evenly cpu and memory are used, 50 to 100: 100 less the
-// standard deviation of the two fractions, in percent
-// (plugins/noderesources/balanced_allocation.go balancedResourceScore).
-func Balance(cpu, cpuCapacity, memory, memoryCapacity int64) int64 {
-	a, b := float64(cpu)/float64(cpuCapacity), float64(memory)/float64(memoryCapacity)
-	if a > 1 {
-		a = 1
-	}
-	if b > 1 {
-		b = 1
-	}
-	return int64((1 - math.Abs((a-b)/2)) * percent)
-}
-
-// weigh brings Unbalanced up to date.
-func (u *Use) weigh(c *Capacity) {
-	u.Unbalanced = 0
-	if c.CPU != 0 && c.Memory != 0 {
-		u.Unbalanced = int32(percent - Balance(u.CPU, c.CPU, u.Memory, c.Memory))
-	}
 }
 
 // namespaced holds the objects of one namespace that decisions read.
@@ -138,22 +102,6 @@ func (s *State) Pending() []*Pod {
 // NominatedPods lists the pending pods with a nominated node, by namespace and name. Not to be
 // written.
 func (s *State) NominatedPods() []*Pod { return s.nominated }
-
-// Use returns the sum of a row's pods.
-func (s *State) Use(row int) Use { return s.use.at(row) }
-
-// Uses returns the sums of the rows [from, to), a run of Bits.BlockRuns. Not to be written.
-func (s *State) Uses(from, to int) []Use {
-	block := s.use.block(from >> blockBits)
-	if block == nil {
-		block = &unused
-	}
-	first := from & (blockSize - 1)
-	return block[first : first+to-from]
-}
-
-// unused is a block of rows without pods.
-var unused [blockSize]Use
 
 // Requested returns how much of an extended resource is requested; nil for nothing.
 func (s *State) Requested(id int32) *Requested {
