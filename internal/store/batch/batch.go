@@ -80,7 +80,7 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 		var r *lists.Row
 		prepared, ok := e.Prepared.(*lists.Row)
 		if e.Err = nil; ok { // and so it is valid
-			r = prepared.Clone() // an attempt that was given up may still write it
+			r = prepared
 		} else {
 			if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
 				continue
@@ -93,6 +93,14 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 		}
 	}
 	return b
+}
+
+// Own has the batch write copies of the rows that were prepared, where an attempt that was given up
+// may still write them.
+func (b *Batch) Own() {
+	for e, r := range b.rows {
+		b.rows[e] = r.Clone()
+	}
 }
 
 // Prepare encodes and hashes an entry's decision ahead of New, times as the backend has them. What

@@ -18,16 +18,20 @@ import (
 // and SQL makes rows of them. They are written by hand since they are written
 // for each decision; they are read with encoding/json.
 
+// listRoom is the bytes that most lists take. They are written to the stack, and then made a text.
+const listRoom = 512
+
 // EncodeFailures returns [[plugin, code, reason, nodes, [name…], prefix, suffix]…],
-// the names left out where there are none; nil for an empty list. The names of
+// the names left out where there are none; empty for an empty list. The names of
 // one reason often begin and end alike: what they share is written once, as
 // prefix and suffix, where that is shorter. The two usual codes are numbers, see
 // codes.
-func EncodeFailures(fs []store.Failure) []byte {
+func EncodeFailures(fs []store.Failure) string {
 	if len(fs) == 0 {
-		return nil
+		return ""
 	}
-	b := make([]byte, 0, 96*len(fs))
+	var room [listRoom]byte
+	b := room[:0]
 	for i := range fs {
 		f := &fs[i]
 		b = append(b, separator(i)...)
@@ -53,7 +57,7 @@ func EncodeFailures(fs []store.Failure) []byte {
 		}
 		b = append(b, ']')
 	}
-	return append(b, ']')
+	return string(append(b, ']'))
 }
 
 // codes are the two ways in which a plugin turns a node down, as numbers; the
@@ -100,13 +104,14 @@ func shared(names []string) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// EncodeVictims returns [[namespace, pod, uid, priority, node]…]; nil for an empty
+// EncodeVictims returns [[namespace, pod, uid, priority, node]…]; empty for an empty
 // list.
-func EncodeVictims(vs []store.Victim) []byte {
+func EncodeVictims(vs []store.Victim) string {
 	if len(vs) == 0 {
-		return nil
+		return ""
 	}
-	b := make([]byte, 0, 128*len(vs))
+	var room [listRoom]byte
+	b := room[:0]
 	for i := range vs {
 		v := &vs[i]
 		b = append(b, separator(i)...)
@@ -116,7 +121,7 @@ func EncodeVictims(vs []store.Victim) []byte {
 		b = append(strconv.AppendInt(b, int64(v.Priority), 10), ',')
 		b = append(appendString(b, v.Node), ']')
 	}
-	return append(b, ']')
+	return string(append(b, ']'))
 }
 
 // separator opens the list before its first element, then each element.

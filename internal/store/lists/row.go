@@ -20,7 +20,7 @@ type Row struct {
 	// Hash is what the seal of the row holds; nil until it is made.
 	Hash []byte
 
-	scores []byte
+	scores string
 	values []any // of Stored, once they are made
 }
 
@@ -182,20 +182,13 @@ func value(c *store.Column, r *Row, instant func(time.Time) any) any {
 		}
 		return *field
 	case *[]store.Failure:
-		return text(EncodeFailures(*field))
+		return OrNull(EncodeFailures(*field))
 	case *[]store.Score:
-		return text(r.scores)
+		return OrNull(r.scores)
 	case *[]store.Victim:
-		return text(EncodeVictims(*field))
+		return OrNull(EncodeVictims(*field))
 	}
 	panic("no backend can write the column " + c.Name)
-}
-
-func text(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return string(b)
 }
 
 // Targets returns where a row that Select reads goes: into the fields of a decision.

@@ -15,15 +15,16 @@ import (
 // normalised one too, or [raw, normalised]. The weighted score is the normalised
 // one times the plugin's weight, so it is not written. Where that does not hold, or
 // the nodes' plugins differ, a row names its plugins itself, and plugins is empty.
-func EncodeScores(ss []store.Score) (column []byte, plugins string) {
+func EncodeScores(ss []store.Score) (column, plugins string) {
 	if len(ss) == 0 {
-		return nil, ""
+		return "", ""
 	}
 	packed := packable(ss)
 	if packed {
 		plugins = pluginList(ss[0].Plugins)
 	}
-	b := make([]byte, 0, 96*len(ss))
+	var room [listRoom]byte
+	b := room[:0]
 	for i := range ss {
 		s := &ss[i]
 		b = append(b, separator(i)...)
@@ -40,7 +41,7 @@ func EncodeScores(ss []store.Score) (column []byte, plugins string) {
 		}
 		b = append(b, ']')
 	}
-	return append(b, ']'), plugins
+	return string(append(b, ']')), plugins
 }
 
 // packable reports whether values are enough for all scores, and unpacking them returns the same.
@@ -79,7 +80,8 @@ func appendPacked(b []byte, ps []store.PluginScore) []byte {
 }
 
 func pluginList(ps []store.PluginScore) string {
-	b := make([]byte, 0, 32*len(ps))
+	var room [listRoom]byte
+	b := room[:0]
 	for i, p := range ps {
 		b = append(b, separator(i)...)
 		b = append(appendString(b, p.Plugin), ',')

@@ -58,13 +58,13 @@ func TestScores(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			column, plugins := EncodeScores(tt.scores)
-			if string(column) != tt.column || plugins != tt.plugins {
+			if column != tt.column || plugins != tt.plugins {
 				t.Errorf("column %s\nwant   %s\nplugins %s\nwant    %s", column, tt.column, plugins, tt.plugins)
 			}
-			if column == nil {
+			if column == "" {
 				return
 			}
-			got, err := DecodeScores(string(column), plugins)
+			got, err := DecodeScores(column, plugins)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ func (s Stamp) Columns() [5]string {
 }
 
 // stampOf returns a decision's stamp with its scores as their column holds them.
-func stampOf(d *store.Decision) (Stamp, []byte) {
+func stampOf(d *store.Decision) (Stamp, string) {
 	scores, plugins := EncodeScores(d.Scores)
 	return Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, plugins}, scores
 }

@@ -30,6 +30,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	var a *appending
 	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		a = &appending{Batch: batch.New(entries, &s.stamps), await: await, made: map[string]bool{}}
+		a.Own()
 		return a.lockAndRead(ctx, conn)
 	}, func(ctx context.Context, conn *pgx.Conn) error {
 		a.Judge()
