@@ -30,7 +30,6 @@ type View struct {
 
 	before     *Summary // of the revision that this one was grown from; nil for others
 	inv        *inventory
-	finish     func() // completes inv; nil: it is complete
 	token      string
 	changed    int      // bytes of JSON by which it differs from the revision that it was grown from
 	checkpoint int64    // the newest one that is known to be at or before this revision
@@ -73,17 +72,9 @@ func (v *View) Remembered() incremental.Counters {
 	return v.decider.Counters()
 }
 
-// objects returns the view's objects.
-func (v *View) objects() *inventory {
-	if v.finish != nil {
-		v.finish()
-	}
-	return v.inv
-}
-
 // Object returns an object's canonical JSON, not to be written.
 func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
-	if e := v.objects().get(k); e != nil {
+	if e := v.inv.get(k); e != nil {
 		return e.json(), true
 	}
 	return nil, false
@@ -94,7 +85,7 @@ func (v *View) Object(k kubeobj.Key) ([]byte, bool) {
 func (v *View) All() iter.Seq2[kubeobj.Key, []byte] {
 	return func(yield func(kubeobj.Key, []byte) bool) {
 		var buf []byte
-		for e := range v.objects().all() {
+		for e := range v.inv.all() {
 			js := e.read(buf)
 			if e.base != nil {
 				buf = js
@@ -109,7 +100,7 @@ func (v *View) All() iter.Seq2[kubeobj.Key, []byte] {
 // Pod returns a pod, decoded for the caller alone; an error that wraps
 // store.ErrNotFound where the state has none of that name.
 func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {
-	e := v.objects().get(kubeobj.Key{Kind: "Pod", Namespace: namespace, Name: name})
+	e := v.inv.get(kubeobj.Key{Kind: "Pod", Namespace: namespace, Name: name})
 	if e == nil {
 		return nil, fmt.Errorf("pod %s/%s in %s: %w", namespace, name, v.ID(), store.ErrNotFound)
 	}
@@ -181,7 +172,7 @@ func (v *View) kind(ctx context.Context, kind string) ([]*entry, error) {
 	}
 	list := make([]*entry, 0, v.Summary.Objects[kind])
 	count := steps.Of(ctx)
-	for e := range v.objects().all() {
+	for e := range v.inv.all() {
 		if err := count.Take(1); err != nil {
 			return nil, err
 		}
@@ -209,7 +200,7 @@ func (v *View) Differences(ctx context.Context, to *View, f func(k kubeobj.Key, 
 	}
 	var list []pair
 	count := steps.Of(ctx)
-	err := diff(count, v.objects(), to.objects(), func(before, after *entry) {
+	err := diff(count, v.inv, to.inv, func(before, after *entry) {
 		var p pair
 		if before != nil {
 			p.key, p.before = before.key, before.json()

@@ -27,8 +27,6 @@ type Walk struct {
 	state   *incremental.Walk
 	at      *View
 	d       *draft        // open, over at's objects
-	puts    []*entry      // the newest of at's objects, which d does not have yet
-	putting chan struct{} // closed when d has those before; nil: it has them
 	ahead   []walkStep    // those after at, as far as they are read
 	coming  chan walkPage // the page after those; nil: none was asked for
 	limit   int           // of that page
@@ -64,10 +62,6 @@ type walkPage struct {
 // walked, and walkFirst at first: the first step waits for them.
 const walkAhead, walkFirst = 1024, 64
 
-// putsAtOnce is how many objects are put into the draft at a time, beside the walk: their places
-// are all over the memory, so that one takes as long as a tenth of a decision.
-const putsAtOnce = 256
-
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
 	return &Walk{m: m, cluster: cluster, decider: incremental.NewDecider(0), pods: kubeobj.NewPodCache()}
@@ -97,7 +91,7 @@ func (w *Walk) To(ctx context.Context, revision int64) (*View, error) {
 
 // Leave forgets where the walk is.
 func (w *Walk) Leave() {
-	w.at, w.state, w.d, w.puts, w.putting, w.ahead, w.coming, w.steps = nil, nil, nil, nil, nil, nil, nil, 0
+	w.at, w.state, w.d, w.ahead, w.coming, w.steps = nil, nil, nil, nil, nil, 0
 }
 
 // Decide is engine.Decide for the state of the walk's view, or for one that was
@@ -139,11 +133,11 @@ func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.puts, w.putting, w.ahead, w.coming, w.steps = nil, nil, nil, nil, 0
+	w.ahead, w.coming, w.steps = nil, nil, 0
 	w.d = v.inv.draft()
 	w.d.whole = true
 	w.state = w.decider.Walk(v.State)
-	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: w.state.State(), inv: w.d.inv, finish: w.finishPuts}
+	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: w.state.State(), inv: w.d.inv}
 	return w.at, nil
 }
 
@@ -231,7 +225,6 @@ func (w *Walk) Verify() error {
 	if w.at == nil || w.steps == 0 {
 		return nil
 	}
-	w.finishPuts()
 	at := w.at
 	inv, err := w.d.done(nil)
 	if err != nil {
@@ -259,9 +252,6 @@ func (w *Walk) Verify() error {
 // apply carries out a stored change on the objects and on the state.
 func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 	c := r.c
-	if len(c.Delete) > 0 || c.Bind != nil {
-		w.finishPuts()
-	}
 	for _, k := range c.Delete {
 		if w.d.remove(k) == nil {
 			return fmt.Errorf("deletes %v, which is not there", k)
@@ -279,7 +269,7 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 		if err != nil {
 			return fmt.Errorf("apply[%d]: %w", i, err)
 		}
-		w.put(o.entry)
+		w.d.put(o.entry)
 	}
 	if c.Bind == nil {
 		return nil
@@ -301,38 +291,8 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 	if err := e.Put(pod); err != nil {
 		return err
 	}
-	w.put(newEntry(k, js))
+	w.d.put(newEntry(k, js))
 	return nil
-}
-
-// put puts an object into the draft, later.
-func (w *Walk) put(e *entry) {
-	if w.puts = append(w.puts, e); len(w.puts) < putsAtOnce {
-		return
-	}
-	if w.putting != nil {
-		<-w.putting
-	}
-	d, puts, done := w.d, w.puts, make(chan struct{})
-	w.puts, w.putting = make([]*entry, 0, putsAtOnce), done
-	w.m.work.Go(func() {
-		defer close(done)
-		for _, e := range puts {
-			d.put(e)
-		}
-	})
-}
-
-// finishPuts waits until the draft has all objects.
-func (w *Walk) finishPuts() {
-	if w.putting != nil {
-		<-w.putting
-		w.putting = nil
-	}
-	for _, e := range w.puts {
-		w.d.put(e)
-	}
-	w.puts = w.puts[:0]
 }
 
 // podHead begins a pod in canonical form.
