@@ -1,7 +1,6 @@
 package kubeobj
 
 import (
-	"crypto/sha1" //nolint:gosec // as UUIDv5 has it
 	"strconv"
 
 	"github.com/google/uuid"
@@ -10,9 +9,6 @@ import (
 
 // uidSpace is the name space of the UIDs that are derived from names.
 var uidSpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte("berth.objects"))
-
-// nameVersion is the version of UIDs that are hashes of names (RFC 9562).
-const nameVersion = 5
 
 // givenVersion is the version of the UIDs that a ledger gives (RFC 9562: of no
 // prescribed content).
@@ -36,17 +32,7 @@ func GivenUID(k Key, revision int64) types.UID {
 
 // nameUID is the UUIDv5 of a key and what follows it.
 func nameUID(k Key, rest []byte) uuid.UUID {
-	text := append(make([]byte, 0, 256), uidSpace[:]...)
-	for i, s := range [...]string{k.Kind, k.Namespace, k.Name} {
-		if i > 0 {
-			text = append(text, '/')
-		}
-		text = append(text, s...)
-	}
-	sum := sha1.Sum(append(text, rest...)) // as uuid.NewSHA1, which allocates a hash and its sum
-	id := uuid.UUID(sum[:len(uuid.UUID{})])
-	id[6], id[8] = id[6]&0x0f|nameVersion<<4, id[8]&0x3f|0x80
-	return id
+	return uuid.NewSHA1(uidSpace, append([]byte(k.Kind+"/"+k.Namespace+"/"+k.Name), rest...))
 }
 
 // IsGivenUID reports whether a UID is of the form that GivenUID gives.
