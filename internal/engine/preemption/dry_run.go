@@ -112,26 +112,32 @@ func (j *dryRun) try(row int) (candidate, rowVerdict) {
 	if j.out.Has(row) {
 		return candidate{}, doesNotHelp
 	}
-	room, sum := unlimited, k.SumFrom(from, &j.classes)
-	if j.measured {
-		if room = j.headroom(row, len(k.Of)-from, sum); !room.enough() {
-			return candidate{}, doesNotHelp
-		}
-	}
-	switch {
-	case len(j.nominated) > 0 && len(j.nominated[row]) > 0:
+	c := &j.q.Nodes.Capacities()[row]
+	if k.Wraps() || min(c.CPU, c.Memory, c.Ephemeral) < 0 || len(j.nominated[row]) > 0 {
 		if !j.tryAll(row, k, from) {
 			return candidate{}, doesNotHelp
 		}
-	case !j.fitsWithout(row, k, from):
-		return candidate{}, doesNotHelp
-	default:
-		j.classify(k, from)
-		if len(j.quick) == 0 && !j.violated {
-			return j.evictLast(row, k, from, room, sum)
-		}
-		j.reprieveQuick(k, from, room)
+		return j.sumUp(row, k, from)
 	}
+	room, sum := unlimited, k.SumFrom(from, &j.classes)
+	if j.measured {
+		if room = j.headroom(row, c, len(k.Of)-from, sum); !room.enough() {
+			return candidate{}, doesNotHelp
+		}
+	}
+	if !j.fitsWithout(row, k, from) {
+		return candidate{}, doesNotHelp
+	}
+	j.classify(k, from)
+	if len(j.quick) == 0 && !j.violated {
+		return j.evictLast(row, k, from, room, sum)
+	}
+	j.reprieveQuick(k, from, room)
+	return j.sumUp(row, k, from)
+}
+
+// sumUp makes a candidate from the pods that are gone.
+func (j *dryRun) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
 	c := candidate{row: int32(row)}
 	for i, gone := range j.gone {
 		if gone {

@@ -27,19 +27,20 @@ type headroom struct {
 	state.Amount
 }
 
-// unlimited is for profiles without a Measurer.
-var unlimited = headroom{math.MaxInt64 / 2, state.Amount{CPU: math.MaxInt64 / 2, Memory: math.MaxInt64 / 2, Ephemeral: math.MaxInt64 / 2}}
+// unlimited is for profiles without a Measurer. All pods of a node fit in, as their sum does not
+// overflow.
+var unlimited = headroom{math.MaxInt64, state.Amount{CPU: math.MaxInt64, Memory: math.MaxInt64, Ephemeral: math.MaxInt64}}
 
 func (s headroom) enough() bool {
 	return s.pods >= 0 && s.CPU >= 0 && s.Memory >= 0 && s.Ephemeral >= 0
 }
 
 // headroom returns the headroom of a row without all pods of lower priority, so many with that sum.
-func (j *dryRun) headroom(row, pods int, sum state.Amount) headroom {
-	c, u := &j.q.Nodes.Capacities()[row], j.q.State.Use(row)
+func (j *dryRun) headroom(row int, c *state.Capacity, pods int, sum state.Amount) headroom {
+	u := j.q.State.Use(row)
 	left := func(need, capacity, used, freed int64) int64 {
 		if need == math.MinInt64 {
-			return math.MaxInt64 / 2 // no request: anything is enough
+			return math.MaxInt64 // no request: anything is enough
 		}
 		return capacity - used + freed - need
 	}

@@ -25,7 +25,7 @@ type Ranking struct {
 	classed uint64  // of the state, where some pod has its priority from a class
 	latest  int64   // the latest start
 	own     bool    // every pod has a priority of its own
-	grows   bool    // no amount is below 0, and no sum overflows
+	wraps   bool    // an amount is below 0, or their sum overflows
 	sum     Amount  // of all pods
 	Of      []Ranked
 	Pods    []*Pod
@@ -85,7 +85,7 @@ var emptyRanking = Ranking{own: true}
 
 func (s *State) ranking(at *[]*Pod, now int64) *Ranking {
 	list := *at
-	k := &Ranking{list: at, classed: s.classed, own: true, Pods: make([]*Pod, len(list)), Of: make([]Ranked, len(list)), grows: true}
+	k := &Ranking{list: at, classed: s.classed, own: true, Pods: make([]*Pod, len(list)), Of: make([]Ranked, len(list))}
 	priority := func(p *Pod) int32 { return p.Priority }
 	for _, p := range list {
 		k.own = k.own && p.hasPriority
@@ -118,7 +118,7 @@ func (s *State) ranking(at *[]*Pod, now int64) *Ranking {
 		k.Pods[i] = p
 		k.Of[i] = Ranked{ID: p.id, Started: p.Started, Priority: key.priority, Class: p.Class.ID}
 		sum := k.sum.plus(&p.Class.Request.Amount)
-		k.grows = k.grows && k.sum.fits(sum)
+		k.wraps = k.wraps || !k.sum.fits(sum)
 		k.sum = sum
 	}
 	return k
@@ -140,6 +140,10 @@ func (k *Ranking) Below(priority int32) int {
 	return sort.Search(len(k.Of), func(i int) bool { return k.Of[i].Priority < priority })
 }
 
+// Wraps reports whether a sum of what the pods request may be below that of fewer of them, since
+// amounts overflow. What follows from sums elsewhere does not follow then.
+func (k *Ranking) Wraps() bool { return k.wraps }
+
 // SumFrom returns what the pods from an index on request.
 func (k *Ranking) SumFrom(from int, of *ClassColumns) Amount {
 	if from == 0 {
@@ -153,12 +157,9 @@ func (k *Ranking) SumFrom(from int, of *ClassColumns) Amount {
 }
 
 // Fitting returns how many pods from an index on fit into an amount together with all those before
-// them, up to a number of pods, and their sum. sum is that of all from the index on. Both are 0
-// where the number does not follow from sums, as with requests below 0.
+// them, up to a number of pods, and their sum. sum is that of all from the index on. It is not
+// for a ranking that Wraps.
 func (k *Ranking) Fitting(from int, most int64, room, sum Amount, of *ClassColumns) (n int, kept Amount) {
-	if !k.grows {
-		return 0, kept
-	}
 	end := from + int(min(most, int64(len(k.Of)-from)))
 	for i := len(k.Of) - 1; i >= from; i-- { // from the end: those that have to go are mostly few
 		if i < end && sum.fits(room) {
