@@ -152,3 +152,24 @@ func TestScoresOfAmountsThatOverflow(t *testing.T) {
 		}
 	}
 }
+
+// TestBalanceOfUsesThatOverflow does the same for pods whose requests wrap around on a node, so that
+// it has more left than it offers.
+func TestBalanceOfUsesThatOverflow(t *testing.T) {
+	for _, memory := range []string{"1", "1Ki", "1Gi", "1Ti", "64Pi", "1Ei", "3Ei"} {
+		for _, asks := range []string{"0", "1Ki", "1Ei", "2Ei"} {
+			c := &enginetest.Case{
+				Objects: []any{
+					enginetest.Node("n1", enginetest.Allocatable("cpu", "4", "memory", memory, "pods", "10")),
+					enginetest.Node("n2", enginetest.Allocatable("cpu", "8", "memory", "4Ei", "pods", "10")),
+					enginetest.Pod("held-1", enginetest.On("n1"), enginetest.Requests("memory", "7Ei")),
+					enginetest.Pod("held-2", enginetest.On("n1"), enginetest.Requests("memory", "7Ei")),
+				},
+				Pod: enginetest.Pod("p", enginetest.Requests("cpu", "1", "memory", asks)), Spec: rules.DefaultSpec(),
+			}
+			if diff, _ := disagreement(c); diff != "" {
+				t.Errorf("%s of %s: -twin +engine\n%s", asks, memory, diff)
+			}
+		}
+	}
+}

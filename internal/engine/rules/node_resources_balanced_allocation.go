@@ -79,7 +79,7 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 }
 
 // balancedOfPair is the default case, cpu and memory. It returns false where a score does not fit a
-// byte, since amounts overflow.
+// byte, or the one without the pod is not known, since amounts overflow.
 func balancedOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
 	var all int64
 	capacity := q.Nodes.Capacities()
@@ -92,7 +92,7 @@ func balancedOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memo
 				continue
 			}
 			n := compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced))
-			all |= n
+			all |= n | int64(u.Unbalanced)
 			out[k] = uint8(n)
 		}
 	}

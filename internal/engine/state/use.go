@@ -10,10 +10,13 @@ type Use struct {
 	NonZeroCPU, NonZeroMem int64
 	Pods                   int32
 	// Unbalanced is how many points of the balance score the node's uneven use of cpu and memory
-	// costs: 0 to 50, see Balance. It is kept here because it changes only with pods, and every
-	// decision reads it.
+	// costs: 0 to 50, see Balance, or unknown. It is kept here because it changes only with pods,
+	// and every decision reads it.
 	Unbalanced int32
 }
+
+// unknown is the Unbalanced of amounts that overflow. No score is as large.
+const unknown = math.MaxInt32
 
 // Balance scores how evenly cpu and memory are used, 50 to 100: 100 less the
 // standard deviation of the two fractions, in percent
@@ -33,7 +36,9 @@ func Balance(cpu, cpuCapacity, memory, memoryCapacity int64) int64 {
 func (u *Use) weigh(c *Capacity) {
 	u.Unbalanced = 0
 	if c.CPU != 0 && c.Memory != 0 {
-		u.Unbalanced = int32(percent - Balance(u.CPU, c.CPU, u.Memory, c.Memory))
+		if u.Unbalanced = unknown; min(u.CPU, u.Memory, c.CPU, c.Memory) >= 0 {
+			u.Unbalanced = int32(percent - Balance(u.CPU, c.CPU, u.Memory, c.Memory))
+		}
 	}
 }
 
