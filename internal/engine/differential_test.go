@@ -153,8 +153,8 @@ func TestScoresOfAmountsThatOverflow(t *testing.T) {
 	}
 }
 
-// TestBalanceOfUsesThatOverflow does the same for pods whose requests wrap around on a node, so that
-// it has more left than it offers.
+// TestBalanceOfUsesThatOverflow does the same for pods whose requests wrap around on a node, so
+// that it has more left than it offers.
 func TestBalanceOfUsesThatOverflow(t *testing.T) {
 	for _, memory := range []string{"1", "1Ki", "1Gi", "1Ti", "64Pi", "1Ei", "3Ei"} {
 		for _, asks := range []string{"0", "1Ki", "1Ei", "2Ei"} {

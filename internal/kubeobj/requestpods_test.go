@@ -39,7 +39,7 @@ func TestRequestPods(t *testing.T) {
 			decode = DecodeScheduledPod
 		}
 		r := rand.New(rand.NewPCG(1, 2))
-		valid, copies, agains := 0, 0, 0
+		valid, copies, repeats := 0, 0, 0
 		for range 20_000 {
 			js := requestPod(r)
 			want, wantErr := decode([]byte(js), Limits{})
@@ -55,7 +55,7 @@ func TestRequestPods(t *testing.T) {
 				t.Fatalf("%s (-want +got):\n%s", js, diff)
 			}
 			if again, of, text := c.Again([]byte(js)); again != nil {
-				agains++
+				repeats++
 				if diff := cmp.Diff(want, again); diff != "" || of != like || string(text) != string(canonical) {
 					t.Fatalf("%s again is\n%s, a copy: %v (-want +got):\n%s", js, text, of == like, diff)
 				}
@@ -83,8 +83,8 @@ func TestRequestPods(t *testing.T) {
 				t.Fatalf("%s gets no other UID", canonical)
 			}
 		}
-		if n := len(c.templates); valid < 1000 || n == 0 || n > valid/10 || copies < valid/5 || agains < copies/16 {
-			t.Errorf("%d valid pods have %d templates, %d are copies, and %d are known by their text", valid, n, copies, agains)
+		if n := len(c.templates); valid < 1000 || n == 0 || n > valid/10 || copies < valid/5 || repeats < copies/16 {
+			t.Errorf("%d valid pods have %d templates, %d are copies, and %d are known by their text", valid, n, copies, repeats)
 		}
 		c.Forget()
 		if len(c.templates)+len(c.texts) != 0 {

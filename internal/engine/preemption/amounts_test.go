@@ -19,8 +19,8 @@ func TestHugeRequests(t *testing.T) {
 	}
 }
 
-// TestHugeCapacity: an allocatable above 63 bits is below 0 in upstream's arithmetic, and what a pod
-// takes of it is more than there is again.
+// TestHugeCapacity: an allocatable above 63 bits is below 0 in upstream's arithmetic. A pod brings
+// it above 0 again.
 func TestHugeCapacity(t *testing.T) {
 	d := asked(t, et.Pod("p", et.Priority(2000), et.Requests("memory", "64Mi")),
 		et.Node("n1", et.Allocatable("memory", "4Gi", "pods", "1")), et.Node("n2", et.Allocatable("memory", "9223372036854775808", "pods", "1")),
