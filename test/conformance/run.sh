@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Try a freshly built berth against kube-scheduler's own plugins:
 #   run.sh CASES SEED [CONFIG]
-# Exits 1 where they differ; each difference is minimised into tmp/conformance.
+# Exits 1 where they differ; each difference is minimised into tmp/conformance,
+# and that of an odd case (README.md, -odd) into tmp/conformance/odd.
 # The first run builds Kubernetes' scheduler, which takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,4 +13,7 @@ echo "building the oracle (some minutes the first time)"
 for part in admission lifecycle termination settings fit; do
   "./bin/$part" -server "$berth" -n "$n" -seed "$seed"
 done
-./bin/conformance -all -server "$berth" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance
+code=0
+./bin/conformance -all -server "$berth" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance || code=$?
+./bin/conformance -all -odd all -max-nodes 15 -max-pods 30 -server "$berth" -n "$n" -seed "$seed" -config "$config" -out tmp/conformance/odd || code=$?
+exit "$code"

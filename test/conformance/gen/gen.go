@@ -27,6 +27,8 @@ type Options struct {
 	Wide     int    // of these, cases that widen draws on, in a hundred
 
 	Lookalikes int // cases with free texts that could be mistaken for others, in a hundred
+
+	Odd []string // of Mutators: some of these change each case; none of them leaves it as it is
 }
 
 // maker draws one case. The features on at once are drawn first, so that a
@@ -107,8 +109,15 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	if err := m.configure(c, pod); err != nil {
 		return nil, err
 	}
+	var rewrites []func(tree)
+	if len(opts.Odd) > 0 {
+		var err error
+		if rewrites, err = m.odd(c, pod); err != nil {
+			return nil, err
+		}
+	}
 	for _, o := range m.objs {
-		raw, err := Compact(o)
+		raw, err := Compact(o, rewrites...)
 		if err != nil {
 			return nil, err
 		}
@@ -119,19 +128,23 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 
 // Compact marshals an object without what Go's types write for unset fields.
 // Empty selectors and terms stay: empty and absent differ in meaning there.
-func Compact(o any) (json.RawMessage, error) {
+// Each of the rewrites then changes what is left.
+func Compact(o any, rewrites ...func(tree)) (json.RawMessage, error) {
 	raw, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var tree map[string]any
-	if err := d.Decode(&tree); err != nil {
+	var object tree
+	if err := d.Decode(&object); err != nil {
 		return nil, err
 	}
-	prune(tree)
-	return json.Marshal(tree)
+	prune(object)
+	for _, rewrite := range rewrites {
+		rewrite(object)
+	}
+	return json.Marshal(object)
 }
 
 // droppable are the keys whose empty object says nothing.

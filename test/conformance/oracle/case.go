@@ -16,13 +16,15 @@ type Key struct {
 }
 
 // Case is one trial. Objects are raw and not defaulted, as a person would post
-// them; Config is a KubeSchedulerConfiguration or absent for the defaults.
+// them; Config is a KubeSchedulerConfiguration or absent for the defaults. Odd
+// are the mutators that changed it.
 type Case struct {
 	ID      string            `json:"id"`
 	Seed    uint64            `json:"seed"`
 	Pod     Key               `json:"pod"`
 	Objects []json.RawMessage `json:"objects"`
 	Config  json.RawMessage   `json:"config,omitempty"`
+	Odd     []string          `json:"odd,omitempty"`
 	Verdict *Verdict          `json:"verdict,omitempty"`
 }
 

@@ -64,6 +64,10 @@ func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
 	case errors.As(err, &refused) && strings.Contains(err.Error(), "gave up trying to allocate devices"):
 		// Bounded by steps where upstream has a timeout: docs/rules.md says so.
 		r.Skipped = "cycle failed: berth gave up a search for devices"
+	case errors.As(err, &refused) && len(c.Odd) > 0 && strings.Contains(refused.Body, failsEveryPod):
+		// Upstream fails a cycle only where it comes to the filter or score that lacks what it
+		// reads.
+		r.Skipped = "berth refuses the configuration: " + failsEveryPod
 	case errors.As(err, &refused):
 		r.Diffs = []Difference{{Class: "http", Path: "http", Want: c.Verdict.Outcome, Got: err.Error()}}
 	case err != nil:

@@ -12,11 +12,15 @@ import (
 	"berth/test/conformance/oracle"
 )
 
+// failsEveryPod is how berth refuses a configuration under which upstream starts
+// and no cycle ends well.
+const failsEveryPod = "kube-scheduler would fail every pod"
+
 // named are the words in which berth refuses by name what kube-scheduler starts
 // with: it could not answer for it.
 var named = []string{
 	"is not a plugin of Kubernetes v1.36, and berth runs no others", // from outside, and so unknown
-	"kube-scheduler would fail every pod",                           // it starts, and then fails every pod
+	failsEveryPod,
 }
 
 const plainPod = `{"metadata":{"name":"plain"},"spec":{"containers":[{"name":"c"}]}}`

@@ -32,10 +32,22 @@ func run(ctx context.Context) (int, error) {
 	lookalikes := flag.Int("lookalikes", 20, "cases with free texts that could be mistaken for others, in a hundred")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
+	odd := flag.String("odd", "", "with -server: change each case by some of these mutators, or by any of them with all: "+strings.Join(gen.Mutators(), ", "))
 	every := flag.Bool("all", false, "with -server: also run every filter plugin on its own, and compare with what is named beside the first")
 	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
 	flag.Parse()
 	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Lookalikes: *lookalikes, Config: *config}
+	switch {
+	case *odd == "all":
+		opts.Odd = gen.Mutators()
+	case *odd != "":
+		opts.Odd = strings.Split(*odd, ",")
+	}
+	for _, name := range opts.Odd {
+		if !slices.Contains(gen.Mutators(), name) {
+			return 2, fmt.Errorf("-odd %q: must be all or some of %q", name, gen.Mutators())
+		}
+	}
 	if *config == "mixed" || *config == "any" {
 		// Profiles that score by an extended resource, which some of these do, let
 		// kube-scheduler v1.36.3 crash where a device class stands behind it

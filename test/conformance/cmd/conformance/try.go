@@ -22,7 +22,7 @@ type tally struct {
 	mu                      sync.Mutex
 	cases, differing, wrote int
 	tried, found            int // preemption, of the cases
-	classes, skipped        map[string]int
+	classes, skipped, odd   map[string]int
 	mix                     *mix
 	meter                   *progress.Meter
 }
@@ -31,7 +31,7 @@ type tally struct {
 func try(ctx context.Context, server string, n int, seed uint64, opts gen.Options, out string, keep int, every bool) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := &tally{classes: map[string]int{}, skipped: map[string]int{}, mix: newMix(), meter: progress.Of(n, "cases")}
+	t := &tally{classes: map[string]int{}, skipped: map[string]int{}, odd: map[string]int{}, mix: newMix(), meter: progress.Of(n, "cases")}
 	seeds := make(chan uint64)
 	start := time.Now()
 	var wg sync.WaitGroup
@@ -93,6 +93,9 @@ func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
 	}
 	t.cases++
 	t.mix.add(r.Case.Verdict)
+	for _, name := range r.Case.Odd {
+		t.odd[name]++
+	}
 	if p := r.Case.Verdict.Preemption; p != nil && trial.Preempts(r.Case) {
 		t.tried++
 		if len(p.Candidates) > 0 {
@@ -101,7 +104,7 @@ func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
 	}
 	seen := map[string]bool{}
 	for _, d := range r.Diffs {
-		fmt.Printf("seed %d: %s\n", seed, d)
+		fmt.Printf("seed %d%s: %s\n", seed, among(r.Case.Odd), d)
 		if !seen[d.Class] {
 			seen[d.Class] = true
 			t.classes[d.Class]++
@@ -113,6 +116,14 @@ func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
 	t.differing++
 	t.wrote++
 	return t.wrote <= keep
+}
+
+// among returns the mutators of a case for a line about it.
+func among(odd []string) string {
+	if len(odd) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(odd, " ") + ")"
 }
 
 // write stores a minimised case with upstream's verdict and the differences.
@@ -132,6 +143,13 @@ func write(dir string, r *trial.Result) error {
 func (t *tally) print(seed uint64, took time.Duration) {
 	t.mix.print(os.Stdout)
 	printSkipped(t.skipped)
+	if len(t.odd) > 0 {
+		var counts []string
+		for _, name := range slices.Sorted(maps.Keys(t.odd)) {
+			counts = append(counts, fmt.Sprintf("%s %d", name, t.odd[name]))
+		}
+		fmt.Printf("cases by mutator: %s\n", strings.Join(counts, ", "))
+	}
 	fmt.Printf("preemption tried in %d cases (%.0f %%), a node found in %d\n", t.tried, 100*float64(t.tried)/float64(max(t.cases, 1)), t.found)
 	for _, k := range slices.Sorted(maps.Keys(t.classes)) {
 		fmt.Printf("  %6d cases differ in %s\n", t.classes[k], k)
