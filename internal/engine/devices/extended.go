@@ -55,13 +55,17 @@ func ExtendedRequests(pod *corev1.Pod, resources []corev1.ResourceName, class fu
 	return out
 }
 
-// wants is the amount that a container requests, 0 where it is no whole number.
+// wants is the amount that a container requests, 0 where it is no whole number of 64 bits. Upstream
+// reads it with AsInt64, of what an API server wrote anew: 2 for 2.0, which AsInt64 does not take.
 func wants(c *corev1.Container, name corev1.ResourceName) int64 {
 	q, ok := c.Resources.Requests[name]
 	if !ok {
 		return 0
 	}
-	n, _ := q.AsInt64()
+	n := q.Value()
+	if q.CmpInt64(n) != 0 {
+		return 0
+	}
 	return n
 }
 

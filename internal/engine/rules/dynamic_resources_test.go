@@ -224,6 +224,8 @@ func TestExtendedResourcesBehindClasses(t *testing.T) {
 	check(t, "DynamicResources", []ruleCase{
 		{name: "by the class's resource", objects: objects, pod: pod, want: map[string]string{"a": "ok", "b": none, "plugin": "ok"}},
 		{name: "by the name that every class has", objects: objects, pod: et.Pod("p", et.Requests("deviceclass.resource.kubernetes.io/gpu", "2")), want: map[string]string{"a": "ok", "b": none, "plugin": none}},
+		{name: "an amount in another spelling", objects: objects, pod: et.Pod("p", et.Requests(name, "2000m")), want: map[string]string{"a": "ok", "b": none, "plugin": "ok"}},
+		{name: "more than there are, in another spelling", objects: objects, pod: et.Pod("p", et.Requests("deviceclass.resource.kubernetes.io/gpu", "4.0")), want: map[string]string{"a": none, "b": none, "plugin": none}},
 		{name: "a resource without a class is none of its business", objects: objects, pod: et.Pod("p", et.Requests("example.com/other", "1")), want: map[string]string{"a": "Insufficient example.com/other!", "b": "Insufficient example.com/other!", "plugin": "Insufficient example.com/other!"}},
 	})
 	d := decide(t, ruleCase{objects: objects[:1:1], pod: pod})
