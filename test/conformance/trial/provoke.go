@@ -10,6 +10,9 @@ import (
 	"berth/test/conformance/oracle"
 )
 
+// provocation is the name of the pod that provoke asks about.
+const provocation = "provocation"
+
 // provoke asks about a pod like the case's first, whose preferred terms spell the honest terms
 // with one value each: no answer about another pod may change the one that is compared. What
 // comes back, mostly a refusal of such values, is not looked at.
@@ -51,7 +54,7 @@ func (c *Client) provoke(ctx context.Context, kase *oracle.Case, snapshot string
 	if len(na.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
 		return
 	}
-	pod.Name, pod.UID, pod.Spec.NodeName = "provocation", "", ""
+	pod.Name, pod.UID, pod.Spec.NodeName = provocation, "", ""
 	request := map[string]any{"snapshot": snapshot, "dryRun": true, "pod": &pod}
 	if len(kase.Config) > 0 {
 		request["config"] = kase.Config

@@ -41,6 +41,10 @@ func oracleServer(t *testing.T, fault func(*oracle.Verdict, *Answer)) *Client {
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			t.Error(err)
 		}
+		if req.Pod != nil && req.Pod.Metadata.Name == provocation {
+			http.Error(w, "its values are none", http.StatusUnprocessableEntity)
+			return
+		}
 		c := &oracle.Case{Objects: objects}
 		if req.PodRef != nil {
 			c.Pod = *req.PodRef
