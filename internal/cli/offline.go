@@ -51,30 +51,45 @@ func (a *app) profiles() ([]*engine.Profile, error) {
 	if a.o.config == "" {
 		return profiles.Default(), nil
 	}
-	raw, err := a.configuration(a.o.config)
+	raw, err := readConfig(a.o.config)
 	if err != nil {
 		return nil, err
 	}
-	list, err := profiles.Parse(raw)
+	c, err := a.parseConfig(a.o.config, raw)
 	if err != nil {
-		return nil, fmt.Errorf("--config %s: %w", a.o.config, err)
+		return nil, err
 	}
-	return list, nil
+	return c.Profiles, nil
 }
 
-// configuration reads a KubeSchedulerConfiguration, and notes each part that has no effect, such as
-// a plugin that is not known among the disabled. What is wrong with it is found by who decides.
-func (a *app) configuration(file string) ([]byte, error) {
+func readConfig(file string) ([]byte, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	if c, err := profiles.Read(raw); err == nil {
-		for _, line := range c.Ignored {
-			a.note("--config %s: %s", file, line)
-		}
-	}
 	return raw, nil
+}
+
+// parseConfig reads the text of a KubeSchedulerConfiguration, and notes each part that has no
+// effect, such as a plugin that is not known among the disabled.
+func (a *app) parseConfig(file string, raw []byte) (*profiles.Config, error) {
+	c, err := profiles.Read(raw)
+	if err != nil {
+		return nil, fmt.Errorf("--config %s: %w", file, err)
+	}
+	for _, line := range c.Ignored {
+		a.note("--config %s: %s", file, line)
+	}
+	return c, nil
+}
+
+// configuration returns a configuration for others to decide under, who say what is wrong with it.
+func (a *app) configuration(file string) ([]byte, error) {
+	raw, err := readConfig(file)
+	if err == nil {
+		_, _ = a.parseConfig(file, raw)
+	}
+	return raw, err
 }
 
 // readSnapshot reads the cluster's state. On a terminal it shows how far it is.

@@ -112,10 +112,12 @@ func (cs Columns) Joined() string { return "d." + strings.Join(cs.Names(), "||ch
 // the rest where one was given that.
 func (cs Columns) Cut(joined string, d *store.Decision) {
 	for i := range cs {
-		into, ok := cs[i].Field(d).(*string), i < len(cs)-1
-		if *into = joined; ok {
-			*into, joined, _ = strings.Cut(joined, "\x00")
+		into := cs[i].Field(d).(*string)
+		if i == len(cs)-1 {
+			*into = joined
+			return
 		}
+		*into, joined, _ = strings.Cut(joined, "\x00")
 	}
 }
 
