@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -65,13 +66,19 @@ func (c *conn) call(request []byte, want string) error {
 	}
 }
 
+const decisions = "/v1/decisions"
+
 func post(path, body string) []byte {
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
 }
 
-// question is a decision's body; more are fields beside the pod.
+// body is a decision's body; more are fields beside the pod.
+func body(cluster, pod, more string) string {
+	return `{"snapshot":"` + cluster + `@latest"` + more + `,"pod":` + pod + `}`
+}
+
 func question(cluster, pod, more string) []byte {
-	return post("/v1/decisions", `{"snapshot":"`+cluster+`@latest"`+more+`,"pod":`+pod+`}`)
+	return post(decisions, body(cluster, pod, more))
 }
 
 // server serves the API over a system, on loopback.
@@ -119,6 +126,28 @@ func (s *server) rate(o options, conns int, want string, request func() []byte) 
 	})
 }
 
+// ordinary returns calls a second by net/http's client, which takes as much of the processors that
+// both share as the server does for /livez.
+func (s *server) ordinary(o options, want int, method, path, content string) (float64, error) {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.Callers}}
+	defer client.CloseIdleConnections()
+	return crowd(o.Callers, o.For, func() error {
+		request, err := http.NewRequest(method, "http://"+s.address+path, strings.NewReader(content))
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Content-Type", "application/json")
+		answer, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		if _, err = io.Copy(io.Discard, answer.Body); err == nil && answer.StatusCode != want {
+			err = fmt.Errorf("%s is answered with %s", path, answer.Status)
+		}
+		return errors.Join(err, answer.Body.Close())
+	})
+}
+
 func always(request []byte) func() []byte { return func() []byte { return request } }
 
 // bind makes questions about pods that were not asked about before, for one connection.
@@ -139,6 +168,8 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 	}
 	defer func() { _ = s.http.Close() }()
 	var livez, dry, recorded, bound, unexplained, single series
+	var usualLivez, usualDry, usualRecorded series // by net/http's client
+	const unrecorded, recording = `,"explain":"none","dryRun":true`, `,"explain":"none"`
 	for range o.Rounds {
 		for _, c := range []struct {
 			into *series
@@ -149,19 +180,26 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 			}},
 			{&dry, func() (float64, error) {
 				return o.profiled("dry", func() (float64, error) {
-					return s.rate(o, o.Callers, "200", always(question(realCluster, podJSON, `,"explain":"none","dryRun":true`)))
+					return s.rate(o, o.Callers, "200", always(question(realCluster, podJSON, unrecorded)))
 				})
 			}},
 			{&recorded, func() (float64, error) {
 				return o.profiled("http", func() (float64, error) {
-					return s.rate(o, o.Callers, "201", always(question(realCluster, podJSON, `,"explain":"none"`)))
+					return s.rate(o, o.Callers, "201", always(question(realCluster, podJSON, recording)))
 				})
+			}},
+			{&usualLivez, func() (float64, error) { return s.ordinary(o, http.StatusOK, http.MethodGet, "/livez", "") }},
+			{&usualDry, func() (float64, error) {
+				return s.ordinary(o, http.StatusOK, http.MethodPost, decisions, body(realCluster, podJSON, unrecorded))
+			}},
+			{&usualRecorded, func() (float64, error) {
+				return s.ordinary(o, http.StatusCreated, http.MethodPost, decisions, body(realCluster, podJSON, recording))
 			}},
 			{&single, func() (float64, error) { return b.bare(ctx, 1, o.For) }},
 			{&bound, func() (float64, error) {
 				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, "201", s.bind("")) })
 			}},
-			{&unexplained, func() (float64, error) { return s.rate(o, 1, "201", s.bind(`,"explain":"none"`)) }},
+			{&unexplained, func() (float64, error) { return s.rate(o, 1, "201", s.bind(recording)) }},
 		} {
 			if o.Only == "bind" && c.into != &single && c.into != &bound && c.into != &unexplained {
 				continue
@@ -179,6 +217,9 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 		show("/livez", livez, livez, "itself")
 		show("dry", dry, livez, "/livez")
 		show("recorded", recorded, livez, "/livez")
+		show("/livez, net/http's client", usualLivez, usualLivez, "itself")
+		show("dry, the same", usualDry, usualLivez, "/livez")
+		show("recorded, the same", usualRecorded, usualLivez, "/livez")
 	}
 	show("bare batches of 1", single, single, "itself")
 	show("decide, bind, record, 1 connection", bound, single, "bare batches of 1")
