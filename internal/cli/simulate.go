@@ -252,7 +252,7 @@ func (s *offline) configure(at string, raw json.RawMessage) ([]*engine.Profile, 
 	if json.Unmarshal(raw, &doc) == nil {
 		text = []byte(doc)
 	}
-	list, err := profiles.Parse(text)
+	list, _, err := profiles.Parse(text)
 	if err != nil {
 		return nil, decision.Errorf(decision.Invalid, at, "%v", err)
 	}

@@ -173,7 +173,7 @@ func (v *vector) profile(pod *corev1.Pod) (*engine.Profile, error) {
 	if len(v.Config) == 0 {
 		return profiles.Default()[0], nil
 	}
-	list, err := profiles.Parse(v.Config)
+	list, _, err := profiles.Parse(v.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -117,8 +117,9 @@ type Options struct {
 	// TolerationSeconds has pods that are applied or decided on admitted with
 	// DefaultTolerationSeconds.
 	TolerationSeconds bool
-	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML.
-	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
+	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML. ignored says, a sentence
+	// each, what of it has no effect, with the path of the field first.
+	ParseProfiles func(raw []byte) (list []*engine.Profile, ignored []string, err error)
 	// Profiles are the server's configuration; upstream's default one if nil.
 	Profiles []*engine.Profile
 	// Schedulers are the names of the server's profiles, whose pods are for it to place;
@@ -168,7 +169,7 @@ type API struct {
 	simulations     Simulations
 	priorityClasses PriorityClasses
 	queries         store.Queries
-	profiles        func(raw []byte) ([]*engine.Profile, error)
+	profiles        func(raw []byte) ([]*engine.Profile, []string, error)
 	configured      []*engine.Profile
 	pages           bool
 	admission       ledger.Options

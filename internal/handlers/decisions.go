@@ -141,7 +141,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 	if req.PodRef != nil {
 		q.PodRef = &kubeobj.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
 	}
-	if q.Profiles, err = a.parseConfig(req.Config); err != nil {
+	if q.Profiles, err = a.parseConfig("config", req.Config, p); err != nil {
 		return q, err
 	}
 	if req.Now != nil {
@@ -182,8 +182,9 @@ func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Questio
 }
 
 // parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a
-// string.
-func (a *API) parseConfig(raw json.RawMessage) ([]*engine.Profile, error) {
+// string, at a place of the body. What of it has no effect is a warning of the request, unless that
+// wants none.
+func (a *API) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.Profile, error) {
 	if isNull(raw) {
 		return nil, nil
 	}
@@ -191,19 +192,24 @@ func (a *API) parseConfig(raw json.RawMessage) ([]*engine.Profile, error) {
 	case '"':
 		var text string
 		if err := json.Unmarshal(raw, &text); err != nil {
-			return nil, badField(http.StatusBadRequest, "config", "it is no proper string")
+			return nil, badField(http.StatusBadRequest, at, "it is no proper string")
 		}
 		if strings.TrimSpace(text) == "" {
-			return nil, badField(http.StatusUnprocessableEntity, "config", "it is empty")
+			return nil, badField(http.StatusUnprocessableEntity, at, "it is empty")
 		}
 		raw = []byte(text)
 	case '{':
 	default:
-		return nil, badField(http.StatusBadRequest, "config", "want a KubeSchedulerConfiguration as an object, or as YAML in a string")
+		return nil, badField(http.StatusBadRequest, at, "want a KubeSchedulerConfiguration as an object, or as YAML in a string")
 	}
-	profiles, err := a.profiles(raw)
+	profiles, ignored, err := a.profiles(raw)
 	if err != nil {
-		return nil, badField(http.StatusUnprocessableEntity, "config", err.Error())
+		return nil, badField(http.StatusUnprocessableEntity, at, err.Error())
+	}
+	if p.mode != fieldsIgnore {
+		for _, text := range ignored {
+			p.warnings = append(p.warnings, at+"."+text)
+		}
 	}
 	return profiles, nil
 }

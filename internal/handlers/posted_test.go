@@ -130,3 +130,44 @@ func TestWorkloadInPlaceOfAPod(t *testing.T) {
 		}
 	}
 }
+
+// A plugin's name that is misspelt among the disabled is no error upstream, and changes nothing.
+func TestConfigurationWarnings(t *testing.T) {
+	const config = `"config":{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"plugins":{"score":{"disabled":[{"name":"NodeResourcesFitt"}]}}}]}`
+	const pod = `"pod":{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+	h := start(t, nil)
+	h.upload("prod", listOf(node("n1", "4")))
+	var first decision.Answer
+	h.want(http.StatusCreated, &first, "POST", "/v1/decisions", `{"snapshot":"prod@latest",`+pod+`}`)
+	for name, c := range map[string]struct {
+		path, body, at string
+		status         int
+		silent         bool // the answer's body has no place for warnings
+	}{
+		"decision":   {"/v1/decisions", `{"snapshot":"prod@latest",` + pod + `,` + config + `}`, "config", http.StatusCreated, false},
+		"preview":    {"/v1/previews", `{"objects":` + listOf(node("n1", "4")) + `,` + pod + `,` + config + `}`, "config", http.StatusOK, false},
+		"replay":     {"/v1/decisions/" + first.ID + "/replay", `{` + config + `}`, "config", http.StatusOK, true},
+		"job":        {"/v1/replays", `{"cluster":"prod",` + config + `}`, "config", http.StatusCreated, true},
+		"simulation": {"/v1/simulations", `{"base":"prod@1","arrivals":{"pending":true},"profiles":[{"name":"a"},{"name":"b",` + config + `}]}`, "profiles[1].config", http.StatusOK, false},
+		"fit":        {"/v1/clusters/prod/fit", `{` + pod + `,` + config + `}`, "config", http.StatusOK, false},
+	} {
+		var answer struct{ Warnings []string }
+		got := h.want(c.status, &answer, "POST", c.path, c.body)
+		want := c.at + ".profiles[0].plugins.score.disabled[0]: "
+		header := got.Header.Values("Warning")
+		if len(header) != 1 || !strings.HasPrefix(header[0], `299 - "`+want) {
+			t.Errorf("%s: headers %q", name, header)
+		}
+		if !c.silent && (len(answer.Warnings) != 1 || !strings.HasPrefix(answer.Warnings[0], want)) {
+			t.Errorf("%s: warnings %q", name, answer.Warnings)
+		}
+		if name == "job" {
+			continue // it has no fieldValidation, since no object comes with it
+		}
+		answer.Warnings = nil
+		got = h.want(c.status, &answer, "POST", c.path+"?fieldValidation=Ignore", c.body)
+		if len(answer.Warnings)+len(got.Header.Values("Warning")) > 0 {
+			t.Errorf("%s: warnings %q and headers %q of a request that wants none", name, answer.Warnings, got.Header.Values("Warning"))
+		}
+	}
+}

@@ -58,7 +58,7 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 		if req.Now != nil {
 			q.Now = *req.Now
 		}
-		list, err := a.parseConfig(req.Config)
+		list, err := a.parseConfig("config", req.Config, p)
 		if err != nil {
 			return err
 		}

@@ -231,7 +231,7 @@ func (a *API) decodeReplay(body []byte, p *posted) (o decisionlog.Overrides, err
 			return o, badField(http.StatusBadRequest, "snapshot", reason(err))
 		}
 	}
-	if o.Profiles, err = a.parseConfig(req.Config); err != nil {
+	if o.Profiles, err = a.parseConfig("config", req.Config, p); err != nil {
 		return o, err
 	}
 	if !isNull(req.Pod) {

@@ -63,7 +63,11 @@ type BatchDifferenceList struct {
 //	@Router			/v1/replays [post]
 func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		q, err := a.decodeBatch(body)
+		p, err := a.posted(r)
+		if err != nil {
+			return err
+		}
+		q, err := a.decodeBatch(body, p)
 		if err != nil {
 			return err
 		}
@@ -71,12 +75,13 @@ func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		p.warn(w)
 		w.Header().Set("Location", "/v1/replays/"+job.ID)
 		return writeJSON(w, http.StatusCreated, job)
 	})
 }
 
-func (a *API) decodeBatch(body []byte) (q replays.Request, err error) {
+func (a *API) decodeBatch(body []byte, p *posted) (q replays.Request, err error) {
 	var req BatchRequest
 	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 		return q, err
@@ -102,7 +107,7 @@ func (a *API) decodeBatch(body []byte) (q replays.Request, err error) {
 	if isNull(req.Config) {
 		return q, nil
 	}
-	if _, err := a.parseConfig(req.Config); err != nil {
+	if _, err := a.parseConfig("config", req.Config, p); err != nil {
 		return q, err
 	}
 	q.Config = req.Config

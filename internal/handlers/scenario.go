@@ -124,7 +124,7 @@ func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err err
 // answer answers a question on its revision, with its edits and its configuration.
 func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, error) {
 	base, limits := req.base(), &c.a.limits
-	list, err := c.a.scenarioProfiles(base.Config, base.Profile)
+	list, err := c.profiles(base.Config, base.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 	s := &scenario.Stage{
 		Editor: &scenario.Editor{
 			Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: limits.ScenarioMaxNodes,
-			Configure: c.a.configuration, History: c.history, Warnings: func() []string { return c.posted.warnings },
+			Configure: c.configuration, History: c.history, Warnings: func() []string { return c.posted.warnings },
 		},
 		Options: scenario.Options{
 			Profiles: list, Now: c.at.now, MaxSteps: int64(limits.MaxSteps), Watch: c.watch,
@@ -149,14 +149,14 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 	return req.Answer(ctx, s)
 }
 
-// scenarioProfiles returns the configuration of a question, or the one profile that it names.
-func (a *API) scenarioProfiles(config json.RawMessage, name string) ([]*engine.Profile, error) {
-	list, err := a.parseConfig(config)
+// profiles returns the configuration of a question, or the one profile that it names.
+func (c *scenarioCall) profiles(config json.RawMessage, name string) ([]*engine.Profile, error) {
+	list, err := c.a.parseConfig("config", config, c.posted)
 	if err != nil {
 		return nil, err
 	}
 	if list == nil {
-		list = a.configured
+		list = c.a.configured
 	}
 	if name == "" {
 		return list, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -67,14 +66,10 @@ func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most in
 }
 
 // configuration reads a configuration at a place of the body; the server's own without one.
-func (a *API) configuration(field string, raw json.RawMessage) ([]*engine.Profile, error) {
-	list, err := a.parseConfig(raw)
-	var bad *Error
-	if errors.As(err, &bad) && len(bad.Fields) == 1 {
-		return nil, badField(bad.Status, field, bad.Fields[0].Message)
-	}
+func (c *scenarioCall) configuration(field string, raw json.RawMessage) ([]*engine.Profile, error) {
+	list, err := c.a.parseConfig(field, raw, c.posted)
 	if list == nil {
-		list = a.configured
+		list = c.a.configured
 	}
 	return list, err
 }

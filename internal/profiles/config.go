@@ -27,18 +27,17 @@ type Config struct {
 	File *configv1.KubeSchedulerConfiguration
 }
 
-// Parse reads a configuration, YAML or JSON, and gives its profiles. Unknown and
-// repeated fields, unknown plugins and values that kube-scheduler would refuse
-// are errors that name the field.
-func Parse(raw []byte) ([]*engine.Profile, error) {
+// Parse is Read for those who need the profiles, and what of the text has no effect.
+func Parse(raw []byte) (list []*engine.Profile, ignored []string, err error) {
 	c, err := Read(raw)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.Profiles, nil
+	return c.Profiles, c.Ignored, nil
 }
 
-// Read is Parse that also tells what it left out.
+// Read reads a configuration, YAML or JSON. Unknown and repeated fields, unknown plugins and values
+// that kube-scheduler would refuse are errors that name the field.
 func Read(raw []byte) (*Config, error) {
 	conf, ignored, err := decode(raw)
 	if err != nil {

@@ -358,7 +358,7 @@ func TestJSONReadsAsYAML(t *testing.T) {
 
 func TestRestore(t *testing.T) {
 	for _, doc := range append([]string{head, two}, seeds...) {
-		list, err := profiles.Parse([]byte(doc))
+		list, _, err := profiles.Parse([]byte(doc))
 		if err != nil {
 			continue // a seed that is an error
 		}
@@ -385,7 +385,7 @@ func TestProcess(t *testing.T) {
 		"clientConnection: {burst: 0, qps: -1}",
 		"extenders: [{urlPrefix: x, tlsConfig: {caFile: /not/here, certFile: /nor/here, keyFile: /nor/here}}, {urlPrefix: z, tlsConfig: {certData: eA==}}]",
 	} {
-		if _, err := profiles.Parse([]byte(head + doc)); err != nil {
+		if _, _, err := profiles.Parse([]byte(head + doc)); err != nil {
 			t.Errorf("%s: %v", doc, err)
 		}
 	}

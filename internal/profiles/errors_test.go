@@ -113,7 +113,7 @@ func TestErrors(t *testing.T) {
 		{"binding timeout", plugin("DynamicResources", "{bindingTimeout: 1ms}"), []string{args + ".bindingTimeout"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := profiles.Parse([]byte(c.doc))
+			_, _, err := profiles.Parse([]byte(c.doc))
 			if err == nil {
 				t.Fatalf("accepted\n%s", c.doc)
 			}
@@ -144,7 +144,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		list, err := profiles.Parse(doc)
+		list, _, err := profiles.Parse(doc)
 		if err != nil {
 			return
 		}

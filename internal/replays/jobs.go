@@ -21,7 +21,7 @@ import (
 // Options tune Jobs. Zero fields take the defaults.
 type Options struct {
 	// ParseProfiles reads a KubeSchedulerConfiguration; needed for jobs with one.
-	ParseProfiles func(raw []byte) ([]*engine.Profile, error)
+	ParseProfiles func(raw []byte) (list []*engine.Profile, ignored []string, err error)
 	// Profiles are the server's, which a job's profile must be one of.
 	Profiles []*engine.Profile
 	// Unfinished bounds the jobs that have not ended, over all replicas; 16 unless
@@ -221,7 +221,7 @@ func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides
 		if j.o.ParseProfiles == nil {
 			return o, decision.Errorf(decision.Invalid, "config", "it cannot be read here")
 		}
-		if o.Profiles, err = j.o.ParseProfiles(config); err != nil {
+		if o.Profiles, _, err = j.o.ParseProfiles(config); err != nil {
 			return o, decision.Errorf(decision.Invalid, "config", "%v", err)
 		}
 		choice = o.Profiles
