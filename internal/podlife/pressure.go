@@ -264,9 +264,7 @@ func (w *pressing) reclaim(signal string) bool {
 	}
 	for s, o := range w.Signals {
 		if conditionOf(s) == corev1.NodeDiskPressure && !w.reclaimed[s] {
-			q := w.available[s]
-			q.Add(o.Reclaimable)
-			w.available[s], w.reclaimed[s] = q, true
+			w.available[s], w.reclaimed[s] = sumOf(w.available[s], o.Reclaimable), true
 		}
 	}
 	for i := range w.lines {
@@ -322,13 +320,18 @@ func (w *pressing) act(at time.Time, t *threshold, acting []int) (gone time.Time
 	w.pods = slices.Delete(slices.Clone(w.pods), i, i+1)
 	for signal, q := range w.available {
 		by, _ := ranks(signal)
-		q = q.DeepCopy()
-		format := q.Format // which Add takes from what it adds where nothing was left
-		q.Add(c.Usage[by.UsageKey()])
-		q.Format = format
-		w.available[signal] = q
+		w.available[signal] = sumOf(q, c.Usage[by.UsageKey()])
 	}
 	return at.Add(took + cleanupPoll), true
+}
+
+// sumOf adds to what is available, in its format: Add takes that of the other amount where nothing
+// was left.
+func sumOf(q, more resource.Quantity) resource.Quantity {
+	sum := q.DeepCopy()
+	sum.Add(more)
+	sum.Format = q.Format
+	return sum
 }
 
 // evictionOverride is the period that the kubelet requests.

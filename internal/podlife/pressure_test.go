@@ -94,6 +94,17 @@ func TestPressureFromNothingLeft(t *testing.T) {
 		t.Fatal(lines(errs), o)
 	}
 	is(t, "message", o.Evictions[1].Message, "The node was low on resource: memory. Threshold quantity: 300Mi, available: 231Mi. ")
+
+	// The same of a file system, where the kubelet looks for what it can delete first.
+	q.Config.EvictionHard = map[string]string{"nodefs.available": "300Mi"}
+	q.Signals = map[string]Observed{"nodefs.available": observed("0", "8Gi")}
+	for i := range q.Pods {
+		q.Pods[i].Usage = corev1.ResourceList{"ephemeral-storage": resource.MustParse("242221056")}
+	}
+	if o, errs = Relieve(q); len(errs) > 0 || len(o.Evictions) != 2 {
+		t.Fatal(lines(errs), o)
+	}
+	is(t, "message", o.Evictions[1].Message, "The node was low on resource: ephemeral-storage. Threshold quantity: 300Mi, available: 231Mi. ")
 }
 
 func TestPressureIsRefused(t *testing.T) {
