@@ -8,9 +8,9 @@ import (
 )
 
 // BeginDelete returns a pod whose graceful deletion was asked for at a time; nil where
-// it goes at once, as a pod does that has no node or has ended, or where no time is
-// left. A later request can only shorten the time. The argument is not written
-// (pkg/registry/core/pod/strategy.go CheckGracefulDelete,
+// it goes at once, as a pod does that has no node or has ended, where no time is left, or
+// where it is being deleted without a period. A later request can only shorten the time.
+// The argument is not written (pkg/registry/core/pod/strategy.go CheckGracefulDelete,
 // apiserver/pkg/registry/rest/delete.go BeforeDelete).
 func BeginDelete(pod *corev1.Pod, grace int64, now time.Time) *corev1.Pod {
 	if pod.Spec.NodeName == "" || terminal(pod.Status.Phase) || grace == 0 {
@@ -19,19 +19,18 @@ func BeginDelete(pod *corev1.Pod, grace int64, now time.Time) *corev1.Pod {
 	if grace < 0 {
 		grace = 1
 	}
-	from := now.UTC().Truncate(time.Second)
-	if at := pod.DeletionTimestamp; at != nil {
-		var had int64
-		if pod.DeletionGracePeriodSeconds != nil {
-			had = *pod.DeletionGracePeriodSeconds
-		}
-		if grace >= had {
-			return pod
-		}
-		from = at.Add(-time.Duration(had) * time.Second)
+	now = now.UTC().Truncate(time.Second)
+	d := deletion{period: grace, at: addSeconds(now, grace), changed: true}
+	if pod.DeletionTimestamp != nil {
+		d = secondDelete(pod, &grace, now, func(string, string, int64) {})
+	}
+	switch {
+	case d.period == 0:
+		return nil
+	case !d.changed:
+		return pod
 	}
 	p := *pod
-	ends := metav1.NewTime(from.Add(time.Duration(grace) * time.Second))
-	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &ends, &grace
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(d.at)), &d.period
 	return &p
 }

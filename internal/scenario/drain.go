@@ -335,15 +335,19 @@ func (d *disruption) podsOn(node string) ([]podName, error) {
 // evict evicts a pod, or deletes it, and returns when it is gone. given is a grace period instead
 // of the pod's own.
 func (d *disruption) evict(pod *corev1.Pod, rec *Disrupted, given *int64) (gone int64, err error) {
-	grace := podlife.GracePeriod(pod)
+	now, ends, grace := d.instant(), pod, int64(0)
 	switch {
-	case pod.DeletionTimestamp != nil:
-		grace = max(0, int64(pod.DeletionTimestamp.Sub(d.instant()).Seconds()))
 	case given != nil:
-		grace = *given
+		ends = podlife.BeginDelete(pod, *given, now)
+	case pod.DeletionTimestamp == nil: // a second deletion without a period changes nothing
+		ends = podlife.BeginDelete(pod, podlife.GracePeriod(pod), now)
 	}
-	if podlife.BeginDelete(pod, grace, d.instant()) == nil {
-		grace = 0
+	switch {
+	case ends == nil:
+	case pod.DeletionTimestamp == nil:
+		grace = *ends.DeletionGracePeriodSeconds
+	default:
+		grace = max(0, int64(ends.DeletionTimestamp.Sub(now).Seconds()))
 	}
 	return d.now + grace, d.leave(pod, rec, grace)
 }

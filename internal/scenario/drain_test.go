@@ -108,6 +108,11 @@ func TestDrain(t *testing.T) {
 	bare := running(enginetest.Pod("bare", enginetest.On("a")), "", "", 1, 30)
 	local := web(9, "a")
 	local.Spec.Volumes = []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	ending := func(name string, grace int64) *corev1.Pod { // for ten seconds
+		p := running(enginetest.Pod(name, enginetest.On("a")), "ReplicaSet", "web", 20, grace)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(metav1.NewTime(noon.Add(time.Duration(grace-10)*time.Second))), &grace
+		return p
+	}
 	nodes := func(cpu ...string) (list []any) {
 		for i, c := range cpu {
 			list = append(list, enginetest.Node(string(rune('a'+i)), enginetest.Allocatable("cpu", c, "pods", "10")))
@@ -159,6 +164,11 @@ a drained in 1 waves, 0 s
   skips agent-1: it is managed by a DaemonSet
 bare eviction wave 1 at 0 gone 0: no controller manages it
 web-9 eviction wave 1 at 0 gone 0: web-9-2 at 0 on "b" ready 20
+`},
+		{"a deletion that is under way is shortened, and counts from its beginning", scenario.DrainQuestion{NodeChoice: chosen(on...), GracePeriodSeconds: new(int64(60))}, append(nodes("4", "4"), ending("web-1", 300), ending("web-2", 45)), `
+a drained in 1 waves, 50 s
+web-1 eviction wave 1 at 0 gone 50: it was being deleted before, and is replaced already
+web-2 eviction wave 1 at 0 gone 35: it was being deleted before, and is replaced already
 `},
 		{"victims of a replacement come back too", scenario.DrainQuestion{NodeChoice: chosen(on...), IgnoreDaemonSets: true}, append(nodes("4", "1", "1"),
 			running(enginetest.Pod("high", enginetest.Priority(10), enginetest.Requests("cpu", "1"), enginetest.On("a")), "ReplicaSet", "high", 5, 3),
