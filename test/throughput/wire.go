@@ -160,6 +160,9 @@ func (s *server) bind(more string) func() []byte {
 	}
 }
 
+// replayed is how many binds are there to replay where nothing else is measured.
+const replayed = 10_000
+
 // wire prints what HTTP leaves of the rates, beside an endpoint that does nothing.
 func (h *system) wire(ctx context.Context, o options, b bench) error {
 	s, err := h.serve()
@@ -167,6 +170,19 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 		return err
 	}
 	defer func() { _ = s.http.Close() }()
+	if o.Only == "replay" {
+		c, err := dial(s.address)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = c.Close() }()
+		for request := s.bind(""); s.named.Load() < replayed; {
+			if err := c.call(request(), "201"); err != nil {
+				return err
+			}
+		}
+		return h.replay(ctx, o)
+	}
 	var livez, dry, recorded, bound, unexplained, single series
 	var usualLivez, usualDry, usualRecorded series // by net/http's client
 	const unrecorded, recording = `,"explain":"none","dryRun":true`, `,"explain":"none"`

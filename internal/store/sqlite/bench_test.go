@@ -129,7 +129,7 @@ func benchBare(b *testing.B, batch int, l layout) {
 	if err := MigrateUp(ctx, dir); err != nil {
 		b.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, FileName), Options{}.withDefaults(), false))
+	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, FileName), Options{}.withDefaults(), writing))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func checkAfterCrash(t *testing.T, dir string, ids []string) {
 
 func integrity(t *testing.T, path string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path, Options{}.withDefaults(), true))
+	db, err := sql.Open("sqlite", dsn(path, Options{}.withDefaults(), reading))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 // TestCaches: what all connections keep stays within the bound that was given, since no collector
 // knows of it.
 func TestCaches(t *testing.T) {
-	size := func(o Options, readOnly bool) int {
+	size := func(o Options, u use) int {
 		t.Helper()
-		_, query, _ := strings.Cut(dsn("/x", o, readOnly), "?")
+		_, query, _ := strings.Cut(dsn("/x", o, u), "?")
 		q, err := url.ParseQuery(query)
 		if err != nil {
 			t.Fatal(err)
@@ -31,12 +31,12 @@ func TestCaches(t *testing.T) {
 	}
 	for _, bytes := range []int64{32 << 20, 64 << 20, 1 << 40} {
 		o := Options{Readers: 8, CacheBytes: bytes}
-		sum := int64(size(o, false) + o.Readers*size(o, true))
+		sum := int64(size(o, writing) + o.Readers*size(o, reading) + scanners*size(o, scanning))
 		if sum > bytes || sum < min(bytes, 192<<20) {
 			t.Errorf("%d of %d bytes", sum, bytes)
 		}
 	}
-	if o := (Options{Readers: 8}); size(o, false) != 64<<20 || size(o, true) != 16<<20 {
+	if o := (Options{Readers: 8}); size(o, writing) != 64<<20 || size(o, reading) != 16<<20 {
 		t.Error("without a bound they are not as large as ever")
 	}
 }

@@ -66,7 +66,7 @@ func migrateTo(ctx context.Context, path string, o Options, want int) error {
 	case want > known:
 		return fmt.Errorf("migrate %s: no version %d, the newest is %d", path, want, known)
 	}
-	db, err := sql.Open("sqlite", dsn(path, o, false))
+	db, err := sql.Open("sqlite", dsn(path, o, writing))
 	if err != nil {
 		return fmt.Errorf("open sqlite %s: %w", path, err)
 	}
@@ -104,7 +104,7 @@ func viewsAre(ctx context.Context, db *sql.DB, views string) (bool, error) {
 
 // schemaVersion reads the version that the last migration left.
 func schemaVersion(ctx context.Context, path string, o Options) (version int, err error) {
-	db, err := sql.Open("sqlite", dsn(path, o, false))
+	db, err := sql.Open("sqlite", dsn(path, o, writing))
 	if err != nil {
 		return 0, fmt.Errorf("open sqlite %s: %w", path, err)
 	}

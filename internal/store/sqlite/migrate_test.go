@@ -27,7 +27,7 @@ func execRaw(t *testing.T, dir, query string) {
 
 func rawDB(t *testing.T, dir string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, FileName), Options{}.withDefaults(), false))
+	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, FileName), Options{}.withDefaults(), writing))
 	if err != nil {
 		t.Fatal(err)
 	}

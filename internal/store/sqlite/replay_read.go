@@ -52,7 +52,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	if after.ID != "" {
 		at = after.CreatedAt.UnixMicro()
 	}
-	rows, err := s.reads.QueryContext(ctx, sqlReplayDecisions, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
+	rows, err := s.scans.QueryContext(ctx, sqlReplayDecisions, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
 		after.Revision, at, after.ID, limit)
 	if err != nil {
 		return s.toStoreErr(err)
@@ -180,7 +180,7 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 		return nil, err
 	}
 	const query = `SELECT number, digest, change FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
-	rows, err := s.reads.QueryContext(ctx, query, cluster, after, limit)
+	rows, err := s.scans.QueryContext(ctx, query, cluster, after, limit)
 	if err != nil {
 		return nil, s.toStoreErr(err)
 	}

@@ -37,7 +37,7 @@ type Options struct {
 	Readers int
 	// CacheBytes bounds the pages that all connections keep together, half of
 	// them the one that writes. The memory is SQLite's own: Go's collector does
-	// not know it. 0: 64 MiB, and 16 MiB for each that reads.
+	// not know it. 0: 64 MiB, 16 MiB for each that reads, and 1 MiB for batch replays.
 	CacheBytes int64
 }
 
@@ -56,6 +56,7 @@ type Store struct {
 	path   string
 	lock   *flock.Flock
 	reads  *sql.DB
+	scans  *sql.DB // for what goes through a table from one place to another
 	writes *writer
 	stamps lists.StampIDs
 	closed atomic.Bool
@@ -83,10 +84,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path))}
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
-		if s.reads != nil {
-			err = errors.Join(err, s.reads.Close())
-		}
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}
 	return s, nil
 }
@@ -95,13 +93,13 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	if err := migrateTo(ctx, s.path, o, migrations.Latest); err != nil {
 		return err
 	}
-	reads, err := sql.Open("sqlite", dsn(s.path, o, true))
-	if err != nil {
-		return fmt.Errorf("open sqlite %s: %w", s.path, err)
+	var err error
+	if s.reads, err = openPool(s.path, o, reading, o.Readers); err != nil {
+		return err
 	}
-	s.reads = reads
-	reads.SetMaxOpenConns(o.Readers)
-	reads.SetMaxIdleConns(o.Readers)
+	if s.scans, err = openPool(s.path, o, scanning, scanners); err != nil {
+		return err
+	}
 	if s.writes, err = openWriter(ctx, s.path, o); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
@@ -110,6 +108,26 @@ func (s *Store) open(ctx context.Context, o Options) error {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
 	return nil
+}
+
+// openPool opens up to n connections that read.
+func openPool(path string, o Options, u use, n int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn(path, o, u))
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
+}
+
+func (s *Store) closeReads() (err error) {
+	for _, db := range []*sql.DB{s.reads, s.scans} {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}
+	return err
 }
 
 // claim makes dir fit for a store and locks it.
@@ -201,7 +219,7 @@ func (s *Store) Close() error {
 		s.closed.Store(true)
 		// The writer goes last: SQLite folds the WAL into the file when its last
 		// connection goes, which a read-only one cannot do.
-		s.closeErr = errors.Join(s.reads.Close(), s.writes.close(), s.lock.Close())
+		s.closeErr = errors.Join(s.closeReads(), s.writes.close(), s.lock.Close())
 	})
 	return s.closeErr
 }

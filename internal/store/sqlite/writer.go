@@ -31,7 +31,7 @@ type change interface {
 }
 
 func openWriter(ctx context.Context, path string, o Options) (_ *writer, err error) {
-	db, err := sql.Open("sqlite", dsn(path, o, false))
+	db, err := sql.Open("sqlite", dsn(path, o, writing))
 	if err != nil {
 		return nil, err
 	}
