@@ -22,7 +22,7 @@ type LossQuestion struct {
 	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
 	// replaces does not show it; 10 if absent.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
-	// Rates are the settings of the node lifecycle controller; upstream's if absent.
+	// Rates are the settings of the node lifecycle controller.
 	Rates *LossRates `json:"rates,omitempty"`
 }
 
@@ -94,15 +94,12 @@ func (f *Fork) Lose(ctx context.Context, q *LossQuestion) (*Loss, error) {
 		return nil, err
 	}
 	l := &loss{out: &Loss{Nodes: []*LostNode{}, Zones: []*LostZone{}}, lost: map[string]bool{}, orphans: map[string][]podName{}}
-	if l.rates = defaultLossRates; q.Rates != nil {
-		l.rates = *q.Rates
+	if l.rates, err = q.Rates.resolve(); err != nil {
+		return nil, err
 	}
-	r := &l.rates
 	switch {
 	case len(names) == 0:
 		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone")
-	case min(r.GraceSeconds, r.NodeSeconds, r.PartialSeconds, int64(r.UnhealthyPercent), int64(r.LargeZone)) < 0:
-		return nil, decision.Errorf(decision.Invalid, "rates", "want no number below 0")
 	case q.RemoveAfterSeconds != nil && *q.RemoveAfterSeconds < 0:
 		return nil, decision.Errorf(decision.Invalid, "removeAfterSeconds", "want 0 or more")
 	}
@@ -127,7 +124,7 @@ func (f *Fork) Lose(ctx context.Context, q *LossQuestion) (*Loss, error) {
 // loss is a run of Lose.
 type loss struct {
 	d       *disruption
-	rates   LossRates
+	rates   lossRates
 	removed *int64 // when the Node objects are deleted; nil: never
 	out     *Loss
 	lost    map[string]bool
@@ -136,7 +133,7 @@ type loss struct {
 	nodes map[string][]*LostNode
 	// orphans are the pods of nodes that were removed.
 	orphans map[string][]podName
-	pods    int
+	pods    int // on the nodes when they die
 }
 
 // plan schedules what happens to the nodes. Within a zone they are tainted by name: upstream's
@@ -179,7 +176,6 @@ func (l *loss) notReady(n *LostNode) error {
 		return err
 	}
 	return d.eachOn(n.Name, func(_ podName, pod *corev1.Pod) error {
-		l.pods++
 		if !isReady(pod) {
 			return nil
 		}

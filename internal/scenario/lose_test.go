@@ -60,6 +60,9 @@ func TestLose(t *testing.T) {
 		}
 		return list
 	}
+	excluded := func(name string) *corev1.Node {
+		return enginetest.Node(name, enginetest.Zone(name[:1]), enginetest.NodeLabels("node.kubernetes.io/exclude-disruption", ""), enginetest.Allocatable("cpu", "2", "pods", "10"))
+	}
 	after := int64(600)
 	for _, c := range []struct {
 		what    string
@@ -101,12 +104,39 @@ a1 not ready 50
 b1 not ready 50
 web-1 stays: the node is not tainted
 `},
+		{"a rate that is given leaves the others as they are, and 0 taints none", scenario.LossQuestion{NodeChoice: chosen("a1"), Rates: &scenario.LossRates{NodeSeconds: new(int64)}}, append(nodes("ab", 2), web("web-1", "ReplicaSet", "a1")), `
+zone a 1/2 Normal zone/normal
+a1 not ready 50
+web-1 stays: the node is not tainted
+`},
+		{"nodes that are excluded do not count for their zone", scenario.LossQuestion{NodeChoice: chosen("a1", "a2", "a3", "c1")}, append(nodes("ab", 3), excluded("a4"), excluded("a5"), excluded("c1"), web("web-1", "ReplicaSet", "a3")), `
+zone a 3/3 FullDisruption zone/full
+zone c 0/0 Normal zone/normal
+a1 not ready 50 tainted 50
+a2 not ready 50 tainted 60
+a3 not ready 50 tainted 70
+c1 not ready 50 tainted 50
+web-1 taint wave 0 at 370: web-1-2 at 370 on "b2" ready 390
+`},
+		{"old labels come first", scenario.LossQuestion{NodeChoice: chosen("a1", "b1")}, append(nodes("b", 1), enginetest.Node("a1", enginetest.Zone("a"), enginetest.NodeLabels(corev1.LabelFailureDomainBetaZone, "b")), enginetest.Node("c1", enginetest.Zone("b"))), `
+zone b 2/3 Normal zone/normal
+a1 not ready 50 tainted 50
+b1 not ready 50 tainted 60
+`},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			if got := toldLoss(lost(t, c.o, c.objects...)); strings.TrimSpace(got) != strings.TrimSpace(c.want) {
 				t.Errorf("got\n%s\nwant%s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestLoseCountsPods of nodes whose objects are gone before they are given up, too.
+func TestLoseCountsPods(t *testing.T) {
+	l := lost(t, scenario.LossQuestion{NodeChoice: chosen("a"), RemoveAfterSeconds: new(int64)}, enginetest.Node("a"), enginetest.Pod("p", enginetest.On("a")))
+	if l.Totals.Pods != 1 || l.Totals.Deleted != 1 {
+		t.Errorf("%+v", l.Totals)
 	}
 }
 

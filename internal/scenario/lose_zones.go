@@ -7,32 +7,52 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/decision"
 	"berth/internal/podlife"
 )
 
 // LossRates are the settings of the node lifecycle controller that decide when a lost node is
-// tainted (cmd/kube-controller-manager/app/options).
+// tainted (cmd/kube-controller-manager/app/options); upstream's where absent.
 type LossRates struct {
 	// GraceSeconds is from the last sign of life until the node counts as not ready
 	// (--node-monitor-grace-period).
-	GraceSeconds int64 `json:"graceSeconds"`
+	GraceSeconds *int64 `json:"graceSeconds,omitempty" default:"50"`
 	// NodeSeconds is between two nodes of a zone that are tainted (--node-eviction-rate), and
 	// PartialSeconds that in a zone of which a share of UnhealthyPercent is lost
 	// (--secondary-node-eviction-rate, --unhealthy-zone-threshold), unless it has LargeZone nodes
-	// or fewer (--large-cluster-size-threshold), where none is tainted any more.
-	NodeSeconds      int64 `json:"nodeSeconds"`
-	PartialSeconds   int64 `json:"partialSeconds"`
-	UnhealthyPercent int   `json:"unhealthyPercent"`
-	LargeZone        int   `json:"largeZone"`
+	// or fewer (--large-cluster-size-threshold), where none is tainted any more. With 0 none is.
+	NodeSeconds      *int64 `json:"nodeSeconds,omitempty" default:"10"`
+	PartialSeconds   *int64 `json:"partialSeconds,omitempty" default:"100"`
+	UnhealthyPercent *int64 `json:"unhealthyPercent,omitempty" default:"55"`
+	LargeZone        *int64 `json:"largeZone,omitempty" default:"50"`
 } // @name LossRates
 
-// defaultLossRates are upstream's.
-var defaultLossRates = LossRates{GraceSeconds: 50, NodeSeconds: 10, PartialSeconds: 100, UnhealthyPercent: 55, LargeZone: 50}
+// lossRates are LossRates with upstream's values where none are given.
+type lossRates struct{ grace, node, partial, percent, large int64 }
+
+func (r *LossRates) resolve() (lossRates, error) {
+	out := lossRates{grace: 50, node: 10, partial: 100, percent: 55, large: 50}
+	if r == nil {
+		return out, nil
+	}
+	for to, given := range map[*int64]*int64{&out.grace: r.GraceSeconds, &out.node: r.NodeSeconds, &out.partial: r.PartialSeconds, &out.percent: r.UnhealthyPercent, &out.large: r.LargeZone} {
+		switch {
+		case given == nil:
+		case *given < 0:
+			return out, decision.Errorf(decision.Invalid, "rates", "want no number below 0")
+		default:
+			*to = *given
+		}
+	}
+	return out, nil
+}
 
 // LostZone is how the control plane sees a zone once nodes of it are lost.
 type LostZone struct {
-	Zone  string `json:"zone"`
-	Nodes int    `json:"nodes"`
+	Zone string `json:"zone"`
+	// Nodes counts its nodes, without those that have the label
+	// node.kubernetes.io/exclude-disruption: they do not count for its state.
+	Nodes int `json:"nodes"`
 	// NotReady counts the lost nodes and those that were not ready before.
 	NotReady int `json:"notReady"`
 	// State decides how fast nodes are tainted: Normal, PartialDisruption or FullDisruption.
@@ -48,9 +68,19 @@ const (
 	zoneFull    = "FullDisruption"
 )
 
+// excludedLabel keeps a node out of its zone's state (node_lifecycle_controller.go
+// labelNodeDisruptionExclusion).
+const excludedLabel = "node.kubernetes.io/exclude-disruption"
+
 // zoneOf is the key of a node's zone (k8s.io/component-helpers/node/topology GetZoneKey).
 func zoneOf(labels map[string]string) string {
-	region, zone := labels[corev1.LabelTopologyRegion], labels[corev1.LabelTopologyZone]
+	label := func(old, key string) string {
+		if v, ok := labels[old]; ok {
+			return v
+		}
+		return labels[key]
+	}
+	region, zone := label(corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion), label(corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone)
 	if region == "" {
 		return zone
 	}
@@ -71,28 +101,35 @@ func (l *loss) readZones() error {
 			z = &LostZone{Zone: key}
 			all[key] = z
 		}
-		z.Nodes++
 		node, err := l.d.f.Node(n.Name)
 		if err != nil {
 			return err
 		}
 		if l.lost[n.Name] {
-			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.rates.GraceSeconds, RemovedAfterSeconds: l.removed})
+			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.rates.grace, RemovedAfterSeconds: l.removed})
 			l.zones[key] = z
+			l.pods += len(l.d.f.State().PodsOn(row))
 		}
+		if _, excluded := n.Labels[excludedLabel]; excluded {
+			continue
+		}
+		z.Nodes++
 		if l.lost[n.Name] || podlife.NodeStateOf(node) != podlife.NodeHealthy {
 			z.NotReady++
 		}
 	}
 	full := 0
-	for _, z := range all {
+	for key, z := range all {
 		l.judge(z)
-		if z.State == zoneFull {
+		switch {
+		case z.Nodes == 0:
+			delete(all, key)
+		case z.State == zoneFull:
 			full++
 		}
 	}
 	for _, z := range l.zones {
-		if full == len(all) {
+		if full > 0 && full == len(all) {
 			z.every = 0
 			z.Rule = podlife.Rule{ID: "zone/all-lost", Text: "All zones are fully disrupted, so that the control plane blames itself: it takes the taints off and evicts nothing."}
 		}
@@ -106,18 +143,27 @@ func (l *loss) readZones() error {
 func (l *loss) judge(z *LostZone) {
 	r := l.rates
 	share := float32(z.NotReady) / float32(z.Nodes)
+	partial := z.NotReady > 2 && share >= float32(r.percent)/100
 	switch {
-	case z.NotReady == z.Nodes:
-		z.State, z.every = zoneFull, r.NodeSeconds
-		z.Rule = podlife.Rule{ID: "zone/full", Text: fmt.Sprintf("None of the %d nodes is ready; one is tainted every %d s.", z.Nodes, r.NodeSeconds)}
-	case z.NotReady > 2 && share >= float32(r.UnhealthyPercent)/100 && z.Nodes > r.LargeZone:
-		z.State, z.every = zonePartial, r.PartialSeconds
-		z.Rule = podlife.Rule{ID: "zone/partial", Text: fmt.Sprintf("%d of %d nodes are not ready, %d percent or more; one is tainted every %d s.", z.NotReady, z.Nodes, r.UnhealthyPercent, r.PartialSeconds)}
-	case z.NotReady > 2 && share >= float32(r.UnhealthyPercent)/100:
+	case z.NotReady == z.Nodes && z.Nodes > 0:
+		z.State, z.every = zoneFull, r.node
+		z.Rule = podlife.Rule{ID: "zone/full", Text: fmt.Sprintf("None of the %d nodes is ready; %s.", z.Nodes, tainted(r.node))}
+	case partial && int64(z.Nodes) > r.large:
+		z.State, z.every = zonePartial, r.partial
+		z.Rule = podlife.Rule{ID: "zone/partial", Text: fmt.Sprintf("%d of %d nodes are not ready, %d percent or more; %s.", z.NotReady, z.Nodes, r.percent, tainted(r.partial))}
+	case partial:
 		z.State = zonePartial
-		z.Rule = podlife.Rule{ID: "zone/partial-small", Text: fmt.Sprintf("%d of %d nodes are not ready, %d percent or more, and the zone has no more than %d nodes; none is tainted.", z.NotReady, z.Nodes, r.UnhealthyPercent, r.LargeZone)}
+		z.Rule = podlife.Rule{ID: "zone/partial-small", Text: fmt.Sprintf("%d of %d nodes are not ready, %d percent or more, and the zone has no more than %d nodes; none is tainted.", z.NotReady, z.Nodes, r.percent, r.large)}
 	default:
-		z.State, z.every = zoneNormal, r.NodeSeconds
-		z.Rule = podlife.Rule{ID: "zone/normal", Text: fmt.Sprintf("%d of %d nodes are not ready; one is tainted every %d s.", z.NotReady, z.Nodes, r.NodeSeconds)}
+		z.State, z.every = zoneNormal, r.node
+		z.Rule = podlife.Rule{ID: "zone/normal", Text: fmt.Sprintf("%d of %d nodes are not ready; %s.", z.NotReady, z.Nodes, tainted(r.node))}
 	}
+}
+
+// tainted tells a rate.
+func tainted(every int64) string {
+	if every == 0 {
+		return "none is tainted"
+	}
+	return fmt.Sprintf("one is tainted every %d s", every)
 }

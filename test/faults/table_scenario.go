@@ -91,6 +91,6 @@ var scenarioFaults = []fault{
 		{"internal/scenario/lose.go", `&Disrupted{Cause: causeTaint, Rule: rule}, -1)`, `&Disrupted{Cause: causeTaint, Rule: rule}, 30)`},
 	}},
 	{"lose-whole-cluster", "all zones are lost, and pods are deleted all the same", "./internal/scenario", "TestLose", []edit{
-		{"internal/scenario/lose_zones.go", `if full == len(all) {`, `if full == len(all) && false {`},
+		{"internal/scenario/lose_zones.go", `if full > 0 && full == len(all) {`, `if full > len(all) {`},
 	}},
 }
