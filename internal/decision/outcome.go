@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -172,8 +173,10 @@ func (o *Outcome) noteBound(ans *Answer) {
 	if row < 0 {
 		return
 	}
+	ans.Spread = slices.Clone(ans.Spread)
 	for i := range ans.Spread {
 		s := &ans.Spread[i]
+		s.Domains = slices.Clone(s.Domains)
 		value, ok := nodes.Node(row).Labels[s.TopologyKey]
 		for k := range s.Domains {
 			s.Domains[k].HoldsPod = ok && s.Domains[k].Value == value

@@ -50,6 +50,7 @@ type Result struct {
 	Hashes any
 
 	run    Runner
+	shared map[any]any // what Shared keeps; nil: nothing
 	total  []int64
 	sums   []int32 // of a Runner instead of total: of what it kept
 	common int64   // what Uniform scores add to all totals
@@ -75,8 +76,11 @@ func newResult(q *Query, run Runner) *Result {
 	return r
 }
 
-// Release gives back the scratch memory. The result must not be used after.
-func (r *Result) Release() {
+// Release ends the use of the result, which must not be read after.
+func (r *Result) Release() { r.run.Done(r) }
+
+// Free gives back the scratch memory.
+func (r *Result) Free() {
 	if r.PostFilter != nil && r.PostFilter.Search != nil {
 		r.PostFilter.Search.Release()
 	}
@@ -84,7 +88,6 @@ func (r *Result) Release() {
 		s.rejected, s.scores = r.Rejected[:0], r.Scores[:0]
 	}
 	r.Query.Release()
-	r.run.Done()
 }
 
 // Node is the name of the chosen node.

@@ -17,8 +17,9 @@ type Runner interface {
 	// ByClass, it also returns the best total less the Uniform ones, and in best the rows that have
 	// it.
 	Totals(scores []RuleScores, feasible, best state.Bits) (sums []int32, top int64, all bool)
-	// Done is called once the result is no longer read.
-	Done()
+	// Done is called once the result is no longer read. It frees the result, unless it may be given
+	// again.
+	Done(r *Result)
 }
 
 // Direct calls the rules, each time.
@@ -82,4 +83,4 @@ func (q *Query) ScoreBy(f *Plugin, state any, feasible state.Bits, out *Scores) 
 func (Direct) Totals(_ []RuleScores, _, _ state.Bits) ([]int32, int64, bool) { return nil, 0, false }
 
 // Done implements Runner.
-func (Direct) Done() {}
+func (Direct) Done(r *Result) { r.Free() }

@@ -9,6 +9,13 @@ var engineFaults = []fault{
 	{"memo-shared", "two questions use one memo at the same time", "./internal/engine/incremental", "TestDeciderAsksTwinsOfAKind", []edit{
 		{"internal/engine/incremental/decider.go", `if m.busy.CompareAndSwap(false, true) {`, `if m.busy.CompareAndSwap(false, true) || true {`},
 	}},
+	{"answer-of-an-old-state", "a Decider answers as before a change that it did not look at", "./internal/engine/incremental", "TestDeciderGivesResultsAgain", []edit{
+		{"internal/engine/incremental/keep.go", `if q.State == s && o.Candidates`, `if o.Candidates`},
+		{"internal/engine/incremental/decider.go", `d.freeKept()`, ``},
+	}},
+	{"answer-of-another-node", "the explanation is of the node that an equal pod got", "./internal/engine/incremental", "TestDeciderGivesResultsAgain", []edit{
+		{"internal/engine/again.go", `if r.Row != row {`, `if row != r.Row && r.Row < 0 {`},
+	}},
 	{"sums-keep-a-score", "a score that is made anew counts twice, as it was before", "./internal/engine/incremental", "TestRulesMayBeOfAnyMake", []edit{
 		{"internal/engine/incremental/memo_score.go", `m.summed = false // the sums may have it`, ``},
 	}},

@@ -32,6 +32,7 @@ type Decider struct {
 	trail     state.Trail // guarded by mu, as is all below
 	classes   map[classKey]*memo
 	bytes     int                 // what all memos hold
+	keepers   []*memo             // memos with a result that they kept, and some that had one
 	likes     map[like][]byte     // what encode returned for copies of a pod
 	likeBytes int                 // of what is in likes
 	met       map[uint64]struct{} // hashes of kinds of pods without a memo; nil: each gets one at once
@@ -39,9 +40,9 @@ type Decider struct {
 
 // Counters count the decisions by the way they were made.
 type Counters struct {
-	// Kept counts decisions of a known kind of pod, Rows the rows that had to be
-	// judged again for them.
-	Kept, Rows int
+	// Kept counts decisions of a known kind of pod, Again those of them that were made before, and
+	// Rows the rows that had to be judged again for the others.
+	Kept, Again, Rows int
 	// Whole counts decisions for which a memo was made or made again.
 	Whole int
 	// Plain counts decisions that were left to engine.Decide.
@@ -50,7 +51,7 @@ type Counters struct {
 	Dropped int
 }
 
-type counters struct{ kept, rows, whole, plain, dropped atomic.Int64 }
+type counters struct{ kept, again, rows, whole, plain, dropped atomic.Int64 }
 
 // DefaultDeciderBytes is the default bound of a Decider's memory: some thousand kinds of pods on a
 // thousand nodes.
@@ -103,7 +104,7 @@ func (d *Decider) first(pod []byte) bool {
 func (d *Decider) Counters() Counters {
 	c := &d.count
 	return Counters{
-		Kept: int(c.kept.Load()), Rows: int(c.rows.Load()), Whole: int(c.whole.Load()),
+		Kept: int(c.kept.Load()), Again: int(c.again.Load()), Rows: int(c.rows.Load()), Whole: int(c.whole.Load()),
 		Plain: int(c.plain.Load()), Dropped: int(c.dropped.Load()),
 	}
 }
@@ -148,10 +149,15 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 	if m == nil {
 		return nil
 	}
+	if r := m.again(s, pod, &o); r != nil {
+		d.count.kept.Add(1)
+		d.count.again.Add(1)
+		return r
+	}
 	q := m.begin(s, pod, o)
 	if q == nil {
 		d.resize(m)
-		m.Done()
+		m.idle()
 		return nil
 	}
 	r, err := q.Decide(m)
@@ -165,10 +171,11 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 		m.forget()
 		q.Release()
 		d.resize(m)
-		m.Done()
+		m.idle()
 		return nil
 	}
 	m.at = at
+	m.kept.still = kept && !m.whole && m.changed.Empty()
 	m.hashes.Use(r)
 	d.resize(m)
 	switch {
@@ -210,6 +217,9 @@ func (d *Decider) take(s *state.State, pod *corev1.Pod, p *engine.Profile, o *en
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if !d.trail.At(s) {
+		d.freeKept()
+	}
 	if !d.trail.Follow(s) { // no memo of other nodes or tables is of use, and each would keep them alive
 		d.drop()
 	}
@@ -233,7 +243,7 @@ func (d *Decider) drop() {
 	}
 	clear(d.classes)
 	clear(d.likes)
-	d.bytes, d.likeBytes = 0, 0
+	d.keepers, d.bytes, d.likeBytes = nil, 0, 0
 }
 
 // classKey distinguishes kinds of questions. Pods that differ in nothing but name, UID and age are

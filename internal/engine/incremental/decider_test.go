@@ -171,8 +171,8 @@ func TestDeciderAnswersManyAtOnce(t *testing.T) {
 		for caller := range uint64(4) {
 			callers.Go(func() {
 				r := rand.New(rand.NewPCG(seed, 100+caller))
-				for i := range states {
-					s, pod := states[max(0, i-r.IntN(3))], *pods[r.IntN(len(pods))]
+				for i := range 3 * len(states) { // results are given again meanwhile
+					s, pod := states[max(0, i/3-r.IntN(6)/4)], *pods[r.IntN(len(pods))]
 					pod.Name = fmt.Sprintf("asked-%d-%d", caller, i)
 					pod.UID = types.UID(pod.Name)
 					o := options(r, s)

@@ -26,6 +26,8 @@ type memo struct {
 	recent  []int32
 	reached bool
 
+	kept keeper
+
 	hashes digest.Memory // which grows behind the decision, and counts from the next one on
 	learned
 }
@@ -101,9 +103,6 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 	return q
 }
 
-// Done implements engine.Runner: the memo answers the next question.
-func (m *memo) Done() { m.busy.Store(false) }
-
 // reset begins anew, with the locality of each rule.
 func (m *memo) reset(q *engine.Query) {
 	p := q.Profile
@@ -157,6 +156,9 @@ func (m *memo) finish(q *engine.Query) error {
 // size is about how many bytes the memo holds.
 func (m *memo) size() int {
 	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes() + m.hashes.Bytes()
+	if r := m.kept.result; r != nil {
+		n += keptBytes + r.Bytes()
+	}
 	for i := range m.filters {
 		n += 96 + 8*(2+len(m.filters[i].Reasons))*len(m.filters[i].Nodes)
 	}

@@ -7,7 +7,7 @@ type InPlace struct{ e *Edit }
 // EditInPlace starts from a copy of the state, which stays as it is.
 func (s *State) EditInPlace() *InPlace {
 	e := s.Edit()
-	e.inPlace = true
+	e.inPlace, e.s.inPlace = true, true
 	return &InPlace{e}
 }
 

@@ -35,6 +35,7 @@ type State struct {
 	ns      map[string]labels.Set
 	nsEdit  uint64 // the edit that last changed ns
 	step    uint64 // the step of the walk that last changed this state in place
+	inPlace bool   // a walk changes this state in place
 	objects map[string]*namespaced
 	classes map[string]*schedulingv1.PriorityClass
 	classed uint64     // the edit that last changed classes
@@ -98,6 +99,9 @@ func (s *State) Pending() []*Pod {
 	slices.SortFunc(out, func(a, b *Pod) int { return compareKey(a, b.Namespace, b.Name) })
 	return out
 }
+
+// InPlace reports whether an InPlace changes the state, or what it shares with one.
+func (s *State) InPlace() bool { return s.inPlace }
 
 // NominatedPods lists the pending pods with a nominated node, by namespace and name. Not to be
 // written.

@@ -1,0 +1,53 @@
+package engine
+
+import corev1 "k8s.io/api/core/v1"
+
+// Keep lets a result be given again, before it is released for the first time. It is what Shared
+// keeps things for.
+func (r *Result) Keep() { r.shared = map[any]any{} }
+
+// Again makes a kept result that of a question about a pod that differs in nothing that a rule
+// reads, on the same state and with the same bound on its work. It chooses again among equal nodes.
+// It returns false where the caller's context has ended: there is no answer then.
+func (r *Result) Again(pod *corev1.Pod, o Options) bool {
+	if o.Context != nil && o.Context.Err() != nil {
+		return false
+	}
+	q, row := r.Query, r.Row
+	chooser := q.chooser()
+	q.Pod, q.Options, r.Digest = pod, o, ""
+	if r.Scored && q.chooser() != chooser {
+		r.Row = -1
+		r.choose()
+	}
+	if r.Row != row {
+		clear(r.shared)
+	}
+	return true
+}
+
+// Shared returns what an earlier call with the same key, about the same answer, returned: the same
+// node was chosen for an equal pod on the same state. It is not to be written. Work also returns
+// whether it is small enough to be kept, which it is only where the answer may be given again.
+func Shared[T any](r *Result, key any, work func() (v T, small bool)) T {
+	if v, ok := r.shared[key]; ok {
+		return v.(T)
+	}
+	v, small := work()
+	if r.shared != nil && small {
+		r.shared[key] = v
+	}
+	return v
+}
+
+// Pieces is how many pieces of scratch memory the result holds.
+func (r *Result) Pieces() int {
+	s := r.Query.scratch
+	return s.bits.used + s.columns.used + s.bytes.used + s.counts.used
+}
+
+// Bytes is about how many bytes of scratch memory the result holds, and keeps from others.
+func (r *Result) Bytes() int {
+	s := r.Query.scratch
+	return 8*len(s.bits.list)*((s.rows+63)/64) + s.rows*(8*len(s.columns.list)+len(s.bytes.list)+4*len(s.counts.list))
+}

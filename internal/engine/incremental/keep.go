@@ -1,0 +1,102 @@
+package incremental
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
+
+// keptBytes is about what is shared of a result that is given again, such as its explanation.
+const keptBytes = 16 << 10
+
+// maxPieces bounds the scratch memory that explanations of a kept result take, one after the other.
+const maxPieces = 256
+
+// keeper has the result of a question after which the next one may come before anything changes.
+type keeper struct {
+	result *engine.Result // nil: none
+	still  bool           // at the question at hand nothing had changed since the one before
+	listed bool           // among the Decider's keepers; guarded by its mu
+}
+
+// idle lets the memo answer the next question.
+func (m *memo) idle() { m.busy.Store(false) }
+
+// Done implements engine.Runner. The second result without a change between them is kept, since a
+// third may follow. Where each question comes with a new state, none is.
+func (m *memo) Done(r *engine.Result) {
+	switch q := r.Query; {
+	case m.kept.still && !q.State.InPlace() && r.PostFilter == nil && q.Options.Candidates == nil && r.Pieces() <= maxPieces:
+		q.Options.Context = nil // it may hold a request
+		m.keep(r)
+	default:
+		m.kept.result = nil
+		r.Free()
+	}
+	m.idle()
+}
+
+// keep keeps a result.
+func (m *memo) keep(r *engine.Result) {
+	if m.kept.result == r {
+		return
+	}
+	r.Keep()
+	m.kept.result = r
+	m.d.resize(m)
+	m.d.mu.Lock()
+	defer m.d.mu.Unlock()
+	if !m.kept.listed {
+		m.kept.listed = true
+		m.d.keepers = append(m.d.keepers, m)
+	}
+}
+
+// again returns the kept result as that of a question, nil where it is of another one. It is given
+// to pods of one kind, which rules tell apart only by the names of their ephemeral volumes, and by
+// their UID among the nominated pods. It has found no victims, the search for which reads the time.
+func (m *memo) again(s *state.State, pod *corev1.Pod, o *engine.Options) *engine.Result {
+	r := m.kept.result
+	if r == nil {
+		return nil
+	}
+	q := r.Query
+	if q.State == s && o.Candidates == nil && q.Options.MaxSteps == o.MaxSteps && q.Options.NoPreemption == o.NoPreemption &&
+		(q.Pod.UID == pod.UID && q.Pod.Name == pod.Name || len(s.NominatedPods()) == 0 && !slices.ContainsFunc(pod.Spec.Volumes, ephemeral)) &&
+		r.Again(pod, *o) {
+		return r
+	}
+	m.forgo()
+	return nil
+}
+
+func ephemeral(v corev1.Volume) bool { return v.Ephemeral != nil }
+
+// forgo frees the result that was kept.
+func (m *memo) forgo() {
+	if m.kept.result != nil {
+		m.kept.result.Free()
+		m.kept.result = nil
+	}
+}
+
+// freeKept frees results of the last state, which would keep it alive. Those in use are freed with
+// the next one.
+func (d *Decider) freeKept() {
+	d.keepers = slices.DeleteFunc(d.keepers, func(m *memo) bool {
+		if !m.busy.CompareAndSwap(false, true) {
+			return false
+		}
+		m.forgo()
+		if size := m.size(); !m.dropped {
+			d.bytes += size - m.bytes
+			m.bytes = size
+		}
+		m.kept.listed = false
+		m.idle()
+		return true
+	})
+}
