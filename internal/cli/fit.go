@@ -60,7 +60,7 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 		show: (*page).fit, no: func(fit *scenario.Fit) bool { return fit.Count == 0 },
 	}
 	if f.like != "" {
-		h.edits = &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: f.like, Count: f.add}}}
+		h.edits = &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: f.like, Count: &f.add}}}
 	}
 	return h.run(ctx, a)
 }

@@ -85,9 +85,11 @@ func readPool(text string) (*scenario.NodePool, error) {
 		case "name":
 			pool.Name = value
 		case "cost":
-			pool.Cost, err = strconv.ParseFloat(value, 64)
+			pool.Cost = new(float64)
+			*pool.Cost, err = strconv.ParseFloat(value, 64)
 		case "max":
-			pool.Max, err = strconv.Atoi(value)
+			pool.Max = new(int)
+			*pool.Max, err = strconv.Atoi(value)
 		default:
 			err = strconv.ErrSyntax
 		}

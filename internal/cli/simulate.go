@@ -222,8 +222,8 @@ func (s *server) simulate(ctx context.Context, q *scenario.Request, wait *progre
 			q.Profiles[i].Config = s.config
 		}
 	}
-	if q.Until.Decisions == ownBounds.Attempts {
-		q.Until.Decisions = 0 // the server has bounds of its own
+	if q.Until.Decisions != nil && *q.Until.Decisions == ownBounds.Attempts {
+		q.Until.Decisions = nil // the server has bounds of its own
 	}
 	raw, err := s.follow(ctx, wait, nil, waitingScenario{q, jobWait}, "v1", "simulations")
 	return raw, s.hint(ctx, err, target{})

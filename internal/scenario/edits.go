@@ -37,7 +37,7 @@ type AddNodes struct {
 	Like string `json:"like,omitempty"`
 	// Template is a Node. Further ones are named after it.
 	Template json.RawMessage `json:"template,omitempty" swaggertype:"object"`
-	Count    int             `json:"count,omitempty" default:"1"`
+	Count    *int            `json:"count,omitempty" default:"1"`
 } // @name ScenarioAddNodes
 
 // NodeSelection selects nodes by name or by labels.
@@ -96,10 +96,10 @@ func (d *Editor) Apply(ctx context.Context, v *cluster.View, field string, e *Ed
 	added := 0
 	for i := range e.AddNodes {
 		a, at := &e.AddNodes[i], fmt.Sprintf("%s.addNodes[%d]", field, i)
-		if a.Count == 0 {
-			a.Count = 1
+		if a.Count == nil {
+			a.Count = new(1)
 		}
-		if added += a.Count; a.Count < 0 || d.MaxNodes > 0 && added > d.MaxNodes {
+		if added += *a.Count; *a.Count < 1 || d.MaxNodes > 0 && added > d.MaxNodes {
 			return nil, decision.Errorf(decision.Invalid, at+".count", "want 1 to %d nodes in all", d.MaxNodes)
 		}
 		if err := d.add(ctx, out, at, a); err != nil {

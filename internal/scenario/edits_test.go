@@ -34,7 +34,7 @@ func TestEdits(t *testing.T) {
 		RemoveNodes: &scenario.NodeSelection{Selector: corev1.LabelTopologyZone + "=z2"},
 		Patch:       []ledger.Patch{{Kind: "Node", Name: "a", Type: "merge", Patch: json.RawMessage(`{"metadata":{"labels":{"pool":"p"}}}`)}},
 		AddNodes: []scenario.AddNodes{
-			{Like: "a", Count: 2},
+			{Like: "a", Count: new(2)},
 			{Template: json.RawMessage(`{"metadata":{"name":"t","labels":{"pool":"p"}},"status":{"allocatable":{"cpu":"2","pods":"10"}}}`)},
 		},
 	})
@@ -83,8 +83,9 @@ func TestBadEdits(t *testing.T) {
 		`edits.removeNodes.selector: no label selector such as pool=batch`:     {RemoveNodes: &scenario.NodeSelection{Selector: "x in"}},
 		`edits.removeNodes: want names or a selector`:                          {RemoveNodes: &scenario.NodeSelection{}},
 		`edits.addNodes[0].like: prod@1 has no node "c"`:                       {AddNodes: []scenario.AddNodes{{Like: "c"}}},
+		`edits.addNodes[0].count: want 1 to 10 nodes in all`:                   {AddNodes: []scenario.AddNodes{{Like: "a", Count: new(int)}}},
 		`edits.addNodes[0]: want like or a template`:                           {AddNodes: []scenario.AddNodes{{}}},
-		`edits.addNodes[1].count: want 1 to 10 nodes in all`:                   {AddNodes: []scenario.AddNodes{{Like: "a", Count: 5}, {Like: "a", Count: 6}}},
+		`edits.addNodes[1].count: want 1 to 10 nodes in all`:                   {AddNodes: []scenario.AddNodes{{Like: "a", Count: new(5)}, {Like: "a", Count: new(6)}}},
 		`edits.addNodes[0]: prod@1 has a node t already`:                       {AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"metadata":{"name":"t"}}`)}}},
 		`edits.addNodes[0].template.kind: want Node, not Namespace`:            {AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"t"}}`)}}},
 		`edits.delete[0]: Pod default/x is not in prod@1`:                      {Delete: []ledger.Deletion{{Kind: "Pod", Name: "x"}}},

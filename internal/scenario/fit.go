@@ -254,7 +254,7 @@ func (c *counted) sensitivity(ctx context.Context, v *cluster.View, o Options, p
 	}
 	if like := c.best(); like != "" {
 		out := &Edited{View: v}
-		if err := (&Editor{}).add(ctx, out, "", &AddNodes{Like: like, Count: 1}); err != nil {
+		if err := (&Editor{}).add(ctx, out, "", &AddNodes{Like: like, Count: new(1)}); err != nil {
 			return nil, err
 		}
 		with, err := out.WithDaemons(ctx, o)

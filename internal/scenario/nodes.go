@@ -33,12 +33,12 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 		}
 	}
 	var made []kubeobj.Object
-	for i := range a.Count {
+	for i := range *a.Count {
 		name := first.Name
 		switch {
 		case isLike:
 			name = fmt.Sprintf("%s-copy-%d", first.Name, i+1)
-		case a.Count > 1:
+		case *a.Count > 1:
 			name = fmt.Sprintf("%s-%d", first.Name, i+1)
 		}
 		if out.View.State.Nodes().Row(name) >= 0 {

@@ -20,9 +20,9 @@ type NodePool struct {
 	Name string `json:"name,omitempty" example:"large"`
 	AddNodes
 	// Max is how many nodes the pool may get.
-	Max int `json:"max,omitempty" default:"50"`
+	Max *int `json:"max,omitempty" default:"50"`
 	// Cost of a node, in any unit.
-	Cost float64 `json:"cost,omitempty" default:"1"`
+	Cost *float64 `json:"cost,omitempty" default:"1"`
 } // @name NodePool
 
 // PoolsQuestion is how many nodes of which pools pods need.
@@ -219,27 +219,27 @@ func (d *Editor) checkPools(v *cluster.View, pools []NodePool) error {
 	names, sum := map[string]bool{}, 0
 	for i := range pools {
 		p, at := &pools[i], poolField(i)
-		if p.Max == 0 {
-			p.Max = defaultPoolMax
+		if p.Max == nil {
+			p.Max = new(defaultPoolMax)
 		}
-		if p.Cost == 0 {
-			p.Cost = 1
+		if p.Cost == nil {
+			p.Cost = new(1.0)
 		}
 		most := d.MaxNodes
 		if most == 0 {
 			most = math.MaxInt32
 		}
 		switch {
-		case p.Max < 0 || p.Max > most:
+		case *p.Max < 1 || *p.Max > most:
 			return decision.Errorf(decision.Invalid, at+".max", "want a number from 1 to %d", most)
-		case sum+p.Max > most:
-			return decision.Errorf(decision.Invalid, at+".max", "the pools may get %d nodes together, want %d at most", sum+p.Max, most)
-		case !(p.Cost > 0 && p.Cost <= maxCost):
+		case sum+*p.Max > most:
+			return decision.Errorf(decision.Invalid, at+".max", "the pools may get %d nodes together, want %d at most", sum+*p.Max, most)
+		case !(*p.Cost > 0 && *p.Cost <= maxCost):
 			return decision.Errorf(decision.Invalid, at+".cost", "want a number above 0, at most %d", int(maxCost))
-		case p.Count != 0:
+		case p.Count != nil:
 			return decision.Errorf(decision.Malformed, at+".count", "the count is what is searched for; max bounds it")
 		}
-		sum += p.Max
+		sum += *p.Max
 		if (p.Like != "") == (len(p.Template) > 0) {
 			return decision.Errorf(decision.Malformed, at, "want like or a template")
 		}

@@ -177,7 +177,7 @@ func (s *poolSearch) missing(wanted amounts) amounts {
 // nodesFor returns how many nodes of a pool the missing resources take at least; one more than its
 // maximum where it has none of one.
 func (s *poolSearch) nodesFor(pool int) int {
-	most := s.pools[pool].Max + 1
+	most := *s.pools[pool].Max + 1
 	n := 0
 	for name, missing := range s.missing(s.wanted) {
 		if each := s.offers[pool][name]; each*float64(most-1) < missing {
@@ -196,7 +196,7 @@ func (s *poolSearch) bound(wanted amounts) PoolBound {
 		least := math.Inf(1)
 		for i, p := range s.pools {
 			if each := s.offers[i][name]; each > 0 {
-				least = min(least, p.Cost*(missing/each))
+				least = min(least, *p.Cost*(missing/each))
 			}
 		}
 		least = math.Floor(least*1000) / 1000

@@ -60,7 +60,7 @@ func (s *poolSearch) better(a []int, placed int, b []int, than int) bool {
 
 func (s *poolSearch) cost(counts []int) (sum float64) {
 	for i, n := range counts {
-		sum += s.pools[i].Cost * float64(n)
+		sum += *s.pools[i].Cost * float64(n)
 	}
 	return sum
 }
@@ -76,7 +76,7 @@ func (s *poolSearch) grow(ctx context.Context, chunk int) (counts []int, placed 
 	for placed < s.all() {
 		pool, gain, rest := -1, 0.0, left
 		for i, p := range s.pools {
-			n := min(chunk, p.Max-counts[i])
+			n := min(chunk, *p.Max-counts[i])
 			if n == 0 {
 				continue
 			}
@@ -86,14 +86,14 @@ func (s *poolSearch) grow(ctx context.Context, chunk int) (counts []int, placed 
 			if err != nil {
 				return nil, 0, err
 			}
-			if g := (left - after) / (p.Cost * float64(n)); g > gain && s.ran[key(with)] > placed {
+			if g := (left - after) / (*p.Cost * float64(n)); g > gain && s.ran[key(with)] > placed {
 				pool, gain, rest = i, g, after
 			}
 		}
 		if pool < 0 {
 			break
 		}
-		counts[pool] += min(chunk, s.pools[pool].Max-counts[pool])
+		counts[pool] += min(chunk, *s.pools[pool].Max-counts[pool])
 		left, placed = rest, s.ran[key(counts)]
 	}
 	return counts, placed, nil
@@ -123,7 +123,7 @@ func (s *poolSearch) shrink(ctx context.Context, counts []int, placed int) error
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.pools[b].Cost, s.pools[a].Cost) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(*s.pools[b].Cost, *s.pools[a].Cost) })
 	for _, i := range order {
 		for step := max(counts[i]/2, 1); step > 0 && counts[i] > 0; {
 			with := slices.Clone(counts)

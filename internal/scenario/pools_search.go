@@ -56,7 +56,7 @@ func (s *poolSearch) begin(ctx context.Context, counts []int) (*poolRun, error) 
 			continue
 		}
 		a := s.pools[i].AddNodes
-		a.Count = n
+		a.Count = &n
 		if err := s.d.add(ctx, e, poolField(i), &a); err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ const maxProof = 64
 // on, unless they are too many.
 func (s *poolSearch) alone(ctx context.Context, pool int) (*PoolAlone, error) {
 	p := &s.pools[pool]
-	out := &PoolAlone{Name: p.Name, Like: p.Like, Max: p.Max, Cost: p.Cost, Smallest: "proven", Bound: s.nodesFor(pool), Tried: []PoolTry{}}
+	out := &PoolAlone{Name: p.Name, Like: p.Like, Max: *p.Max, Cost: *p.Cost, Smallest: "proven", Bound: s.nodesFor(pool), Tried: []PoolTry{}}
 	tried := map[int]int{0: s.already}
 	try := func(n int) (int, error) {
 		if had, known := tried[n]; known {
@@ -107,14 +107,14 @@ func (s *poolSearch) alone(ctx context.Context, pool int) (*PoolAlone, error) {
 		return placed, err
 	}
 	if s.already < s.all() {
-		target, err := try(p.Max)
+		target, err := try(*p.Max)
 		if err != nil {
 			return nil, err
 		}
 		for {
-			from, most := 1, p.Max
+			from, most := 1, *p.Max
 			if target == s.all() {
-				from = min(max(out.Bound, 1), p.Max)
+				from = min(max(out.Bound, 1), *p.Max)
 			}
 			for n, placed := range tried {
 				if placed >= target {

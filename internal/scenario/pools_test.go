@@ -20,7 +20,7 @@ import (
 
 // like is a pool of copies of a node.
 func like(node string, most int, cost float64) scenario.NodePool {
-	return scenario.NodePool{AddNodes: scenario.AddNodes{Like: node}, Max: most, Cost: cost}
+	return scenario.NodePool{AddNodes: scenario.AddNodes{Like: node}, Max: &most, Cost: &cost}
 }
 
 // wide is an editor for large pools.
@@ -68,7 +68,7 @@ func TestPoolsAreSmallest(t *testing.T) {
 			e := &scenario.Edits{}
 			for i, n := range counts {
 				if n > 0 {
-					e.AddNodes = append(e.AddNodes, scenario.AddNodes{Like: pools[i].Like, Count: n})
+					e.AddNodes = append(e.AddNodes, scenario.AddNodes{Like: pools[i].Like, Count: &n})
 				}
 			}
 			edited, err := wide().Apply(t.Context(), v, "edits", e)
@@ -221,10 +221,12 @@ func TestPoolsRefuses(t *testing.T) {
 		"unknown":   {[]scenario.NodePool{like("nope", 1, 1)}, "pools[0].like"},
 		"neither":   {[]scenario.NodePool{{}}, "pools[0]"},
 		"large":     {[]scenario.NodePool{like("a", 501, 1)}, "pools[0].max"},
-		"together":  {[]scenario.NodePool{like("a", 300, 1), {Name: "b", AddNodes: scenario.AddNodes{Like: "a"}, Max: 300}}, "pools[1].max"},
+		"together":  {[]scenario.NodePool{like("a", 300, 1), {Name: "b", AddNodes: scenario.AddNodes{Like: "a"}, Max: new(300)}}, "pools[1].max"},
+		"no nodes":  {[]scenario.NodePool{like("a", 0, 1)}, "pools[0].max"},
+		"no cost":   {[]scenario.NodePool{like("a", 1, 0)}, "pools[0].cost"},
 		"negative":  {[]scenario.NodePool{like("a", -1, 1)}, "pools[0].max"},
 		"free":      {[]scenario.NodePool{like("a", 1, -1)}, "pools[0].cost"},
-		"counted":   {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Like: "a", Count: 2}}}, "pools[0].count"},
+		"counted":   {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Like: "a", Count: new(2)}}}, "pools[0].count"},
 		"same name": {[]scenario.NodePool{like("a", 1, 1), like("a", 1, 1)}, "pools[1].name"},
 		"same node": {[]scenario.NodePool{like("a", 1, 1), {Name: "b", AddNodes: scenario.AddNodes{Like: "a"}}}, "pools[1].like"},
 		"a pod":     {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)}}}, "pools[0].template.kind"},

@@ -66,7 +66,8 @@ type History struct {
 type Workload struct {
 	// Pod is a v1.Pod, or a workload (Deployment, Job and so on).
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
-	// Count is how many; spec.replicas, or spec.parallelism of a Job, if absent.
+	// Count is how many; if absent spec.replicas, or of a Job spec.parallelism, at most
+	// spec.completions.
 	Count *int `json:"count,omitempty"`
 } // @name SimulationWorkload
 
@@ -92,7 +93,7 @@ type Until struct {
 	// unless told otherwise.
 	Idle bool `json:"idle,omitempty"`
 	// Decisions ends it after so many attempts.
-	Decisions int `json:"decisions,omitempty"`
+	Decisions *int `json:"decisions,omitempty"`
 	// Duration is refused, since time is ordinal.
 	Duration *metav1.Duration `json:"duration,omitempty" swaggertype:"string"`
 } // @name SimulationUntil
@@ -122,9 +123,9 @@ func (q *Request) Check(b Bounds) error {
 	switch {
 	case q.Until.Duration != nil:
 		return decision.Errorf(decision.Invalid, "until.duration", "time in a scenario is ordinal, attempts take none of it: want idle or decisions")
-	case q.Until.Idle && q.Until.Decisions != 0:
+	case q.Until.Idle && q.Until.Decisions != nil:
 		return decision.Errorf(decision.Malformed, "until", "want idle or decisions, not both")
-	case q.Until.Decisions < 0 || q.Until.Decisions > b.Attempts:
+	case q.Until.Decisions != nil && (*q.Until.Decisions < 1 || *q.Until.Decisions > b.Attempts):
 		return decision.Errorf(decision.Invalid, "until.decisions", "want a number from 1 to %d", b.Attempts)
 	case q.Tries < 0:
 		return decision.Errorf(decision.Invalid, "tries", "want a number above 0")
@@ -149,8 +150,8 @@ func (q *Request) Check(b Bounds) error {
 		}
 		names[p.Name] = true
 	}
-	if q.Until.Decisions == 0 {
-		q.Until.Decisions = b.Attempts
+	if q.Until.Decisions == nil {
+		q.Until.Decisions = &b.Attempts
 	}
 	return nil
 }

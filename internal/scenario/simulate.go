@@ -268,7 +268,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	t := &traced{config: c, Run: &ProfileRun{Name: c.name, Series: []Sample{}}, At: map[podName]string{}}
 	var waited []float64
 	digest, every := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1)
-	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: s.q.Until.Decisions, Tries: s.q.Tries}, func(at *Attempt) error {
+	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: *s.q.Until.Decisions, Tries: s.q.Tries}, func(at *Attempt) error {
 		if err := memory.Take(s.ctx, stepBytes); err != nil {
 			return err
 		}

@@ -120,7 +120,7 @@ func TestSimulate(t *testing.T) {
 	if err != nil || alone.Profiles[0].Digest != got.Profiles[1].Digest {
 		t.Errorf("alone %s: %v", alone.Profiles[0].Digest, err)
 	}
-	q.Keep, q.Until.Decisions = "", 2
+	q.Keep, q.Until.Decisions = "", new(2)
 	short, err := simulate(t, v, q)
 	if err != nil || !short.Profiles[0].Stopped || short.Profiles[0].Attempts != 2 || short.Profiles[0].Moves != nil {
 		t.Errorf("%+v: %v", short, err)
@@ -202,8 +202,9 @@ func TestBadScenarios(t *testing.T) {
 		"arrivals.history: recorded decisions are kept by a server":         {Arrivals: scenario.ArrivalSource{History: &scenario.History{Since: noon, Until: noon.Add(1)}}},
 		"keep: want summary, moves or decisions":                            {Keep: "all", Arrivals: pending},
 		"until.duration: time in a scenario is ordinal":                     {Arrivals: pending, Until: scenario.Until{Duration: &metav1.Duration{}}},
-		"until: want idle or decisions, not both":                           {Arrivals: pending, Until: scenario.Until{Idle: true, Decisions: 1}},
-		"until.decisions: want a number from 1 to 5000":                     {Arrivals: pending, Until: scenario.Until{Decisions: 5001}},
+		"until: want idle or decisions, not both":                           {Arrivals: pending, Until: scenario.Until{Idle: true, Decisions: new(1)}},
+		"until.decisions: want a number from 1 to 5000":                     {Arrivals: pending, Until: scenario.Until{Decisions: new(5001)}},
+		"until.decisions: want a number from 1 to":                          {Arrivals: pending, Until: scenario.Until{Decisions: new(int)}},
 		"profiles: want at most 3":                                          {Arrivals: pending, Profiles: make([]scenario.Configuration, 4)},
 		"profiles[0].name: a name is needed":                                {Arrivals: pending, Profiles: make([]scenario.Configuration, 1)},
 		`profiles[1].name: "a" is there twice`:                              {Arrivals: pending, Profiles: []scenario.Configuration{{Name: "a"}, {Name: "a"}}},
@@ -322,6 +323,20 @@ func TestFinishedRunsAreNotRunAgain(t *testing.T) {
 			if attempts > 0 && len(went) != 3-len(from) {
 				t.Errorf("seed %d from %v: ran %v", seed, from, went)
 			}
+		}
+	}
+}
+
+// TestWorkloadsArrive with as many pods as their controllers run at a time.
+func TestWorkloadsArrive(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
+	for spec, want := range map[string]int{
+		``: 1, `"parallelism":3,`: 3, `"completions":3,`: 1, `"parallelism":3,"completions":2,`: 2, `"parallelism":2,"completions":3,`: 2, `"parallelism":0,"completions":2,`: 0,
+	} {
+		job := `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{` + spec + `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`
+		got, err := simulate(t, v, scenario.Request{Arrivals: scenario.ArrivalSource{Workloads: []scenario.Workload{{Pod: json.RawMessage(job)}}}})
+		if err != nil || got.Arrivals != want {
+			t.Errorf("%s: %v, want %d: %v", spec, got, want, err)
 		}
 	}
 }

@@ -52,8 +52,9 @@ func replicate(v *cluster.View, pod *corev1.Pod, n int, out []Arrival) []Arrival
 	return out
 }
 
-// replicasIn returns how many pods a workload wants, and the workload without the number: all of
-// them are meant, not one. Without a number it is one.
+// replicasIn returns how many pods a workload wants at a time, and the workload without the
+// numbers: all of them are meant, not one. Without a number it is one. A Job runs no more than it
+// has to complete (pkg/controller/job/job_controller.go manageJob).
 func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
 	var object, spec map[string]json.RawMessage
 	n := 1
@@ -65,6 +66,9 @@ func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
 			return 1, raw
 		}
 		delete(spec, name)
+	}
+	if left := n; json.Unmarshal(spec["completions"], &left) == nil {
+		n = min(n, left)
 	}
 	var err error
 	if object["spec"], err = json.Marshal(spec); err != nil {
