@@ -81,22 +81,12 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 // balancedOfPair is the default case, cpu and memory. It returns false where a score does not fit a
 // byte, or the one without the pod is not known, since amounts overflow.
 func balancedOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
-	var all int64
-	capacity := q.Nodes.Capacities()
-	for from, to := range feasible.BlockRuns() {
-		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
-		for k := range out {
-			u, c := &uses[k], &capacities[k]
-			if c.CPU == 0 || c.Memory == 0 {
-				out[k] = 75 // with one resource there is nothing to balance
-				continue
-			}
-			n := compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced))
-			all |= n | int64(u.Unbalanced)
-			out[k] = uint8(n)
+	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).Balanced, func(c *state.Capacity, u state.Use) int64 {
+		if c.CPU == 0 || c.Memory == 0 {
+			return 75 // with one resource there is nothing to balance
 		}
-	}
-	return all&^math.MaxUint8 == 0
+		return compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced)) | int64(u.Unbalanced)&^math.MaxUint8
+	})
 }
 
 func compare(after, before int64) int64 {

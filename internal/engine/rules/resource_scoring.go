@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -215,23 +216,38 @@ func plainPair(list []asked) bool {
 // leastOfPair is LeastAllocated for cpu and memory of equal weight. It returns false where a score
 // does not fit a byte, since amounts overflow.
 func leastOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
+	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).PercentLeft, func(c *state.Capacity, u state.Use) int64 {
+		switch {
+		case c.CPU != 0 && c.Memory != 0:
+			return (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
+		case c.CPU != 0:
+			return least(u.NonZeroCPU+cpu, c.CPU)
+		case c.Memory != 0:
+			return least(u.NonZeroMem+memory, c.Memory)
+		}
+		return 0
+	})
+}
+
+// scorePair scores by cpu and memory: blocks of nodes by what the pods there take of them, and by
+// one the nodes of which that does not tell. It returns false where a score does not fit a byte.
+func scorePair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64,
+	block func(*state.PodShares, *state.Shares, *[state.BlockSize]uint8) uint16, one func(*state.Capacity, state.Use) int64,
+) bool {
 	var all int64
-	capacity := q.Nodes.Capacities()
-	for from, to := range feasible.BlockRuns() {
-		uses, capacities, out := q.State.Uses(from, to), capacity[from:to], raw[from:to]
-		for k := range out {
-			u, c := &uses[k], &capacities[k]
-			n := int64(0)
-			switch {
-			case c.CPU != 0 && c.Memory != 0:
-				n = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
-			case c.CPU != 0:
-				n = least(u.NonZeroCPU+cpu, c.CPU)
-			case c.Memory != 0:
-				n = least(u.NonZeroMem+memory, c.Memory)
+	pod, capacity := state.PodShares{CPU: cpu, Memory: memory}, q.Nodes.Capacities()
+	for i, word := range feasible {
+		for at := i << state.ChunkBits; word != 0; at += state.BlockSize {
+			if rows := uint16(word); rows != 0 {
+				rows &= block(&pod, q.State.Shares(at), (*[state.BlockSize]uint8)(raw[at:]))
+				for ; rows != 0; rows &= rows - 1 {
+					row := at + bits.TrailingZeros16(rows)
+					n := one(&capacity[row], q.State.Use(row))
+					all |= n
+					raw[row] = uint8(n)
+				}
 			}
-			all |= n
-			out[k] = uint8(n)
+			word >>= state.BlockSize
 		}
 	}
 	return all&^math.MaxUint8 == 0

@@ -134,9 +134,9 @@ func (b Bits) Runs() iter.Seq2[int, int] {
 func (b Bits) BlockRuns() iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for i, word := range b {
-			for at := i << ChunkBits; word != 0; word >>= blockSize {
+			for at := i << ChunkBits; word != 0; word >>= BlockSize {
 				from := at
-				for w := word & (1<<blockSize - 1); w != 0; {
+				for w := word & (1<<BlockSize - 1); w != 0; {
 					skip := bits.TrailingZeros64(w)
 					w >>= skip
 					n := bits.TrailingZeros64(^w)
@@ -146,7 +146,7 @@ func (b Bits) BlockRuns() iter.Seq2[int, int] {
 					w >>= n
 					from += skip + n
 				}
-				at += blockSize
+				at += BlockSize
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (e *Edit) count(p *Pod, sign int64) {
 	if e.inPlace {
 		e.rows = append(e.rows, p.Row)
 	}
-	u := &e.s.use.own(e.id, row>>blockBits).of[row&(blockSize-1)]
+	u := &e.s.use.own(e.id, row>>blockBits).of[row&(BlockSize-1)]
 	u.CPU += sign * c.Request.CPU
 	u.Memory += sign * c.Request.Memory
 	u.Ephemeral += sign * c.Request.Ephemeral

@@ -72,7 +72,7 @@ func (t *Trail) compare(a, b *vec[*[]*Pod]) {
 			if was == is {
 				continue
 			}
-			for k := range blockSize {
+			for k := range BlockSize {
 				row := i<<blockBits + k
 				if a.at(row) != b.at(row) { // an edit never writes a list
 					t.rows = append(t.rows, int32(row))

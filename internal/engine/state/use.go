@@ -44,9 +44,10 @@ func (u *Use) weigh(c *Capacity) {
 
 // useBlock is the sums of 16 rows.
 type useBlock struct {
-	of [blockSize]Use
+	of [BlockSize]Use
 	// least is what each of the nodes has left at least.
-	least Left
+	least  Left
+	shares Shares
 }
 
 // Left is what is left of what a node offers.
@@ -61,7 +62,7 @@ var unused useBlock
 // Use returns the sum of a row's pods.
 func (s *State) Use(row int) (u Use) {
 	if b := s.use.block(row >> blockBits); b != nil {
-		u = b.of[row&(blockSize-1)]
+		u = b.of[row&(BlockSize-1)]
 	}
 	return u
 }
@@ -72,7 +73,7 @@ func (s *State) Uses(from, to int) []Use {
 	if block == nil {
 		block = &unused
 	}
-	first := from & (blockSize - 1)
+	first := from & (BlockSize - 1)
 	return block.of[first : first+to-from]
 }
 
@@ -87,17 +88,23 @@ func (s *State) LeastLeft(row int) *Left {
 
 // weigh brings what is worked out from a row's sum up to date.
 func (e *Edit) weigh(row int) {
-	b, set, first := e.s.use.own(e.id, row>>blockBits), e.s.nodes, row&^(blockSize-1)
+	b, set, first := e.s.use.own(e.id, row>>blockBits), e.s.nodes, row&^(BlockSize-1)
 	b.of[row-first].weigh(&set.capacity[row])
-	least := &b.least
+	least, offered, same := &b.least, set.capacity[row].Amount, true
 	*least = Left{Amount{math.MaxInt64, math.MaxInt64, math.MaxInt64}, math.MaxInt64}
-	for k, n := range set.rows[first:min(first+blockSize, len(set.rows))] {
+	for k, n := range set.rows[first:min(first+BlockSize, len(set.rows))] {
 		if n == nil {
 			continue
 		}
 		c, u := &set.capacity[first+k], &b.of[k]
+		same = same && c.CPU == offered.CPU && c.Memory == offered.Memory
 		left := c.Minus(&u.Amount)
 		least.CPU, least.Memory, least.Ephemeral = min(least.CPU, left.CPU), min(least.Memory, left.Memory), min(least.Ephemeral, left.Ephemeral)
 		least.Pods = min(least.Pods, c.Pods-int64(u.Pods))
 	}
+	if !same {
+		offered = Amount{}
+	}
+	b.shares.offer(offered.CPU, offered.Memory, &b.of)
+	b.shares.weigh(row-first, &b.of[row-first])
 }

@@ -1,9 +1,9 @@
 package state
 
-// Blocks of rows or of ids are what a change copies.
+// BlockSize is how many rows or ids a block has, which is what a change copies.
 const (
 	blockBits = 4
-	blockSize = 1 << blockBits
+	BlockSize = 1 << blockBits
 )
 
 // blocks is a persistent vector of blocks: states share all that an edit did not touch. A block
@@ -73,17 +73,17 @@ func (v *blocks[B]) share(id uint64, i int, b *B) {
 }
 
 // vec is a persistent vector of items, in blocks of 16.
-type vec[T any] struct{ blocks[[blockSize]T] }
+type vec[T any] struct{ blocks[[BlockSize]T] }
 
 // at reads item i; beyond the end it is the zero value.
 func (v *vec[T]) at(i int) (zero T) {
 	if b := v.block(i >> blockBits); b != nil {
-		return b[i&(blockSize-1)]
+		return b[i&(BlockSize-1)]
 	}
 	return zero
 }
 
 // edit returns a pointer that the edit with this id may write through.
 func (v *vec[T]) edit(id uint64, i int) *T {
-	return &v.own(id, i>>blockBits)[i&(blockSize-1)]
+	return &v.own(id, i>>blockBits)[i&(BlockSize-1)]
 }
