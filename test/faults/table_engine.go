@@ -60,7 +60,7 @@ var engineFaults = []fault{
 		{"internal/engine/preemption/quick.go", `return s.pods >= 1 && p.CPU <= s.CPU`, `return false && s.pods >= 1 && p.CPU <= s.CPU`},
 	}},
 	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine/preemption", "TestBudgetsAreBestEffort", []edit{
-		{"internal/engine/preemption/dry_run.go", `if len(j.allowances.list) == 0 {`, `if len(j.allowances.list) >= 0 {`},
+		{"internal/engine/preemption/dry_run.go", `if len(a.list) == 0 {`, `if len(a.list) >= 0 {`},
 	}},
 	{"drop-unknown-victims", "a pod that kube-scheduler would evict is forgotten", "./internal/handlers", "TestPreemptByUID", []edit{
 		{"internal/engine/preemption/named.go", `for _, n := range foreign {`, `for _, n := range foreign[:0] {`},

@@ -73,7 +73,7 @@ var vectorFaults = []edit{
 	{"internal/engine/preemption/search.go", `s.potential.AndNot(r.Rejected[i].Unresolvable)`, `_ = r.Rejected[i].Unresolvable`},
 	{"internal/engine/state/ranking.go", `func(i int) bool { return k.Of[i].Priority < priority })`, `func(i int) bool { return k.Of[i].Priority <= priority })`},
 	{"internal/engine/state/ranking.go", `return cmp.Compare(b.priority, a.priority)`, `return cmp.Compare(a.priority, b.priority)`},
-	{"internal/engine/preemption/allowances.go", `return a.left[i] < 0`, `return a.left[i] <= 0`},
+	{"internal/engine/preemption/allowances.go", `uint64(uint32(a.left[i]) >> 31)`, `uint64(uint32(a.left[i]-1) >> 31)`},
 	{"internal/engine/preemption/choice.go", `return cmp.Compare(c.violations, o.violations)`, `return cmp.Compare(o.violations, c.violations)`},
 	{"internal/engine/preemption/choice.go", `return cmp.Compare(o.earliest, c.earliest)`, `return cmp.Compare(c.earliest, o.earliest)`},
 	{"internal/engine/state/resources.go", `if cpu || memory {`, `if cpu && memory {`},

@@ -1,6 +1,7 @@
 package preemption
 
 import (
+	"math"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,20 +14,19 @@ import (
 type allowances struct {
 	list    []state.DisruptionBudget
 	shape   [][]int32
-	sole    []int32
-	allowed []int32 // what the budgets allow, next to each other
+	sole    []int32 // by class, see state.Budgets
+	allowed []int32 // what the budgets allow, next to each other, and last what no budget limits
 	left    []int32
 	touched []int32
-	// disrupts reports which budgets list pods that are gone already.
-	disrupts []bool
 }
 
 func newAllowances(s *state.State) *allowances {
 	list, shape, sole := s.Budgets()
-	a := &allowances{list: list, shape: shape, sole: sole, allowed: make([]int32, len(list)), disrupts: make([]bool, len(list))}
+	a := &allowances{list: list, shape: shape, sole: sole, allowed: make([]int32, len(list)+1)}
 	for i := range list {
-		a.allowed[i], a.disrupts[i] = list[i].Allowed, len(list[i].Disrupted) > 0
+		a.allowed[i] = list[i].Allowed
 	}
+	a.allowed[len(list)] = math.MaxInt32
 	a.left = slices.Clone(a.allowed)
 	return a
 }
@@ -39,24 +39,20 @@ func (a *allowances) reset() {
 	a.touched = a.touched[:0]
 }
 
-// spend takes one eviction from a budget and reports whether none was left.
-func (a *allowances) spend(i int32) (violates bool) {
+// spend takes one eviction from a budget and returns 1 where none was left, else 0.
+func (a *allowances) spend(i int32) (violates uint64) {
 	a.left[i]--
 	a.touched = append(a.touched, i)
-	return a.left[i] < 0
+	return uint64(uint32(a.left[i]) >> 31)
 }
 
-// take counts a pod against its budgets and reports whether the eviction violates one. A pod that a
-// budget lists as disrupted already takes nothing more from it. Only for that is the pod itself
-// read, which is far away in memory.
-func (a *allowances) take(under []int32, p *state.Pod) (violates bool) {
+// take counts a pod against its budgets and returns 1 where the eviction violates one, else 0. A
+// pod that a budget lists as disrupted already takes nothing more from it.
+func (a *allowances) take(under []int32, p *state.Pod) (violates uint64) {
 	for _, i := range under {
-		if a.disrupts[i] {
-			if _, done := a.list[i].Disrupted[p.Name]; done {
-				continue
-			}
+		if _, done := a.list[i].Disrupted[p.Name]; !done {
+			violates |= a.spend(i)
 		}
-		violates = a.spend(i) || violates
 	}
 	return violates
 }
@@ -74,7 +70,7 @@ func (a *allowances) entries(shape int32, name string) []engine.Budget {
 			out = append(out, engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before, Disrupted: true})
 			continue
 		}
-		out = append(out, engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before - 1, Violated: a.spend(i)})
+		out = append(out, engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before - 1, Violated: a.spend(i) != 0})
 	}
 	return out
 }
@@ -92,7 +88,7 @@ func (a *allowances) takeForeign(n *engine.NamedVictim) (violates bool) {
 		if _, done := b.Disrupted[n.Name]; done {
 			continue
 		}
-		violates = a.spend(int32(i)) || violates
+		violates = a.spend(int32(i)) != 0 || violates
 	}
 	return violates
 }

@@ -41,14 +41,15 @@ type dryRun struct {
 	// class which of them its pods affect, a bit each, above a bit that marks the class as known.
 	quick    []engine.Trial
 	affected []uint32
-	violates []bool
 	classes  state.ClassColumns
-	// order is the one in which victims are put back: violating ones first, each group by
-	// importance. It is byImportance or in partitioned.
-	order, byImportance, partitioned []int32
-	gone                             []bool
-	violated                         bool // some eviction violates a budget
+	// order is the one in which victims are put back: those whose eviction violates a budget, then
+	// the others, each group by importance. gone are those that are not put back.
+	order [2]state.Bits
+	gone  state.Bits
 }
+
+// violates reports whether a victim's eviction violates a budget.
+func (j *dryRun) violates(i int) bool { return j.order[0].Has(i) }
 
 // newDryRun prepares the dry runs on some rows. Filters that skipped the pod are left out, as in
 // the decision.
@@ -129,8 +130,11 @@ func (j *dryRun) try(row int) (candidate, rowVerdict) {
 		return candidate{}, doesNotHelp
 	}
 	j.classify(k, from)
-	if len(j.quick) == 0 && !j.violated {
-		return j.evictLast(row, k, from, room, sum)
+	if len(j.quick) == 0 {
+		if j.order[0].Empty() {
+			return j.evictLast(row, k, from, room, sum)
+		}
+		room = j.keepFirst(k, from, room, sum)
 	}
 	j.reprieveQuick(k, from, room)
 	return j.sumUp(row, k, from)
@@ -139,10 +143,8 @@ func (j *dryRun) try(row int) (candidate, rowVerdict) {
 // sumUp makes a candidate from the pods that are gone.
 func (j *dryRun) sumUp(row int, k *state.Ranking, from int) (candidate, rowVerdict) {
 	c := candidate{row: int32(row)}
-	for i, gone := range j.gone {
-		if gone {
-			j.evict(&c, &k.Of[from+i], j.violates[i])
-		}
+	for i := range j.gone.All() {
+		j.evict(&c, &k.Of[from+i], j.violates(i))
 	}
 	return c, c.verdict()
 }
@@ -178,67 +180,44 @@ func nanosOf(seconds int64) int64 {
 	return min(max(seconds, -most), most) * 1_000_000_000
 }
 
-// classify marks the victims whose eviction violates a budget, in order of importance: the first
-// ones use the budgets up, also if they are reprieved in the end (plugins/defaultpreemption
-// filterPodsWithPDBViolation). It sets the order in which they are put back.
+// classify tells the victims whose eviction violates a budget from the others, in order of
+// importance: the first ones use the budgets up, also if they are reprieved in the end
+// (plugins/defaultpreemption filterPodsWithPDBViolation). All count as gone then.
 func (j *dryRun) classify(k *state.Ranking, from int) {
-	n := len(k.Of) - from
-	j.resize(n)
-	if len(j.allowances.list) == 0 {
+	pods, a := k.Of[from:], j.allowances
+	j.resize(len(pods))
+	if len(a.list) == 0 {
 		return
 	}
-	a := j.allowances
 	a.reset()
-	for i := range n {
-		shape := j.classes.Shape(k.Of[from+i].Class)
-		switch b := a.sole[shape]; {
-		case b == state.NoBudget:
-			continue
-		case b >= 0 && !a.disrupts[b]:
-			j.violates[i] = a.spend(b)
-		default:
-			j.violates[i] = a.take(a.shape[shape], k.Pods[from+i])
+	for w := range j.order[0] {
+		first := w << state.ChunkBits
+		var violating uint64
+		for i := range pods[first:min(first+state.ChunkSize, len(pods))] {
+			class := pods[first+i].Class
+			if b := a.sole[class]; b >= 0 {
+				// Which pods violate is as good as random: a branch would be mispredicted.
+				violating |= a.spend(b) << i
+			} else {
+				violating |= a.take(a.shape[j.classes.Shape(class)], k.Pods[from+first+i]) << i
+			}
 		}
-		j.violated = j.violated || j.violates[i]
-	}
-	if j.violated {
-		j.partition()
+		j.order[0][w] = violating
+		j.order[1][w] &^= violating
 	}
 }
 
-// resize makes room for n victims, none of which violates a budget.
+// resize makes room for n victims, all of them gone, none of which violates a budget.
 func (j *dryRun) resize(n int) {
-	if cap(j.gone) < n {
-		j.gone, j.violates = make([]bool, n, 2*n), make([]bool, n, 2*n)
-		j.byImportance, j.partitioned = make([]int32, 2*n), make([]int32, 2*n+1)
-		for i := range j.byImportance {
-			j.byImportance[i] = int32(i)
-		}
+	words := (n + state.ChunkSize - 1) >> state.ChunkBits
+	if cap(j.gone) < words {
+		j.order, j.gone = [2]state.Bits{state.NewBits(2 * n), state.NewBits(2 * n)}, state.NewBits(2*n)
 	}
-	j.gone, j.violates, j.order = j.gone[:n], j.violates[:n], j.byImportance[:n]
-	j.violated = false
-	clear(j.violates)
-}
-
-// partition puts the violating victims first. Which pods violate is as good as random, so each is
-// written to the next place of either group, which it takes or leaves: a branch would be
-// mispredicted for every other one.
-func (j *dryRun) partition() {
-	j.order = j.partitioned[:len(j.violates)+1]
-	next := 0
-	for i, violates := range j.violates {
-		j.order[next] = int32(i)
-		if violates {
-			next++
-		}
+	j.order[0], j.order[1], j.gone = j.order[0][:words], j.order[1][:words], j.gone[:words]
+	for w := range words {
+		all := ^uint64(0) >> max(0, (w+1)<<state.ChunkBits-n)
+		j.order[0][w], j.order[1][w], j.gone[w] = 0, all, all
 	}
-	for i, violates := range j.violates {
-		j.order[next] = int32(i)
-		if !violates {
-			next++
-		}
-	}
-	j.order = j.order[:next]
 }
 
 // tryAll does the same with every filter in full, including the pods nominated to the node.
@@ -299,17 +278,19 @@ func (j *dryRun) fits(row int) bool {
 // cannot stay, while its trial is in place.
 func (j *dryRun) reprieve(row int, k *state.Ranking, from int, why func(i int)) {
 	j.classify(k, from)
-	for _, i := range j.order {
-		p := k.Pods[from+int(i)]
-		j.move(row, p, 1)
-		j.gone[i] = !j.fits(row)
-		if !j.gone[i] {
-			continue
+	for _, group := range j.order {
+		for i := range group.All() {
+			p := k.Pods[from+i]
+			j.move(row, p, 1)
+			if j.fits(row) {
+				j.gone.Clear(i)
+				continue
+			}
+			if why != nil {
+				why(i)
+			}
+			j.move(row, p, -1)
 		}
-		if why != nil {
-			why(int(i))
-		}
-		j.move(row, p, -1)
 	}
 }
 

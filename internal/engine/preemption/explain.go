@@ -48,27 +48,27 @@ func (s *Search) detail(row int) *evictions {
 	})
 	e := &evictions{}
 	j.allowances.reset()
-	for i := range j.gone {
+	for i := range because {
 		p, of := k.Pods[from+i], &k.Of[from+i]
 		all := j.allowances.entries(j.classes.Shape(of.Class), p.Name)
 		budgets := all[:min(len(all), maxBudgets)]
-		if j.gone[i] {
+		if j.gone.Has(i) {
 			e.pods, e.budgets = append(e.pods, p), append(e.budgets, all)
 			e.victims = append(e.victims, engine.Victim{
 				Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, GracePeriodSeconds: p.Grace,
-				Terminating: p.Terminating, ViolatesPDB: j.violates[i], Budgets: budgets, BudgetsOmitted: len(all) - len(budgets), Because: because[i],
+				Terminating: p.Terminating, ViolatesPDB: j.violates(i), Budgets: budgets, BudgetsOmitted: len(all) - len(budgets), Because: because[i],
 			})
-			if j.violates[i] {
+			if j.violates(i) {
 				e.violating++
 			}
 			continue
 		}
 		why := "the pod fits next to it"
-		if j.violates[i] {
+		if j.violates(i) {
 			why += " (PDB-protected pods are kept first)"
 		}
 		e.reprieved = append(e.reprieved, engine.Reprieved{
-			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, ViolatesPDB: j.violates[i], Budgets: budgets, BudgetsOmitted: len(all) - len(budgets), Why: why,
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, ViolatesPDB: j.violates(i), Budgets: budgets, BudgetsOmitted: len(all) - len(budgets), Why: why,
 		})
 	}
 	s.details[row] = e

@@ -105,7 +105,7 @@ func (j *dryRun) spareUnnamed(row int, k *state.Ranking, from int, named []bool)
 	j.classify(k, from)
 	for _, forbidden := range []bool{true, false} {
 		for i := from; i < len(k.Pods); i++ {
-			if named[i] || j.violates[i-from] != forbidden {
+			if named[i] || j.violates(i-from) != forbidden {
 				continue
 			}
 			j.move(row, k.Pods[i], 1)
@@ -124,7 +124,7 @@ func (j *dryRun) spareUnnamed(row int, k *state.Ranking, from int, named []bool)
 // known.
 func (j *dryRun) account(k *state.Ranking, from int, named []bool, foreign []engine.NamedVictim, v *engine.NodeVictims, a *namedNode) {
 	j.classify(k, from)
-	violating := func(i int) bool { return i >= from && j.violates[i-from] }
+	violating := func(i int) bool { return i >= from && j.violates(i-from) }
 	last := int32(0)
 	priorities := map[string]int32{}
 	if len(foreign) > 0 {

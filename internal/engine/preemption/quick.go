@@ -32,7 +32,7 @@ type headroom struct {
 var unlimited = headroom{math.MaxInt64, state.Amount{CPU: math.MaxInt64, Memory: math.MaxInt64, Ephemeral: math.MaxInt64}}
 
 func (s headroom) enough() bool {
-	return s.pods >= 0 && s.CPU >= 0 && s.Memory >= 0 && s.Ephemeral >= 0
+	return s.pods|s.CPU|s.Memory|s.Ephemeral >= 0
 }
 
 // headroom returns the headroom of a row without all pods of lower priority, so many with that sum.
@@ -58,6 +58,11 @@ func (s headroom) holds(p *state.Amount) bool {
 // less returns what is left beside pods with the sum.
 func (s headroom) less(pods int64, sum *state.Amount) headroom {
 	return headroom{s.pods - pods, s.Minus(sum)}
+}
+
+// more returns what is left without one of the pods.
+func (s headroom) more(p *state.Amount) headroom {
+	return headroom{s.pods + 1, s.Plus(p)}
 }
 
 // fitsWithout reports whether the other trials let the pod fit without all pods of lower priority.
@@ -97,15 +102,37 @@ func (j *dryRun) evictLast(row int, k *state.Ranking, from int, room headroom, s
 // budget, each group by importance. Amounts are compared directly. The other trials run only for
 // pods that affect them: what fits keeps fitting while other pods come back.
 func (j *dryRun) reprieveQuick(k *state.Ranking, from int, room headroom) {
-	for _, i := range j.order {
-		p := from + int(i)
-		a := j.classes.Amount(k.Of[p].Class)
-		stays := room.holds(a) && (len(j.quick) == 0 || j.fitsBeside(k, p))
-		if stays {
-			room = room.less(1, a)
+	for _, group := range j.order {
+		for i := range group.AllAnd(j.gone) {
+			a := j.classes.Amount(k.Of[from+i].Class)
+			if room.holds(a) && (len(j.quick) == 0 || j.fitsBeside(k, from+i)) {
+				room = room.less(1, a)
+				j.gone.Clear(i)
+			}
 		}
-		j.gone[i] = !stays
 	}
+}
+
+// keepFirst puts back the first pods up to one that does not fit, where amounts alone count, and
+// returns what is left beside them. It looks for them from the end, by the sum of all: those that
+// have to go are mostly few.
+func (j *dryRun) keepFirst(k *state.Ranking, from int, room headroom, sum state.Amount) headroom {
+	j.gone.Zero()
+	room = room.less(int64(len(k.Of)-from), &sum)
+	for g := len(j.order) - 1; g >= 0; g-- {
+		for w := len(j.gone) - 1; w >= 0; w-- {
+			for group := j.order[g][w]; group != 0; {
+				if room.enough() {
+					return room
+				}
+				last := bits.Len64(group) - 1
+				group &^= 1 << last
+				j.gone[w] |= 1 << last
+				room = room.more(j.classes.Amount(k.Of[from+w<<state.ChunkBits+last].Class))
+			}
+		}
+	}
+	return room
 }
 
 // fitsBeside puts a pod back if the other trials still let the pod fit, and reports that.

@@ -26,18 +26,13 @@ type budgetSet struct {
 	list  []DisruptionBudget // by namespace and name
 	byNS  map[string][]int32
 	shape [][]int32 // by shape: the budgets that select it
-	sole  []int32   // by shape: the one budget that selects it, else NoBudget or ManyBudgets
+	sole  []int32   // by class
 }
 
-// What the column of sole budgets holds where not exactly one selects a shape.
-const (
-	NoBudget    = -1
-	ManyBudgets = -2
-)
-
-// Budgets returns the disruption budgets by namespace and name, and by shape which of them select
-// it: all of them, and the only one, which is what dry runs read of most pods. None is to be
-// written.
+// Budgets returns the disruption budgets by namespace and name, by shape which of them select it,
+// and by class the only one, which is what dry runs read of most pods: len(list) where no budget
+// selects them, -1 where several do or one that lists disrupted pods, so that each pod has to be
+// looked at. None is to be written.
 func (s *State) Budgets() (list []DisruptionBudget, byShape [][]int32, sole []int32) {
 	return s.budgets.of(s)
 }
@@ -58,15 +53,15 @@ func (b *budgetSet) of(s *State) (list []DisruptionBudget, byShape [][]int32, so
 	for _, sh := range s.t.shapes[len(b.shape):] {
 		b.shape = append(b.shape, b.matching(sh))
 	}
-	for _, under := range b.shape[len(b.sole):] {
-		switch len(under) {
-		case 0:
-			b.sole = append(b.sole, NoBudget)
-		case 1:
-			b.sole = append(b.sole, under[0])
-		default:
-			b.sole = append(b.sole, ManyBudgets)
+	for _, c := range s.t.columns.of[len(b.sole):] {
+		only := int32(len(b.list))
+		switch under := b.shape[c.shape]; {
+		case len(under) > 1 || len(under) == 1 && len(b.list[under[0]].Disrupted) > 0:
+			only = -1
+		case len(under) == 1:
+			only = under[0]
 		}
+		b.sole = append(b.sole, only)
 	}
 	return b.list, b.shape, b.sole
 }

@@ -117,7 +117,7 @@ func (s *State) ranking(at *[]*Pod, now int64) *Ranking {
 		p := list[key.at]
 		k.Pods[i] = p
 		k.Of[i] = Ranked{ID: p.id, Started: p.Started, Priority: key.priority, Class: p.Class.ID}
-		sum := k.sum.plus(&p.Class.Request.Amount)
+		sum := k.sum.Plus(&p.Class.Request.Amount)
 		k.wraps = k.wraps || !k.sum.fits(sum)
 		k.sum = sum
 	}
@@ -151,7 +151,7 @@ func (k *Ranking) SumFrom(from int, of *ClassColumns) Amount {
 	}
 	var sum Amount
 	for i := from; i < len(k.Of); i++ {
-		sum = sum.plus(of.Amount(k.Of[i].Class))
+		sum = sum.Plus(of.Amount(k.Of[i].Class))
 	}
 	return sum
 }

@@ -27,7 +27,8 @@ func (a Amount) fits(room Amount) bool {
 	return a.CPU <= room.CPU && a.Memory <= room.Memory && a.Ephemeral <= room.Ephemeral
 }
 
-func (a Amount) plus(b *Amount) Amount {
+// Plus is the sum of each resource; it may overflow.
+func (a Amount) Plus(b *Amount) Amount {
 	return Amount{a.CPU + b.CPU, a.Memory + b.Memory, a.Ephemeral + b.Ephemeral}
 }
 
