@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/store"
@@ -69,6 +70,9 @@ func (c *profileCache) get(ctx context.Context, digest string) (*engine.Profile,
 	kept, err := c.st.Profile(ctx, digest)
 	if err != nil {
 		return nil, fmt.Errorf("profile %s: %w", digest, err)
+	}
+	if is := decision.DigestOf(kept.Payload); is != digest {
+		return nil, fmt.Errorf("profile %s: its bytes have digest %s: %w", digest, is, cluster.ErrCorrupt)
 	}
 	if p, err = rules.Restore(kept.Payload); err != nil {
 		return nil, fmt.Errorf("profile %s: %w (%w)", digest, cluster.ErrCorrupt, err)

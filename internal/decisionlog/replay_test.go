@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
+	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/decisionlog/logtest"
@@ -115,6 +117,34 @@ func copiesOf(t *testing.T, h *logtest.Fixture) (a *decision.Answer, put func(id
 		e := &store.Entry{Decision: &d}
 		if err := h.Store.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
 			t.Fatal(id, err, e.Err)
+		}
+	}
+}
+
+// TestDamagedProfile is refused, not used: a replay under it would blame the engine.
+func TestDamagedProfile(t *testing.T) {
+	h := logtest.Open(t, t.TempDir())
+	a, _ := copiesOf(t, h)
+	good, err := h.Store.Decision(t.Context(), a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.Store.Profile(t.Context(), good.ProfileDigest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := *good
+	d.ID, d.ProfileDigest = "d", "sha256:"+strings.Repeat("7", 64)
+	e := &store.Entry{Decision: &d, Profile: &store.Profile{Digest: d.ProfileDigest, Name: p.Name, Payload: p.Payload}}
+	if err := h.Store.Append(t.Context(), []*store.Entry{e}); err != nil || e.Err != nil {
+		t.Fatal(err, e.Err)
+	}
+	for _, r := range []func() error{
+		func() error { _, err := h.Get(t.Context(), d.ID); return err },
+		func() error { _, err := h.Replay(t.Context(), d.ID, decisionlog.Overrides{}); return err },
+	} {
+		if err := r(); !errors.Is(err, cluster.ErrCorrupt) || !strings.Contains(err.Error(), "profile "+d.ProfileDigest) {
+			t.Error(err)
 		}
 	}
 }
