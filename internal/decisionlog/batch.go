@@ -25,6 +25,8 @@ type Batch struct {
 	l    *Log
 	walk *cluster.Walk
 	o    Overrides // profile and configuration at most
+	// digests compares those that are hashed beside; nil: each is compared at once.
+	digests *digests
 
 	stamp [2]string  // an engine and its semantics, those of most records of late
 	note  string     // the unknownStamp of these
@@ -34,7 +36,11 @@ type Batch struct {
 // NewBatch starts a batch over a cluster's records. Overrides may replace
 // profile and configuration.
 func (l *Log) NewBatch(name string, o Overrides) *Batch {
-	return &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}}
+	b := &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}}
+	if b.o.none() {
+		b.digests = newDigests()
+	}
+	return b
 }
 
 // Item is a record made ready to be answered again.
@@ -192,12 +198,16 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	if err := rec.kind.read(ctx, b.l, rec); err != nil {
 		return nil, err
 	}
+	beside := evaluated && b.digests != nil
+	if evaluated {
+		e.undigested = beside
+	}
 	r, err := rec.kind.replay(ctx, b.l, rec, view, &b.o, b.walk.Decide)
 	if err != nil {
 		return nil, err
 	}
 	defer r.release()
-	same := r.digest == i.d.AnswerDigest
+	same := beside || r.digest == i.d.AnswerDigest
 	if evaluated && r.Profile.Name != e.profile.Name {
 		same = false
 	}
@@ -205,11 +215,17 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 		_, same, err = b.l.effects(ctx, rec, r)
 		same = same && !r.showsAnother(rec)
 	}
+	if err == nil && same && beside {
+		b.digests.add(r.form, r.Result, i.d.AnswerDigest)
+	}
 	if err != nil || same {
 		return nil, err
 	}
-	if evaluated && i.template != nil { // the whole record is read more than once
-		e.pod, e.owned = i.pod(), false
+	if evaluated {
+		e.undigested = false
+		if i.template != nil { // the whole record is read more than once
+			e.pod, e.owned = i.pod(), false
+		}
 	}
 	return b.describe(ctx, rec)
 }
@@ -251,13 +267,30 @@ func (b *Batch) describe(ctx context.Context, rec *record) (*BatchDifference, er
 	return out, nil
 }
 
-// Verify compares the state that the batch has reached with its recorded
-// digest. After an error that wraps cluster.ErrCorrupt, what was answered since
-// the last time may be wrong, and is to be answered again after Careful.
-func (b *Batch) Verify() error { return b.walk.Verify() }
+// ErrDiffer is the error of answers some of which differ, where it is not known which ones.
+var ErrDiffer = errors.New("digests of answers differ from the recorded ones")
 
-// Careful makes the batch verify every state before it is used.
-func (b *Batch) Careful() { b.walk.Careful() }
+// Verify compares the state that the batch has reached, and the answers since the last time, with
+// the recorded digests. After an error that wraps cluster.ErrCorrupt, or is ErrDiffer, what was
+// answered since the last time may be wrong, and is to be answered again, after Careful or AtOnce.
+func (b *Batch) Verify() error {
+	if err := b.walk.Verify(); err != nil {
+		return err
+	}
+	if b.digests != nil && !b.digests.agree() {
+		return ErrDiffer
+	}
+	return nil
+}
+
+// AtOnce makes the batch compare every digest before it goes on.
+func (b *Batch) AtOnce() { b.digests = nil }
+
+// Careful makes the batch verify every state before it is used, too.
+func (b *Batch) Careful() {
+	b.AtOnce()
+	b.walk.Careful()
+}
 
 // Encode writes a difference for the store.
 func (d *BatchDifference) Encode() ([]byte, error) {

@@ -41,7 +41,9 @@ type Evaluated struct {
 	owned   bool        // by the question at hand, which may write it
 	like    *corev1.Pod // engine.Options.Like
 	profile *engine.Profile
-	names   []string // the candidates on the recorded revision, once they are read; nil: all
+	// undigested has replay leave the digest to its caller.
+	undigested bool
+	names      []string // the candidates on the recorded revision, once they are read; nil: all
 }
 
 // newEvaluated returns what a replay needs of an outcome.
@@ -148,8 +150,12 @@ func (e *Evaluated) replay(ctx context.Context, l *Log, rec *record, v *cluster.
 	if err != nil {
 		return nil, err
 	}
-	form, _ := digest.FormOf(rec.Engine)
-	return &replayed{Outcome: out, digest: form.Of(out.Result)}, nil
+	r := &replayed{Outcome: out}
+	r.form, _ = digest.FormOf(rec.Engine)
+	if !e.undigested {
+		r.digest = r.form.Of(out.Result)
+	}
+	return r, nil
 }
 
 // effects implements Kind.

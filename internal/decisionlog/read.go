@@ -40,6 +40,7 @@ type replayer interface {
 type replayed struct {
 	*decision.Outcome                  // nil where the engine was not called
 	fixed             *engine.Decision // the answer then; nil where it was
+	form              digest.Form      // of the record
 	digest            string
 }
 

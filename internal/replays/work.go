@@ -184,9 +184,6 @@ func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Item) error
 	turn := time.Now()
 	for page := range pages {
 		for _, a := range page {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 			if err := r.one(ctx, a); err != nil {
 				return err
 			}
@@ -209,6 +206,9 @@ func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Item) error
 
 // one answers a record again and counts it.
 func (r *run) one(ctx context.Context, a *decisionlog.Item) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if b := r.j.o.Budget; b != nil {
 		claim := b.PatientClaim()
 		defer claim.End()
@@ -237,27 +237,10 @@ func (r *run) one(ctx context.Context, a *decisionlog.Item) error {
 	return nil
 }
 
-// commit makes what came since the last time durable. The state is verified
-// before: were it wrong, all of it is done again with care.
+// commit makes what came since the last time durable. State and answers are verified before.
 func (r *run) commit(ctx context.Context) error {
-	if err := r.batch.Verify(); err != nil {
-		if !errors.Is(err, cluster.ErrCorrupt) {
-			return err
-		}
-		r.j.o.Log.LogAttrs(ctx, slog.LevelError, "a batch replay came upon damaged revisions", slog.String("replay", r.part.Replay), slog.String("error", err.Error()))
-		r.batch.Careful()
-		state, total := r.at.State, r.at.Total
-		again := r.chunk
-		r.at, r.chunk, r.differ = *r.part, nil, nil
-		for _, a := range again {
-			if err := r.one(ctx, a); err != nil {
-				return err
-			}
-		}
-		if r.at.State = state; state == store.ReplayDone {
-			total = r.at.Done
-		}
-		r.at.Total = total
+	if err := r.verify(ctx); err != nil {
+		return err
 	}
 	after := r.at
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after, r.differ, r.j.o.Lease)
@@ -270,4 +253,34 @@ func (r *run) commit(ctx context.Context) error {
 	r.chunk, r.size, r.differ, r.committed = r.chunk[:0], 0, nil, time.Now()
 	r.ended = (&store.Replay{State: state}).Ended()
 	return nil
+}
+
+// verify holds the state and the answers since the last time against their recorded digests. Where
+// these are others all of it is done again: with each answer compared at once, which tells those
+// that differ, and with care, were the state wrong.
+func (r *run) verify(ctx context.Context) error {
+	for {
+		switch err := r.batch.Verify(); {
+		case err == nil:
+			return nil
+		case errors.Is(err, decisionlog.ErrDiffer):
+			r.batch.AtOnce()
+		case errors.Is(err, cluster.ErrCorrupt):
+			r.j.o.Log.LogAttrs(ctx, slog.LevelError, "a batch replay came upon damaged revisions", slog.String("replay", r.part.Replay), slog.String("error", err.Error()))
+			r.batch.Careful()
+		default:
+			return err
+		}
+		state, total := r.at.State, r.at.Total
+		r.at, r.differ = *r.part, nil
+		for _, a := range r.chunk {
+			if err := r.one(ctx, a); err != nil {
+				return err
+			}
+		}
+		if r.at.State = state; state == store.ReplayDone {
+			total = r.at.Done
+		}
+		r.at.Total = total
+	}
 }

@@ -70,7 +70,10 @@ var decisionFaults = []fault{
 	r.differ = append(r.differ, &store.ReplayDifference{`},
 	}},
 	{"replay-unverified", "a walked state is never held against its digest", "./internal/replays", "TestDamagedChangeSpoilsNothingElse", []edit{
-		{"internal/replays/work.go", `if err := r.batch.Verify(); err != nil {`, `if err := r.batch.Verify(); err != nil && false {`},
+		{"internal/decisionlog/batch.go", `if err := b.walk.Verify(); err != nil {`, `if err := b.walk.Verify(); err != nil && false {`},
+	}},
+	{"replay-uncompared", "digests that are hashed beside are not compared", "./internal/replays", "TestWhatCannotBeReplayedIsAnError", []edit{
+		{"internal/decisionlog/digests.go", `string(text[:]) != e.want[i]`, `string(text[:]) != e.want[i] && false`},
 	}},
 	{"replay-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/replays", "TestCancelIsHeard", []edit{
 		{"internal/replays/work.go", `r.ended = (&store.Replay{State: state}).Ended()`, `r.ended = (&store.Replay{State: state}).Ended() && false`},

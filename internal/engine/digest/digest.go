@@ -54,11 +54,29 @@ func (f Form) Of(r *engine.Result) string {
 	return r.Digest
 }
 
-// hash encodes the answer, section by section, each after a mark, and hashes it.
 func (f Form) hash(r *engine.Result) string {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
-	b := append(append((*buffer)[:0], "berth-answer-"...), '0'+byte(f))
+	*buffer = f.Append((*buffer)[:0], r)
+	text := Sum(*buffer)
+	return string(text[:])
+}
+
+// Text is a digest as records have it.
+type Text [len(prefix) + 2*sha256.Size]byte
+
+const prefix = "sha256:"
+
+// Sum returns the digest of an answer as Append encodes it.
+func Sum(encoded []byte) (t Text) {
+	sum := sha256.Sum256(encoded)
+	hex.Encode(t[copy(t[:], prefix):], sum[:])
+	return t
+}
+
+// Append encodes the answer, section by section, each after a mark. The digest is the hash of that.
+func (f Form) Append(b []byte, r *engine.Result) []byte {
+	b = append(append(b, "berth-answer-"...), '0'+byte(f))
 	b = AppendText(b, string(r.Outcome))
 	b = AppendText(b, r.Node())
 	b = append(b, r.Query.Nodes.NamesDigest()...)
@@ -112,12 +130,7 @@ func (f Form) hash(r *engine.Result) string {
 	}
 	// A new part of an answer gets its section here, with a mark of its own, and writes nothing
 	// where it is absent.
-	sum := sha256.Sum256(b)
-	*buffer = b
-	var text [len("sha256:") + 2*sha256.Size]byte
-	copy(text[:], "sha256:")
-	hex.Encode(text[len("sha256:"):], sum[:])
-	return string(text[:])
+	return b
 }
 
 // AppendText adds a text to the encoding of an answer.
