@@ -20,11 +20,11 @@ func (s *Scheduler) admit(p *Prepared) {
 		return
 	}
 	uid, js := p.Question.Pod.UID, p.Question.PodJSON
-	if k := podKey(p.Question.Pod.Namespace, p.Question.Pod.Name); uid == kubeobj.DerivedUID(k) {
-		switch held := p.State.Pod(k.Namespace, k.Name); {
-		case held != nil:
+	k := podKey(p.Question.Pod.Namespace, p.Question.Pod.Name)
+	if held := p.State.Pod(k.Namespace, k.Name); (held != nil || p.Bind) && uid == kubeobj.DerivedUID(k) {
+		if held != nil {
 			uid = types.UID(held.UID)
-		case p.Bind:
+		} else {
 			uid = kubeobj.GivenUID(k, p.View.Revision+1)
 		}
 	}

@@ -89,20 +89,36 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 		d.Node = r.Node()
 	}
 	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
+	lists := engine.Shared(r, listsKey{}, func() (answerLists, bool) { return l.listsOf(r), true })
+	d.Failures, d.Scores = lists.failures, lists.scores
+	return d, finish(d, newEvaluated(o), began)
+}
+
+// answerLists are the lists of a record that follow from the answer alone. Records of equal
+// questions share them.
+type answerLists struct {
+	failures []store.Failure
+	scores   []store.Score
+}
+
+type listsKey struct{}
+
+func (l *Log) listsOf(r *engine.Result) (out answerLists) {
 	names := explain.RejectedNames(r, maxNamed)
 	for i, f := range explain.Failures(r) {
-		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
+		out.failures = append(out.failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
 	}
-	if r.Scored {
-		for i, v := range explain.TopScores(r, l.o.TopScores) {
-			plugins := make(store.PluginScores, len(v.Scores))
-			for j, p := range v.Scores {
-				plugins[j] = store.PluginScore(p)
-			}
-			d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
+	if !r.Scored {
+		return out
+	}
+	for i, v := range explain.TopScores(r, l.o.TopScores) {
+		plugins := make(store.PluginScores, len(v.Scores))
+		for j, p := range v.Scores {
+			plugins[j] = store.PluginScore(p)
 		}
+		out.scores = append(out.scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
 	}
-	return d, finish(d, newEvaluated(o), began)
+	return out
 }
 
 // victims lists the pods to evict: from the node chosen, or from all that
