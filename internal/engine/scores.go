@@ -149,8 +149,8 @@ func NormalizeBytesByMax(q *Query, feasible state.Bits, raw []uint8, out *Scores
 // nothing.
 func NormBytesByMax(norm, raw []uint8, most int64, reverse bool) {
 	var known [math.MaxUint8 + 1]uint8
-	for n := range known {
-		known[n] = uint8(NormalByMax(int64(n), most, reverse))
+	for n := range most + 1 {
+		known[n] = uint8(NormalByMax(n, most, reverse))
 	}
 	for row, n := range raw {
 		norm[row] = known[n]

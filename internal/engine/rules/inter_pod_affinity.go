@@ -97,9 +97,7 @@ func (d *domainCounts) mark(out state.Bits) {
 	}
 	for v, n := range d.n {
 		if n > 0 {
-			for _, row := range d.column.Rows[v] {
-				out.Set(int(row))
-			}
+			d.column.AddRows(v, out)
 		}
 	}
 }
@@ -246,10 +244,8 @@ func (s *affinityCounts) nearRows(q *engine.Query) state.Bits {
 	for _, d := range s.near {
 		ok := q.Bits()
 		if alone {
-			for _, rows := range d.column.Rows {
-				for _, row := range rows {
-					ok.Set(int(row))
-				}
+			for v := range d.column.Values {
+				d.column.AddRows(v, ok)
 			}
 		} else {
 			d.mark(ok)

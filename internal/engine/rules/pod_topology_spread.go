@@ -126,18 +126,7 @@ func countDomains(q *engine.Query, list []*spreadConstraint, keyed state.Bits) [
 			if counting == nil {
 				counting = keyed
 			}
-			n.eligible = make([]bool, len(c.column.Values))
-			for from, to := range counting.Runs() {
-				if n.domains == len(n.eligible) {
-					break
-				}
-				for _, v := range c.column.Value[from:to] {
-					if v >= 0 && !n.eligible[v] {
-						n.eligible[v] = true
-						n.domains++
-					}
-				}
-			}
+			n.eligible, n.domains = c.column.Occurring(counting)
 		}
 		met := 0 // domains with a matching pod
 		for _, seg := range c.matching(q) {

@@ -77,6 +77,16 @@ func (b Bits) Within(o Bits) bool {
 	return true
 }
 
+// Meets reports whether a row is in both sets.
+func (b Bits) Meets(o Bits) bool {
+	for i, w := range b {
+		if w&o[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Zero empties the set.
 func (b Bits) Zero() { clear(b) }
 

@@ -111,7 +111,45 @@ type Column struct {
 	Values []string // distinct values in order of first row by name
 	Rows   [][]int32
 	Whole  bool
+	sets   []Bits // the rows by value, of few values
 	index  map[string]int32
+}
+
+// maxColumnSets is the number of values up to which a column keeps the set of each.
+const maxColumnSets = 16
+
+// AddRows adds the rows of a value to a set.
+func (c *Column) AddRows(value int, out Bits) {
+	if c.sets != nil {
+		out.Or(c.sets[value])
+		return
+	}
+	for _, row := range c.Rows[value] {
+		out.Set(int(row))
+	}
+}
+
+// Occurring reports of each value whether one of some rows has it, and counts these values.
+func (c *Column) Occurring(rows Bits) (of []bool, n int) {
+	of = make([]bool, len(c.Values))
+	for v, set := range c.sets {
+		of[v] = set.Meets(rows)
+	}
+	if c.sets == nil {
+		for from, to := range rows.Runs() {
+			for _, v := range c.Value[from:to] {
+				if v >= 0 {
+					of[v] = true
+				}
+			}
+		}
+	}
+	for _, has := range of {
+		if has {
+			n++
+		}
+	}
+	return of, n
 }
 
 // Lookup returns the index of a value; -1 where no node has it.
@@ -154,6 +192,15 @@ func (s *NodeSet) Column(key string) *Column {
 		n += len(rows)
 	}
 	c.Whole = n == s.n
+	if len(c.Values) <= maxColumnSets {
+		c.sets = make([]Bits, len(c.Rows))
+		for v, rows := range c.Rows {
+			c.sets[v] = NewBits(len(s.rows))
+			for _, row := range rows {
+				c.sets[v].Set(int(row))
+			}
+		}
+	}
 	s.memo.mu.Lock()
 	defer s.memo.mu.Unlock()
 	if have := s.memo.columns[key]; have != nil {
@@ -170,6 +217,9 @@ func (c *Column) bytes() int {
 	n := len(c.Key) + 4*len(c.Value) + valueBytes*len(c.Values)
 	for _, rows := range c.Rows {
 		n += 4 * cap(rows)
+	}
+	for _, set := range c.sets {
+		n += 8 * len(set)
 	}
 	return n
 }

@@ -37,12 +37,7 @@ func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) b
 // HasTaintSet reports whether a row of in has one of the TaintSets.
 func (s *NodeSet) HasTaintSet(set int, in Bits) bool {
 	if set < maxTaintRows {
-		for i, word := range s.tainted[set] {
-			if word&in[i] != 0 {
-				return true
-			}
-		}
-		return false
+		return s.tainted[set].Meets(in)
 	}
 	for i, of := range s.taintSet {
 		if int(of) == set && in.Has(i) {
