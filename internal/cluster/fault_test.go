@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -295,7 +296,7 @@ func TestCompiledAnew(t *testing.T) {
 }
 
 func TestParseID(t *testing.T) {
-	for id, want := range map[string]int64{"prod@1042": 1042, "prod@latest": 0, "p@1": 1, "prod": -1, "prod@0": -1, "prod@-1": -1, "prod@01": -1, "Prod@1": -1, "-a@1": -1, "a-@1": -1, "@1": -1, "prod@": -1, "a@b@1": -1} {
+	for id, want := range map[string]int64{"prod@1042": 1042, "prod@latest": 0, "p@1": 1, "prod": -1, "prod@0": -1, "prod@-1": -1, "prod@01": -1, "Prod@1": -1, "-a@1": -1, "a-@1": -1, "@1": -1, "prod@": -1, "a@b@1": -1, "a-0-z@7": 7, "a_@1": -1, "ä@1": -1, strings.Repeat("a", 63) + "@1": 1, strings.Repeat("a", 64) + "@1": -1} {
 		name, n, err := ParseID(id)
 		if bad := want < 0; (err != nil) != bad || !bad && (n != want || FormatID(name, n) != id) {
 			t.Errorf("%s: %s %d %v", id, name, n, err)

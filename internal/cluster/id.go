@@ -2,15 +2,12 @@ package cluster
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
 // latest stands for the newest revision in an id.
 const latest = "latest"
-
-var validName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // FormatID writes a snapshot's id, "prod@1042"; revision 0 is "prod@latest".
 func FormatID(cluster string, revision int64) string {
@@ -43,8 +40,18 @@ func ParseID(s string) (cluster string, revision int64, err error) {
 // CheckName returns nil for the valid name of a cluster: lower case letters, digits
 // and hyphens, at most 63, no hyphen at either end. Errors are *InvalidError.
 func CheckName(name string) error {
-	if !validName.MatchString(name) {
+	if !validName(name) {
 		return &InvalidError{Field: "cluster", Detail: fmt.Sprintf("%q is not a cluster's name: lower case letters, digits and inner hyphens, at most 63", name)}
 	}
 	return nil
+}
+
+func validName(name string) bool {
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	n := len(name)
+	return n > 0 && n <= 63 && name[0] != '-' && name[n-1] != '-'
 }
