@@ -56,4 +56,6 @@ type Answer struct {
 	// Warnings name the parts of the request that were ignored, and what the answer does not
 	// show of it. They are of the request, and not recorded.
 	Warnings []string `json:"warnings,omitempty"`
+
+	members []byte // JSON of the engine's decision; nil until EncodeDecision
 } // @name Decision
