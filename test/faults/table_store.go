@@ -61,7 +61,13 @@ var storeFaults = []fault{
 		{"internal/store/sqlite/vfs_linux.go", `libc.Xfdatasync(tls, u.Fh) != 0`, `libc.Xfdatasync(tls, u.Fh) != 0 && false`},
 	}},
 	{"stored-id-refused", "a batch with a record that is stored already is refused whole", "./internal/store/sqlite", "TestStore", []edit{
-		{"internal/store/sqlite/append.go", `if taken(err) {`, `if taken(err) && false {`},
+		{"internal/store/sqlite/append.go", `if taken(err) || `, `if taken(err) && false || `},
+	}},
+	{"outdated-head-refuses", "an entry is refused for a head that is not the one in the file any more", "./internal/store/sqlite", "TestOutdatedHeads", []edit{
+		{"internal/store/sqlite/append.go", `if !all && refuses(entries) {`, `if false && refuses(entries) {`},
+	}},
+	{"outdated-head-moved", "a head is moved on from what was remembered, not from what is in the file", "./internal/store/sqlite", "TestOutdatedHeads", []edit{
+		{"internal/store/sqlite/statements.go", `AND last_seq = ?10`, `AND ?10 = ?10`},
 	}},
 	{"skip-parent-check", "a change on a parent that is not the newest is written all the same", "./internal/cluster", "TestStaleParentIsAConflict", []edit{
 		{"internal/cluster/write.go", `case revision == 0 || revision == head.Revision:`, `case revision == 0 || revision == head.Revision || true:`},

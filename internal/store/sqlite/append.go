@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,25 +23,31 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 		return s.usable()
 	}
 	err := s.append(ctx, entries, false)
-	if taken(err) {
+	if taken(err) || errors.Is(err, errRemembered) {
 		err = s.append(ctx, entries, true)
 	}
 	return err
 }
 
-// append writes entries in one transaction. Without known, ids and parents count as new: they are
-// random, and one that is stored already is refused by its index.
-func (s *Store) append(ctx context.Context, entries []*store.Entry, known bool) error {
+// append writes entries in one transaction. Unless all is to be read, ids and parents count as new:
+// they are random, and one that is stored already is refused by its index. And remembered heads are
+// not read: the update of a head compares it.
+func (s *Store) append(ctx context.Context, entries []*store.Entry, all bool) error {
 	var b *batch.Batch
-	err := s.write(ctx, func(w *writer) error {
+	err := s.transact(ctx, func(w *writer) error {
 		b = batch.New(entries, &s.stamps)
-		if err := readFacts(w, b, known); err != nil {
+		before, err := readFacts(w, b, all)
+		if err != nil {
 			return fmt.Errorf("append %d entries: %w", len(entries), err)
 		}
 		b.Judge()
-		if err := writeBatch(ctx, w, b); err != nil {
+		if !all && refuses(entries) {
+			return errRemembered
+		}
+		if err := writeBatch(ctx, w, b, before); err != nil {
 			return fmt.Errorf("append %d entries: %w", len(entries), err)
 		}
+		w.remember(b)
 		return nil
 	})
 	if err == nil {
@@ -49,16 +56,16 @@ func (s *Store) append(ctx context.Context, entries []*store.Entry, known bool) 
 	return err
 }
 
-// readFacts reads what the judge needs. There is one writer, so that nothing changes until the
-// commit.
-func readFacts(w *writer, b *batch.Batch, known bool) error {
+// readFacts reads what the judge needs, and returns the heads that are stored. There is one writer,
+// so that nothing changes until the commit.
+func readFacts(w *writer, b *batch.Batch, all bool) (before map[string]batch.Head, err error) {
 	reads := b.Reads()
+	if before, err = w.readHeads(reads.Clusters, all); err != nil {
+		return nil, err
+	}
 	for _, cluster := range reads.Clusters {
-		h := &batch.Head{}
-		if _, err := w.maybe(sqlHead, []any{cluster}, &h.Newest, &h.Token, &h.Seq, &h.Seal, &h.SealHash); err != nil {
-			return err
-		}
-		b.Heads[cluster] = h
+		h := before[cluster]
+		b.Heads[cluster] = &h
 	}
 	for i, cluster := range reads.NumberClusters {
 		// Most decisions are on the head, and no revision is above it.
@@ -72,7 +79,7 @@ func readFacts(w *writer, b *batch.Batch, known bool) error {
 		var token string
 		found, err := w.maybe(sqlToken, []any{cluster, reads.Numbers[i]}, &token)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if found {
 			b.Tokens[batch.RevisionKey{Cluster: cluster, Number: reads.Numbers[i]}] = token
@@ -82,24 +89,24 @@ func readFacts(w *writer, b *batch.Batch, known bool) error {
 		var id string
 		found, err := w.maybe(sqlGap, []any{g.Cluster, g.ID}, &id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b.StoredGaps[g] = found
 	}
-	if !known {
-		return nil
+	if !all {
+		return before, nil
 	}
 	for i, cluster := range reads.ParentClusters {
 		var child int64
 		found, err := w.maybe(sqlChild, []any{cluster, reads.Parents[i]}, &child)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if found {
 			b.Parents[batch.ParentKey{Cluster: cluster, Token: reads.Parents[i]}] = true
 		}
 	}
-	return readIDs(w, b, reads.IDs)
+	return before, readIDs(w, b, reads.IDs)
 }
 
 // readIDs reads which decisions are stored, all in one statement.
@@ -119,8 +126,8 @@ func readIDs(w *writer, b *batch.Batch, ids []string) error {
 	})
 }
 
-// writeBatch writes what the judge left.
-func writeBatch(ctx context.Context, w *writer, b *batch.Batch) error {
+// writeBatch writes what the judge left. before has the heads that are stored.
+func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[string]batch.Head) error {
 	for _, p := range b.Profiles {
 		if _, err := w.exec(sqlPutProfile, p.Digest, p.Name, notNull(p.Payload)); err != nil {
 			return err
@@ -189,9 +196,7 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch) error {
 		}
 	}
 	for _, cluster := range b.Changed() {
-		h := b.Heads[cluster]
-		err := one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions, h.Seal, notNull(h.SealHash))
-		if err != nil {
+		if err := w.moveHead(cluster, b.Heads[cluster], before); err != nil {
 			return err
 		}
 	}

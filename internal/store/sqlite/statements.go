@@ -12,15 +12,14 @@ const (
 	sqlCommit   = `COMMIT`
 	sqlRollback = `ROLLBACK`
 
-	sqlHead = `SELECT newest, token, last_seq, seals, seal_hash FROM clusters WHERE cluster = ?`
+	sqlHead    = `SELECT newest, token, last_seq, seals, seal_hash FROM clusters WHERE cluster = ?`
+	sqlNewHead = `INSERT INTO clusters (cluster, newest, token, revisions, decisions, last_seq, seals, seal_hash)
+VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)`
 	// The books are kept by difference, so that one statement a batch and
-	// cluster is enough.
-	sqlPutHead = `INSERT INTO clusters (cluster, newest, token, revisions, decisions, last_seq, seals, seal_hash)
-VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7)
-ON CONFLICT (cluster) DO UPDATE SET newest = excluded.newest, token = excluded.token,
-  seals = excluded.seals, seal_hash = excluded.seal_hash,
-  revisions = revisions + excluded.revisions, decisions = decisions + excluded.decisions,
-  last_seq = last_seq + excluded.decisions`
+	// cluster is enough. What the batch was judged by is compared.
+	sqlMoveHead = `UPDATE clusters SET newest = ?2, token = ?3, seals = ?6, seal_hash = ?7,
+  revisions = revisions + ?4, decisions = decisions + ?5, last_seq = last_seq + ?5
+WHERE cluster = ?1 AND newest = ?8 AND token = ?9 AND last_seq = ?10 AND seals = ?11 AND seal_hash = ?12`
 	// What stays of a cluster: the last number given, and the end of its hash chain.
 	sqlEmptyHead = `UPDATE clusters SET newest = 0, token = '', revisions = 0, decisions = 0
 WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`

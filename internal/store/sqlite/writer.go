@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"berth/internal/store"
+	"berth/internal/store/batch"
 )
 
 // writer is the one connection that writes, with its prepared statements.
@@ -21,6 +22,8 @@ type writer struct {
 	// changes are the statements that exec runs, and args what it binds to one.
 	changes map[string]change
 	args    []driver.NamedValue
+	// heads are those of clusters as the appends since the last other write left them.
+	heads map[string]batch.Head
 }
 
 // change is a prepared statement of the driver itself: database/sql allocates 1.4 kB for the values
@@ -36,7 +39,7 @@ func openWriter(ctx context.Context, path string, o Options) (_ *writer, err err
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	w := &writer{db: db, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, changes: map[string]change{}}
+	w := &writer{db: db, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, changes: map[string]change{}, heads: map[string]batch.Head{}}
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -158,7 +161,15 @@ func (w *writer) close() error {
 
 // write runs fn in one immediate transaction, alone. An error or a panic of fn
 // undoes everything.
-func (s *Store) write(ctx context.Context, fn func(w *writer) error) (err error) {
+func (s *Store) write(ctx context.Context, fn func(w *writer) error) error {
+	return s.transact(ctx, func(w *writer) error {
+		clear(w.heads)
+		return fn(w)
+	})
+}
+
+// transact is write of a fn that keeps the writer's heads as they are stored.
+func (s *Store) transact(ctx context.Context, fn func(w *writer) error) (err error) {
 	if err := s.usable(); err != nil {
 		return err
 	}
@@ -187,6 +198,7 @@ func (s *Store) write(ctx context.Context, fn func(w *writer) error) (err error)
 			// SQLite may have undone it already and then says so: either way
 			// nothing is left of it.
 			_, _ = w.exec(sqlRollback)
+			clear(w.heads)
 		}
 	}()
 	if err := fn(w); err != nil {
