@@ -142,6 +142,29 @@ func TestUpdatesAreAdmitted(t *testing.T) {
 	h.refused(http.StatusNotFound, `{"patch":[{"kind":"Node","name":"n7","type":"merge","patch":{}}]}`)
 }
 
+// A claim's manifest does not undo its binding, and what is immutable stays.
+func TestClaimsStayBound(t *testing.T) {
+	const (
+		meta     = `"apiVersion":"v1","metadata":{"name":"data","namespace":"shop"}`
+		manifest = `{"kind":"PersistentVolumeClaim",` + meta + `,"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`
+		bound    = `{"kind":"PersistentVolumeClaim",` + meta + `,"spec":{"accessModes":["ReadWriteOnce"],"storageClassName":"fast","volumeName":"v","resources":{"requests":{"storage":"1Gi"}}},"status":{"phase":"Bound"}}`
+		class    = `{"kind":"StorageClass","apiVersion":"storage.k8s.io/v1","metadata":{"name":"fast"},"provisioner":"p"}`
+	)
+	h := ledgerOf(t, bound, class)
+	h.change(http.StatusOK, `{"apply":[`+manifest+`]}`)
+	for field, body := range map[string]string{
+		"apply[0].spec":              `{"apply":[` + strings.Replace(manifest, "ReadWriteOnce", "ReadWriteMany", 1) + `]}`,
+		"patch[0].spec":              `{"patch":[{"kind":"PersistentVolumeClaim","namespace":"shop","name":"data","type":"merge","patch":{"spec":{"volumeName":"w"}}}]}`,
+		"apply[0].volumeBindingMode": `{"apply":[` + strings.Replace(class, `"provisioner"`, `"volumeBindingMode":"WaitForFirstConsumer","provisioner"`, 1) + `]}`,
+	} {
+		if p := h.refused(http.StatusUnprocessableEntity, body); len(p.Errors) == 0 || p.Errors[0].Field != field {
+			t.Errorf("%s: %+v", field, p.Errors)
+		}
+	}
+	h.change(http.StatusCreated, `{"apply":[`+strings.Replace(manifest, "1Gi", "2Gi", 1)+`]}`)
+	h.change(http.StatusCreated, `{"replace":[`+manifest+`]}`)
+}
+
 func TestPrioritiesAreResolvedOnce(t *testing.T) {
 	class := func(name, value, more string) string {
 		return `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"` + name + `"},"value":` + value + more + `}`

@@ -12,8 +12,9 @@ var (
 	keptOfMetadata = []string{"uid", "labels", "annotations", "ownerReferences", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
 	// keptOf is what an object keeps where a manifest that is applied to it does not
 	// have the field: what others than the manifest's author write. In a Pod that is
-	// the bind and admission, in a Node those who cordon and taint it and its kubelet.
-	// The status of any other kind stays whole.
+	// the bind and admission, in a Node those who cordon and taint it and its kubelet, in
+	// claims and volumes the controllers that bind them. The status of any other kind stays
+	// whole.
 	keptOf = map[string]map[string][]string{
 		"Pod": {
 			"spec":   {"nodeName", "priority", "priorityClassName", "preemptionPolicy", "overhead", "tolerations", "ephemeralContainers"},
@@ -23,6 +24,8 @@ var (
 			"spec":   {"taints", "unschedulable"},
 			"status": {"capacity", "allocatable", "conditions", "images", "declaredFeatures"},
 		},
+		"PersistentVolumeClaim": {"spec": {"volumeName", "storageClassName"}, "status": {whole}},
+		"PersistentVolume":      {"spec": {"claimRef"}, "status": {whole}},
 	}
 )
 

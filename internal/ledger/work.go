@@ -168,6 +168,10 @@ func (w *work) update(s *step, o, held kubeobj.Object) error {
 		if err := w.oneDefault(s, x); err != nil {
 			return err
 		}
+	default:
+		if errs := kubeobj.ValidateKindUpdate(o, held); len(errs) > 0 {
+			return w.refuse(s, errs)
+		}
 	}
 	w.put(o)
 	return nil
