@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
@@ -52,17 +53,42 @@ func BenchmarkDecide(b *testing.B) {
 	for _, q := range enginetest.Questions() {
 		b.Run(q.Name, func(b *testing.B) {
 			_, s := large()
-			p := profileOf(b, &q, s)
-			b.ReportAllocs()
-			for b.Loop() {
-				r, err := engine.Decide(s, q.Pod, p, engine.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.Release()
-			}
+			first(b, &q, s)
 		})
 	}
+}
+
+// first decides a question as that about the first pod of its kind.
+func first(b *testing.B, q *enginetest.Question, s *state.State) {
+	b.Helper()
+	p := profileOf(b, q, s)
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := engine.Decide(s, q.Pod, p, engine.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r.Release()
+	}
+}
+
+// BenchmarkDecideMixed is the first question of BenchmarkDecide about nodes of which hardly two
+// offer the same memory, as kubelets report it.
+func BenchmarkDecideMixed(b *testing.B) {
+	var objects []any
+	for i, o := range enginetest.Large(enginetest.FullSize) {
+		if n, ok := o.(*corev1.Node); ok {
+			memory := n.Status.Allocatable[corev1.ResourceMemory]
+			memory.Sub(*resource.NewQuantity(int64(i%977)<<10, resource.BinarySI))
+			n.Status.Allocatable[corev1.ResourceMemory] = memory
+		}
+		objects = append(objects, o)
+	}
+	s, err := enginetest.State(objects...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	first(b, &enginetest.Questions()[0], s)
 }
 
 // BenchmarkDecideAgain decides the questions of BenchmarkDecide as a running service does: pods

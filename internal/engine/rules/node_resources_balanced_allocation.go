@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"math/bits"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
@@ -81,11 +82,19 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 // balancedOfPair is the default case, cpu and memory. It returns false where a score does not fit a
 // byte, or the one without the pod is not known, since amounts overflow.
 func balancedOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
-	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).Balanced, func(c *state.Capacity, u state.Use) int64 {
-		if c.CPU == 0 || c.Memory == 0 {
-			return 75 // with one resource there is nothing to balance
+	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).Balanced, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
+		for ; rows != 0; rows &= rows - 1 {
+			k := bits.TrailingZeros16(rows)
+			u, c := &uses[k], &capacities[k]
+			if c.CPU == 0 || c.Memory == 0 {
+				out[k] = 75 // with one resource there is nothing to balance
+				continue
+			}
+			n := compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced))
+			all |= n | int64(u.Unbalanced)
+			out[k] = uint8(n)
 		}
-		return compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced)) | int64(u.Unbalanced)&^math.MaxUint8
+		return all
 	})
 }
 

@@ -216,38 +216,44 @@ func plainPair(list []asked) bool {
 // leastOfPair is LeastAllocated for cpu and memory of equal weight. It returns false where a score
 // does not fit a byte, since amounts overflow.
 func leastOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
-	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).PercentLeft, func(c *state.Capacity, u state.Use) int64 {
-		switch {
-		case c.CPU != 0 && c.Memory != 0:
-			return (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
-		case c.CPU != 0:
-			return least(u.NonZeroCPU+cpu, c.CPU)
-		case c.Memory != 0:
-			return least(u.NonZeroMem+memory, c.Memory)
+	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).PercentLeft, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
+		for ; rows != 0; rows &= rows - 1 {
+			k := bits.TrailingZeros16(rows)
+			u, c, n := &uses[k], &capacities[k], int64(0)
+			switch {
+			case c.CPU != 0 && c.Memory != 0:
+				n = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
+			case c.CPU != 0:
+				n = least(u.NonZeroCPU+cpu, c.CPU)
+			case c.Memory != 0:
+				n = least(u.NonZeroMem+memory, c.Memory)
+			}
+			all |= n
+			out[k] = uint8(n)
 		}
-		return 0
+		return all
 	})
 }
 
-// scorePair scores by cpu and memory: blocks of nodes by what the pods there take of them, and by
-// one the nodes of which that does not tell. It returns false where a score does not fit a byte.
+// scorePair scores by cpu and memory: blocks of nodes by what the pods there take of them, and with
+// rest those of a block's nodes of which that does not tell. It returns false where a score does
+// not fit a byte; rest returns all bits of its scores.
 func scorePair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64,
-	block func(*state.PodShares, *state.Shares, *[state.BlockSize]uint8) uint16, one func(*state.Capacity, state.Use) int64,
+	block func(*state.PodShares, *state.Shares, *[state.BlockSize]uint8) uint16,
+	rest func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) int64,
 ) bool {
 	var all int64
 	pod, capacity := state.PodShares{CPU: cpu, Memory: memory}, q.Nodes.Capacities()
 	for i, word := range feasible {
 		for at := i << state.ChunkBits; word != 0; at += state.BlockSize {
-			if rows := uint16(word); rows != 0 {
-				rows &= block(&pod, q.State.Shares(at), (*[state.BlockSize]uint8)(raw[at:]))
-				for ; rows != 0; rows &= rows - 1 {
-					row := at + bits.TrailingZeros16(rows)
-					n := one(&capacity[row], q.State.Use(row))
-					all |= n
-					raw[row] = uint8(n)
-				}
+			rows := uint16(word)
+			if word >>= state.BlockSize; rows == 0 {
+				continue
 			}
-			word >>= state.BlockSize
+			if rows &= block(&pod, q.State.Shares(at), (*[state.BlockSize]uint8)(raw[at:])); rows != 0 {
+				to := min(at+state.BlockSize, len(capacity))
+				all |= rest(rows, q.State.Uses(at, to), capacity[at:to], raw[at:to])
+			}
 		}
 	}
 	return all&^math.MaxUint8 == 0
