@@ -30,7 +30,9 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	w.Text(`,"name":`, a.Pod.Name)
 	w.Text(`,"uid":`, a.Pod.UID)
 	w.JSON = append(w.JSON, "},"...)
-	if w.JSON = append(w.JSON, a.members...); a.members == nil {
+	if a.members != nil {
+		w.JSON = append(w.JSON, a.members...)
+	} else {
 		a.WriteMembers(w)
 	}
 	jsonscan.OptValues(w, `,"groups":`, a.Groups)

@@ -92,15 +92,7 @@ func BenchmarkDecideVolumes(b *testing.B) {
 	for _, q := range volumeQuestions() {
 		b.Run(q.Name, func(b *testing.B) {
 			_, s := mounted()
-			p := profileOf(b, &q, s)
-			b.ReportAllocs()
-			for b.Loop() {
-				r, err := engine.Decide(s, q.Pod, p, engine.Options{})
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.Release()
-			}
+			first(b, &q, s)
 		})
 	}
 }

@@ -126,10 +126,14 @@ func validatePVCUpdate(now, old *corev1.PersistentVolumeClaim) field.ErrorList {
 
 // validateCSINodeUpdate refuses changes of a driver but of how many volumes it takes.
 func validateCSINodeUpdate(now, old *storagev1.CSINode) field.ErrorList {
+	keys := make(map[string][]string, len(old.Spec.Drivers))
+	for _, d := range old.Spec.Drivers {
+		keys[d.Name] = d.TopologyKeys
+	}
 	for _, d := range now.Spec.Drivers {
-		for _, was := range old.Spec.Drivers {
-			if d.Name == was.Name && !apiequality.Semantic.DeepEqual(d.TopologyKeys, was.TopologyKeys) {
-				return immutable(d.TopologyKeys, was.TopologyKeys, "spec", "drivers")
+		if was, ok := keys[d.Name]; ok {
+			if errs := immutable(d.TopologyKeys, was, "spec", "drivers"); errs != nil {
+				return errs
 			}
 		}
 	}

@@ -132,21 +132,23 @@ func (c *Column) AddRows(value int, out Bits) {
 // Occurring reports of each value whether one of some rows has it, and counts these values.
 func (c *Column) Occurring(rows Bits) (of []bool, n int) {
 	of = make([]bool, len(c.Values))
-	for v, set := range c.sets {
-		of[v] = set.Meets(rows)
-	}
-	if c.sets == nil {
-		for from, to := range rows.Runs() {
-			for _, v := range c.Value[from:to] {
-				if v >= 0 {
-					of[v] = true
-				}
+	if c.sets != nil {
+		for v, set := range c.sets {
+			if of[v] = set.Meets(rows); of[v] {
+				n++
 			}
 		}
+		return of, n
 	}
-	for _, has := range of {
-		if has {
-			n++
+	for from, to := range rows.Runs() {
+		if n == len(of) {
+			break
+		}
+		for _, v := range c.Value[from:to] {
+			if v >= 0 && !of[v] {
+				of[v] = true
+				n++
+			}
 		}
 	}
 	return of, n

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"berth/internal/store"
 	"berth/internal/store/batch"
@@ -65,10 +66,5 @@ func (w *writer) remember(b *batch.Batch) {
 
 // refuses reports whether the judge has refused an entry.
 func refuses(entries []*store.Entry) bool {
-	for _, e := range entries {
-		if e.Err != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(entries, func(e *store.Entry) bool { return e.Err != nil })
 }
