@@ -157,12 +157,39 @@ func TestClaimsStayBound(t *testing.T) {
 		"patch[0].spec":              `{"patch":[{"kind":"PersistentVolumeClaim","namespace":"shop","name":"data","type":"merge","patch":{"spec":{"volumeName":"w"}}}]}`,
 		"apply[0].volumeBindingMode": `{"apply":[` + strings.Replace(class, `"provisioner"`, `"volumeBindingMode":"WaitForFirstConsumer","provisioner"`, 1) + `]}`,
 	} {
-		if p := h.refused(http.StatusUnprocessableEntity, body); len(p.Errors) == 0 || p.Errors[0].Field != field {
-			t.Errorf("%s: %+v", field, p.Errors)
+		if p := h.refused(http.StatusUnprocessableEntity, body); len(p.Errors) == 0 || p.Errors[0].Field != field || !strings.HasSuffix(p.Detail, ". Where the object is to be made anew, send it under replace") {
+			t.Errorf("%s: %s, %+v", field, p.Detail, p.Errors)
 		}
 	}
 	h.change(http.StatusCreated, `{"apply":[`+strings.Replace(manifest, "1Gi", "2Gi", 1)+`]}`)
 	h.change(http.StatusCreated, `{"replace":[`+manifest+`]}`)
+}
+
+// What an API server refuses at creation is refused in a change, and taken in a snapshot.
+func TestCreationsAreValidated(t *testing.T) {
+	const (
+		volume = `{"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"v"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"fc":{"wwids":["3"]}}}`
+		budget = `{"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{"name":"b","namespace":"shop"},"spec":{"minAvailable":1,"maxUnavailable":1}}`
+	)
+	h := ledgerOf(t, budget)
+	for field, object := range map[string]string{
+		"apply[0].spec":             strings.Replace(volume, `"fc":{"wwids":["3"]}`, `"nodeAffinity":null`, 1),
+		"apply[0].spec.accessModes": strings.Replace(volume, `"ReadWriteOnce"`, ``, 1),
+	} {
+		if p := h.refused(http.StatusUnprocessableEntity, `{"apply":[`+object+`]}`); len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("%s: %+v", field, p.Errors)
+		}
+	}
+	h.change(http.StatusCreated, `{"apply":[`+volume+`]}`)
+	if p := h.refused(http.StatusUnprocessableEntity, `{"apply":[`+strings.Replace(budget, `"b"`, `"c"`, 1)+`]}`); p.Errors[0].Field != "apply[0].spec" {
+		t.Errorf("%+v", p.Errors)
+	}
+	// The one of the snapshot can be changed, also to what an API server takes.
+	h.change(http.StatusCreated, `{"apply":[`+strings.Replace(budget, `"spec"`, `"status":{"disruptionsAllowed":1},"spec"`, 1)+`]}`)
+	h.change(http.StatusCreated, `{"apply":[`+strings.Replace(budget, `"minAvailable":1,`, ``, 1)+`]}`)
+	if p := h.refused(http.StatusUnprocessableEntity, `{"patch":[{"kind":"PodDisruptionBudget","namespace":"shop","name":"b","type":"merge","patch":{"spec":{"maxUnavailable":"150%"}}}]}`); p.Errors[0].Field != "patch[0].spec.maxUnavailable" {
+		t.Errorf("%+v", p.Errors)
+	}
 }
 
 func TestPrioritiesAreResolvedOnce(t *testing.T) {

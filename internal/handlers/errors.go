@@ -132,6 +132,9 @@ func invalidObject(invalid *kubeobj.InvalidError, prefix string) *Error {
 	if n := len(invalid.Errors); n > 1 {
 		e.Detail += fmt.Sprintf(" (and %d more)", n-1)
 	}
+	if invalid.Remedy != "" {
+		e.Detail += ". " + invalid.Remedy
+	}
 	return e
 }
 

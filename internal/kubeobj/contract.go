@@ -114,6 +114,8 @@ type InvalidError struct {
 	Key    Key
 	Path   string // where in the body, such as items[3]
 	Errors field.ErrorList
+	// Remedy is what to do instead, as a sentence; empty where nothing is known.
+	Remedy string
 }
 
 func (e *InvalidError) Error() string {

@@ -14,9 +14,18 @@ import (
 
 // ValidateKindUpdate returns what an API server refuses in an object of a kind other than Pod and
 // PriorityClass that is to replace another of its kind and name: changes of immutable fields, as
-// far as they are kept. Neither is written (upstream
+// far as they are kept, and what ValidateKindCreate refuses, unless the other has such a fault too:
+// a snapshot is taken as it is. Neither is written (upstream
 // pkg/apis/{apps,core,resource,storage}/validation, Validate…Update).
 func ValidateKindUpdate(now, old Object) field.ErrorList {
+	errs := validateImmutable(now, old)
+	if faults := ValidateKindCreate(now); len(faults) > 0 && len(ValidateKindCreate(old)) == 0 {
+		errs = append(faults, errs...)
+	}
+	return errs
+}
+
+func validateImmutable(now, old Object) field.ErrorList {
 	switch o := now.Value.(type) {
 	case *appsv1.ReplicaSet:
 		return immutable(o.Spec.Selector, old.Value.(*appsv1.ReplicaSet).Spec.Selector, "spec", "selector")

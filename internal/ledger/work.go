@@ -149,6 +149,14 @@ func (w *work) create(s *step) error {
 		if err := w.oneDefault(s, x); err != nil {
 			return err
 		}
+	default:
+		errs := kubeobj.ValidateKindCreate(s.object)
+		if s.key.Kind == "PersistentVolume" {
+			errs = append(errs, kubeobj.CheckVolumeSource(s.raw)...)
+		}
+		if len(errs) > 0 {
+			return w.refuse(s, errs)
+		}
 	}
 	w.put(s.object)
 	return nil
@@ -163,14 +171,14 @@ func (w *work) update(s *step, o, held kubeobj.Object) error {
 		class, old := x.DeepCopy(), held.Value.(*schedulingv1.PriorityClass)
 		class.ResourceVersion = "0" // validation wants one, and a ledger keeps none
 		if errs := kubeobj.ValidateClassUpdate(class, old); len(errs) > 0 {
-			return w.refuse(s, errs)
+			return w.refuseUpdate(s, errs)
 		}
 		if err := w.oneDefault(s, x); err != nil {
 			return err
 		}
 	default:
 		if errs := kubeobj.ValidateKindUpdate(o, held); len(errs) > 0 {
-			return w.refuse(s, errs)
+			return w.refuseUpdate(s, errs)
 		}
 	}
 	w.put(o)
@@ -189,7 +197,7 @@ func (w *work) updatePod(s *step, pod, old *corev1.Pod) error {
 	}
 	verdict := podlife.UpdateStored(pod, old, w.admission())
 	if len(verdict.Errors) > 0 {
-		return w.refuse(s, verdict.Errors)
+		return w.refuseUpdate(s, verdict.Errors)
 	}
 	return w.putPod(cluster.ResolvePriority(w.v.State, verdict.Pod, w.class))
 }
@@ -308,6 +316,11 @@ func (w *work) oneDefault(s *step, c *schedulingv1.PriorityClass) error {
 
 func (w *work) refuse(s *step, errs field.ErrorList) error {
 	return &kubeobj.InvalidError{Key: s.key, Path: s.field, Errors: errs}
+}
+
+// refuseUpdate is refuse for an object that is there.
+func (w *work) refuseUpdate(s *step, errs field.ErrorList) error {
+	return &kubeobj.InvalidError{Key: s.key, Path: s.field, Errors: errs, Remedy: "Where the object is to be made anew, send it under replace"}
 }
 
 func (w *work) conflict(old *corev1.Pod, detail string) error {

@@ -164,7 +164,7 @@ func inField(field string, err error) error {
 	var object *kubeobj.InvalidError
 	if errors.As(err, &object) && object.Path != "" && !strings.HasPrefix(object.Path, field+".") {
 		c := *object
-		c.Path = field + "." + c.Path
+		c.Path, c.Remedy = field+"."+c.Path, "" // edits cannot replace
 		return &c
 	}
 	return err
