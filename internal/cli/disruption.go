@@ -106,6 +106,11 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	}
 	p.head(word, c, about, "in "+span(d.Seconds)+" at most", "")
 	p.text(fmt.Sprintf("%s: %s.", plural(t.Evicted, "pod"), replaced(&t.Replaced, t.Preempted)))
+	ended := 0
+	for _, n := range d.Nodes {
+		ended += n.Ended
+	}
+	p.ended(ended)
 	p.notes(d.Warnings)
 	table := newTable(5, "NODE", "OUTCOME", ">PODS", ">WAVES", ">TAKES", "BECAUSE")
 	table.folds = true
@@ -120,6 +125,13 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 			kept = append(kept, []string{n.Name, n.Reason})
 		}
 		p.whys("NOT TO BE EMPTIED", kept, "nodes")
+	}
+}
+
+// ended counts the pods that are deleted and had ended before.
+func (p *page) ended(n int) {
+	if n > 0 {
+		p.text(plural(n, "pod") + " that had ended before: deleted as well.")
 	}
 }
 
@@ -240,6 +252,7 @@ func (p *page) loss(l *scenario.Loss, _ *gaps) {
 	}
 	p.head(count(t.Nodes)+" LOST", c, "with "+plural(t.Pods, "pod"), "until "+span(l.Seconds), "")
 	p.text(fmt.Sprintf("%s deleted: %s. %s.", plural(t.Deleted, "pod"), replaced(&t.Replaced, t.Preempted), stayWords(len(l.Staying))))
+	p.ended(t.Ended)
 	p.notes(l.Warnings)
 	p.gap()
 	zones := newTable(1, "ZONE", "STATE", ">NOT READY", "TAINTED")

@@ -108,7 +108,7 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 	if f.Waiting > 0 {
 		p.text(fmt.Sprintf("No room is kept for %s that %s.", plural(f.Waiting, "pod"), wait(f.Waiting)))
 	}
-	p.notes(f.Notes)
+	p.notes(append(f.Notes, f.Warnings...))
 	t := newTable(none, prefixes.Replace(f.By), ">NODES", ">FIT")
 	for _, d := range f.Domains {
 		name := d.Domain

@@ -120,7 +120,7 @@ func (p *page) pools(out *scenario.Pools, _ *gaps) {
 	if out.Gated > 0 {
 		p.line("Held back by scheduling gates, not counted: %s", plural(out.Gated, "pod"))
 	}
-	p.notes(out.Notes)
+	p.notes(append(out.Notes, out.Warnings...))
 	if out.Waiting == 0 {
 		return
 	}

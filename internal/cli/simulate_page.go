@@ -31,7 +31,7 @@ func (p *page) simulation(s *scenario.Simulation) {
 		p.difference(&s.Differences[i])
 	}
 	p.gap()
-	p.notes(s.Notes)
+	p.notes(append(s.Notes, s.Warnings...))
 }
 
 // runs writes the figures of each configuration in a column of its own.

@@ -35,8 +35,9 @@ type disruption struct {
 	leaving map[podName]*Disrupted // stored as being deleted
 	// preempted is how often pods in whose place one stands were preempted.
 	preempted map[podName]int
-	tried     uint64 // the fork's changes after the last attempts
-	fresh     bool   // a pod was created since
+	tried     uint64         // the fork's changes after the last attempts
+	fresh     bool           // a pod was created since
+	ended     map[string]int // pods that had ended before, by node; nil: not counted yet
 	// left and made are called for each pod that leaves or is created; may be nil.
 	left func(*corev1.Pod)
 	made func(*corev1.Pod, *Replacement)

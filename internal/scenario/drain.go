@@ -75,6 +75,9 @@ type DrainedNode struct {
 	// blocked, where a pod is left that may never be evicted.
 	Outcome string `json:"outcome" enums:"drained,refused,blocked"`
 	Evicted int    `json:"evicted"`
+	// Ended counts the pods that had succeeded or failed before: kubectl drain deletes them too,
+	// whatever their budgets, and nothing takes their place.
+	Ended int `json:"ended,omitempty"`
 	// Waves are the rounds in which budgets let pods go.
 	Waves int `json:"waves"`
 	// StartSeconds and Seconds are when its drain begins, and until its pods are gone.
@@ -206,6 +209,9 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 	if len(out.Refused) > 0 {
 		out.Outcome = NodeRefused
 		return out, nil
+	}
+	if out.Ended, err = d.endedOn(node); err != nil {
+		return nil, err
 	}
 	last := d.now
 	for len(todo) > 0 {

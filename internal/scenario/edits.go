@@ -64,6 +64,8 @@ type Editor struct {
 	// History reads recorded decisions as arrivals, an error where they are more; nil: there are
 	// none.
 	History func(ctx context.Context, h *History, most int, progress func(done int)) ([]Arrival, error)
+
+	warned []string // what new nodes are warned of
 }
 
 // Edited is a view with edits made, and the daemon pods of its new nodes.

@@ -47,8 +47,11 @@ type Loss struct {
 type LossTotals struct {
 	Nodes int `json:"nodes"`
 	// Pods were on the nodes; Deleted of them are deleted, the others stay.
-	Pods      int `json:"pods"`
-	Deleted   int `json:"deleted"`
+	Pods    int `json:"pods"`
+	Deleted int `json:"deleted"`
+	// Ended counts pods on the nodes that had succeeded or failed before. They are deleted as the
+	// others are, hold nothing, and are not among Pods.
+	Ended     int `json:"ended,omitempty"`
 	Preempted int `json:"preempted"`
 	Replaced
 } // @name LossTotals
@@ -259,7 +262,12 @@ func (l *loss) report() error {
 	t.Nodes, t.Pods = len(l.out.Nodes), l.pods
 	t.Deleted, t.Preempted, t.Replaced = d.totals()
 	for _, n := range l.out.Nodes {
-		err := d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
+		ended, err := d.endedOn(n.Name)
+		if err != nil {
+			return err
+		}
+		t.Ended += ended
+		err = d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
 			if d.leaving[name] != nil || pod.DeletionTimestamp != nil {
 				return nil // it is among those that were deleted
 			}

@@ -74,6 +74,9 @@ func (d *Editor) model(v *cluster.View, field string, a *AddNodes) (*corev1.Node
 		if !ok {
 			return nil, decision.Errorf(decision.Invalid, field+".template.kind", "want Node, not %s", o.Kind)
 		}
+		if n.Status.Allocatable.Pods().IsZero() {
+			d.warned = append(d.warned, field+".template: status.allocatable (or capacity) has no pods: such nodes take none")
+		}
 		return n, nil
 	}
 	js, ok := v.Object(kubeobj.Key{Kind: "Node", Name: a.Like})

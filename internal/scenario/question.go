@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -39,9 +40,9 @@ func (s *Stage) fork(ctx context.Context) (*Fork, error) {
 // warnings are what the objects of the question are warned of.
 func (s *Stage) warnings() []string {
 	if s.Editor.Warnings == nil {
-		return nil
+		return s.Editor.warned
 	}
-	return s.Editor.Warnings()
+	return slices.Concat(s.Editor.Warnings(), s.Editor.warned)
 }
 
 // NodeChoice is which nodes a question is about: by name, by labels or by zone.

@@ -67,7 +67,7 @@ type Workload struct {
 	// Pod is a v1.Pod, or a workload (Deployment, Job and so on).
 	Pod json.RawMessage `json:"pod" swaggertype:"object"`
 	// Count is how many; if absent spec.replicas, or of a Job spec.parallelism, at most
-	// spec.completions.
+	// spec.completions. Of a CronJob it is the pods of one Job.
 	Count *int `json:"count,omitempty"`
 } // @name SimulationWorkload
 
@@ -195,6 +195,9 @@ func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *cluster.View,
 		pod, err := d.Pod(v, field+".pod", p.Pod)
 		if err != nil {
 			return nil, nil, err
+		}
+		if pod.Spec.NodeName != "" {
+			return nil, nil, decision.Errorf(decision.Invalid, field+".pod.spec.nodeName", "an arrival has no node yet: put a pod on its node with edits.apply")
 		}
 		at := Arrival{Pod: pod}
 		if p.At != nil {

@@ -338,5 +338,31 @@ func TestWorkloadsArrive(t *testing.T) {
 		if err != nil || got.Arrivals != want {
 			t.Errorf("%s: %v, want %d: %v", spec, got, want, err)
 		}
+		cron := strings.Replace(strings.Replace(job, `"Job"`, `"CronJob"`, 1), `"spec":`, `"spec":{"jobTemplate":{"spec":`, 1) + "}}"
+		got, err = simulate(t, v, scenario.Request{Arrivals: scenario.ArrivalSource{Workloads: []scenario.Workload{{Pod: json.RawMessage(cron)}}}})
+		if err != nil || got.Arrivals != want {
+			t.Errorf("%s of a CronJob: %v, want %d: %v", spec, got, want, err)
+		}
+	}
+}
+
+// TestPinnedArrivals refuses a pod that has a node before it arrives.
+func TestPinnedArrivals(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
+	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"d"},"spec":{"nodeName":"a","containers":[{"name":"c","image":"i"}]}}`
+	_, err := simulate(t, v, scenario.Request{Arrivals: scenario.ArrivalSource{Pods: []scenario.TimedPod{{Pod: json.RawMessage(pod)}}}})
+	if err == nil || !strings.Contains(err.Error(), "arrivals.pods[0].pod.spec.nodeName") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNodesWithoutPods warns of new nodes on which no pod can be.
+func TestNodesWithoutPods(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
+	for capacity, want := range map[string]int{`"cpu":"4"`: 1, `"cpu":"4","pods":"9"`: 0} {
+		got, err := simulate(t, v, scenario.Request{Edits: &scenario.Edits{AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"metadata":{"name":"n"},"status":{"capacity":{` + capacity + `}}}`)}}}})
+		if err != nil || len(got.Warnings) != want || want > 0 && !strings.HasPrefix(got.Warnings[0], "edits.addNodes[0].template: ") {
+			t.Errorf("%s: %+v, %v", capacity, got, err)
+		}
 	}
 }

@@ -54,13 +54,42 @@ func replicate(v *cluster.View, pod *corev1.Pod, n int, out []Arrival) []Arrival
 
 // replicasIn returns how many pods a workload wants at a time, and the workload without the
 // numbers: all of them are meant, not one. Without a number it is one. A Job runs no more than it
-// has to complete (pkg/controller/job/job_controller.go manageJob).
+// has to complete (pkg/controller/job/job_controller.go manageJob), and a CronJob is one Job.
 func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
-	var object, spec map[string]json.RawMessage
-	n := 1
-	if json.Unmarshal(raw, &object) != nil || json.Unmarshal(object["spec"], &spec) != nil {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
 		return 1, raw // the decoder names what is wrong
 	}
+	in := replicasInSpec
+	if string(object["kind"]) == `"CronJob"` {
+		in = func(spec json.RawMessage) (int, json.RawMessage) {
+			return inMember(spec, "jobTemplate", func(job json.RawMessage) (int, json.RawMessage) { return inMember(job, "spec", replicasInSpec) })
+		}
+	}
+	return inMember(raw, "spec", in)
+}
+
+// inMember has f read and write a member of an object.
+func inMember(raw json.RawMessage, name string, f func(json.RawMessage) (int, json.RawMessage)) (int, json.RawMessage) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil || object[name] == nil {
+		return 1, raw
+	}
+	var n int
+	n, object[name] = f(object[name])
+	rest, err := json.Marshal(object)
+	if err != nil {
+		return 1, raw
+	}
+	return n, rest
+}
+
+func replicasInSpec(raw json.RawMessage) (int, json.RawMessage) {
+	var spec map[string]json.RawMessage
+	if json.Unmarshal(raw, &spec) != nil {
+		return 1, raw
+	}
+	n := 1
 	for _, name := range []string{"parallelism", "replicas"} {
 		if spec[name] != nil && json.Unmarshal(spec[name], &n) != nil {
 			return 1, raw
@@ -70,11 +99,7 @@ func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
 	if left := n; json.Unmarshal(spec["completions"], &left) == nil {
 		n = min(n, left)
 	}
-	var err error
-	if object["spec"], err = json.Marshal(spec); err != nil {
-		return 1, raw
-	}
-	rest, err := json.Marshal(object)
+	rest, err := json.Marshal(spec)
 	if err != nil {
 		return 1, raw
 	}
