@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
 )
 
 const packedInput = `{"v":1,"pod":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-1","namespace":"shop","uid":"0bf2ba53-2b57-5d2b-8d4e-8d3f6a1d7f3c","labels":{"app":"web"}},"spec":{"containers":[{"name":"main","image":"registry.example/web:1","resources":{"requests":{"cpu":"500m","memory":"1Gi"}}}],"restartPolicy":"Always","schedulerName":"default-scheduler"},"status":{"phase":"Pending"}},"explain":"none"}`
@@ -59,6 +62,34 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// TestPackShort: whatever text is packed comes back.
+func TestPackShort(t *testing.T) {
+	const seed = 1
+	random := rand.New(rand.NewPCG(seed, 0))
+	for i := range 5_000 {
+		js := []byte{'{'}
+		for end := random.IntN(smallInput >> random.IntN(6)); len(js) < end; {
+			switch random.IntN(4) {
+			case 0:
+				from := random.IntN(len(dictionary1))
+				js = append(js, dictionary1[from:min(len(dictionary1), from+random.IntN(300))]...)
+			case 1:
+				from := random.IntN(len(js))
+				js = append(js, js[from:min(len(js), from+random.IntN(600))]...)
+			case 2:
+				js = append(js, strings.Repeat("a", random.IntN(700))...)
+			default:
+				js = append(js, byte(random.IntN(256)))
+			}
+		}
+		js = js[:min(len(js), smallInput)]
+		packed := pack(js)
+		if back, err := InputText(packed); err != nil || !bytes.Equal(back, js) || len(packed) > len(js) {
+			t.Fatalf("text %d, seed %d: %d bytes are packed to %d: %v\n%q", i, seed, len(js), len(packed), err, js)
+		}
+	}
+}
+
 // TestEncodeInput: an input is the JSON that encoding/json makes of it.
 func TestEncodeInput(t *testing.T) {
 	for _, in := range []*input{
@@ -67,6 +98,14 @@ func TestEncodeInput(t *testing.T) {
 		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{"a":"<&>"}`)}},
 		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), Explain: "none", NoPreemption: true, Only: &candidates{Names: []string{"a<b"}}, Nodes: []json.RawMessage{[]byte(`{"b":1}`)}}},
 		{Version: 1, Evaluated: Evaluated{Explain: "full"}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), Explain: "full"}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), NoPreemption: true}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), ScoreAlways: true}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), Suggest: true}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), Victims: &[]engine.NodeVictims{}}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), Class: &decision.StoredClass{}}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), Excluded: []decision.Excluded{{}}}},
+		{Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`)}, Effects: "sha256:0"},
 	} {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)
@@ -84,11 +123,13 @@ func TestEncodeInput(t *testing.T) {
 	}
 }
 
-// BenchmarkPack packs and reads a usual input, beside zstd with the same dictionary.
+// BenchmarkPack packs and reads a usual input, beside zstd with the same dictionary and the
+// library's encoder of S2.
 func BenchmarkPack(b *testing.B) {
 	z, _ := coders()
 	for name, f := range map[string]func([]byte) []byte{
 		"pack": pack, "zstd": func(js []byte) []byte { return z.EncodeAll(js, nil) },
+		"library": func(js []byte) []byte { return append([]byte{shortForm}, shortDecoder().Encode(nil, js)...) },
 	} {
 		packed := f([]byte(packedInput))
 		b.Run(name, func(b *testing.B) {

@@ -62,15 +62,23 @@ func (in *input) encode() ([]byte, error) {
 	buf := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(buf)
 	buf.Reset()
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	rest := *in
-	if rest.PodJSON != nil { // canonical JSON, which goes in as it is
+	if in.PodJSON != nil { // canonical JSON, which goes in as it is
 		buf.Write(inputHead)
-		buf.Write(rest.PodJSON)
-		rest.PodJSON = nil
+		buf.Write(in.PodJSON)
+	}
+	if in.usual() {
+		js := buf.AvailableBuffer()
+		if in.Explain != "" {
+			js = jsonscan.AppendString(append(js, `,"explain":`...), in.Explain)
+		}
+		buf.Write(append(js, '}'))
+		return pack(buf.Bytes()), nil
 	}
 	head := buf.Len()
+	rest := *in
+	rest.PodJSON = nil
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
 	if err := enc.Encode(&rest); err != nil {
 		return nil, fmt.Errorf("encode input: %w", err)
 	}
@@ -79,6 +87,13 @@ func (in *input) encode() ([]byte, error) {
 		js = append(js[:head], js[head+len(`{"v":1`):]...)
 	}
 	return pack(js), nil
+}
+
+// usual reports whether the input is a pod and at most how much of the answer was written, which
+// takes no encoder.
+func (in *input) usual() bool {
+	return in.PodJSON != nil && in.Only == nil && in.Nodes == nil && !in.NoPreemption && !in.ScoreAlways && !in.Suggest &&
+		in.Victims == nil && in.Class == nil && in.Excluded == nil && in.Result == nil && in.Bind == "" && in.Effects == ""
 }
 
 // pick returns a subset of a state's nodes.
