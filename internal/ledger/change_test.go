@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -122,6 +123,36 @@ func TestPatchTypes(t *testing.T) {
 		step, err := change(t, []string{node1, bound}, Change{Patch: []Patch{p}})
 		if err != nil || len(step.Apply) != 1 || !c.want(step.Apply[0].Value) {
 			t.Errorf("%s: %+v, %v", name, step, err)
+		}
+	}
+}
+
+// TestCopiesAreBounded over all patches of a change: a few copies that double what they copy are
+// taken, and many more than that are not.
+func TestCopiesAreBounded(t *testing.T) {
+	t.Parallel()
+	patches := func(n, copies int) (c Change, objects []string) {
+		ops := []string{`{"op":"add","path":"/metadata/labels","value":{"a":{"x":"` + strings.Repeat("y", 60) + `"}}}`}
+		for i := range copies {
+			ops = append(ops, fmt.Sprintf(`{"op":"copy","from":"/metadata/labels/a","path":"/metadata/labels/a/b%d"}`, i))
+		}
+		ops = append(ops, `{"op":"replace","path":"/metadata/labels","value":{"done":"1"}}`)
+		for i := range n {
+			name := fmt.Sprintf("n%d", i)
+			objects = append(objects, strings.Replace(node1, `"n1"`, `"`+name+`"`, 1))
+			c.Patch = append(c.Patch, Patch{Kind: "Node", Name: name, Type: "json", Patch: json.RawMessage("[" + strings.Join(ops, ",") + "]")})
+		}
+		return c, objects
+	}
+	for _, c := range []struct {
+		patches, copies int
+		field           string
+	}{{100, 4, ""}, {10, 13, ""}, {1, 30, "patch[0].patch"}, {100, 14, "patch[10].patch"}} {
+		ch, objects := patches(c.patches, c.copies)
+		step, err := change(t, objects, ch)
+		var invalid *cluster.InvalidError
+		if c.field == "" && (err != nil || len(step.Apply) != c.patches) || c.field != "" && (!errors.As(err, &invalid) || invalid.Field != c.field) {
+			t.Errorf("%d patches of %d copies: %v, want %s", c.patches, c.copies, err, c.field)
 		}
 	}
 }

@@ -12,13 +12,15 @@ import (
 	"berth/internal/kubeobj"
 )
 
-// Bounds of a JSON patch. Upstream has the first alone (apiserver/pkg/endpoints/handlers/patch.go
-// maxJSONPatchOperations). An operation on a list moves its elements, so that the operations times
-// the elements are what a patch takes: ten nanoseconds each.
+// Bounds of a JSON patch. Upstream has maxOperations (apiserver/pkg/endpoints/handlers/patch.go
+// maxJSONPatchOperations) and maxCopied (pkg/server/config.go JSONPatchMaxCopyBytes). An operation
+// on a list moves its elements, so that the operations times the elements are what a patch takes:
+// ten nanoseconds each. A change may have many patches: allCopied is for all of them.
 const (
 	maxOperations = 10_000
 	maxMoved      = 128 << 20
-	maxCopied     = 8 << 20 // bytes
+	maxCopied     = 3 << 20  // bytes
+	allCopied     = 32 << 20 // bytes
 )
 
 func init() { jsonpatch.AccumulatedCopySizeLimit = maxCopied }
@@ -32,7 +34,7 @@ func (w *work) patch(s *step) error {
 	if !ok {
 		return &cluster.InvalidError{Field: s.field, Detail: fmt.Sprintf("%s is not in %s", nameOf(s.key), w.v.ID()), Absent: true}
 	}
-	js, err := s.patched(held)
+	js, err := w.patched(s, held)
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,7 @@ func (w *work) patch(s *step) error {
 }
 
 // patched returns the object's JSON under the patch.
-func (s *step) patched(held kubeobj.Object) (js []byte, err error) {
+func (w *work) patched(s *step, held kubeobj.Object) (js []byte, err error) {
 	p := s.patch
 	defer func() {
 		// Upstream panics on some directives, such as an order of a list without a merge key.
@@ -66,7 +68,7 @@ func (s *step) patched(held kubeobj.Object) (js []byte, err error) {
 	case "json":
 		var list jsonpatch.Patch
 		if list, err = jsonpatch.DecodePatch(p.Patch); err == nil {
-			err = bounded(list, held.JSON)
+			err = w.bound(list, held.JSON, len(p.Patch))
 		}
 		if err == nil {
 			js, err = list.Apply(held.JSON)
@@ -82,19 +84,28 @@ func (s *step) patched(held kubeobj.Object) (js []byte, err error) {
 	return js, nil
 }
 
-// bounded refuses a JSON patch that would take long.
-func bounded(list jsonpatch.Patch, held []byte) error {
+// bound refuses a JSON patch that would take long, or that would with those before it.
+func (w *work) bound(list jsonpatch.Patch, held []byte, size int) error {
 	if len(list) > maxOperations {
 		return fmt.Errorf("it may have %d operations, not %d", maxOperations, len(list))
 	}
 	elements := bytes.Count(held, []byte(",")) + len(list)
+	size += len(held)
+	copied := 0
 	for _, op := range list {
 		if v := op["value"]; v != nil {
 			elements += bytes.Count(*v, []byte(","))
 		}
+		if op.Kind() == "copy" && copied < maxCopied {
+			copied += size // of all that is there at most, which that doubles
+			size *= 2
+		}
 	}
 	if len(list)*elements > maxMoved {
 		return fmt.Errorf("it has %d operations on lists of up to %d elements, which would take too long", len(list), elements)
+	}
+	if w.copied += min(copied, maxCopied); w.copied > allCopied {
+		return fmt.Errorf("with the patches before it, it may copy more than %d bytes: want fewer copies in a change", allCopied)
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type work struct {
 	v   *cluster.View
 	now time.Time
 
+	copied int // bytes that JSON patches may have copied
+
 	made map[kubeobj.Key]kubeobj.Object
 	list []kubeobj.Key // of made, in the order in which they were
 	gone map[kubeobj.Key]bool
