@@ -152,17 +152,8 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 		}
 		return expectOne(what, n)
 	}
-	for _, d := range b.Decisions {
-		if err := putStamp(w, b, d); err != nil {
-			return err
-		}
-		values := decisionValues(d)
-		if err := one("write decision "+d.ID, sqlPutDecision, values...); err != nil {
-			return err
-		}
-		if err := b.SealDecision(d, values); err != nil {
-			return err
-		}
+	if err := putDecisions(ctx, w, b); err != nil {
+		return err
 	}
 	for _, r := range b.Revisions {
 		values := []any{
@@ -199,6 +190,48 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 		if err := w.moveHead(cluster, b.Heads[cluster], before); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// putDecisions writes a batch's decisions, as far as there are as many by sqlPutDecisions.
+func putDecisions(ctx context.Context, w *writer, b *batch.Batch) error {
+	left := b.Decisions
+	var room []any
+	if len(left) >= rowsAtOnce {
+		room = make([]any, 0, rowsAtOnce*len(lists.Stored))
+	}
+	for len(left) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, query := 1, sqlPutDecision
+		if len(left) >= rowsAtOnce {
+			n, query = rowsAtOnce, sqlPutDecisions
+		}
+		all := room[:0]
+		for _, d := range left[:n] {
+			if err := putStamp(w, b, d); err != nil {
+				return err
+			}
+			values := decisionValues(d)
+			if err := b.SealDecision(d, values); err != nil {
+				return err
+			}
+			if n == 1 {
+				all = values
+			} else {
+				all = append(all, values...)
+			}
+		}
+		written, err := w.exec(query, all...)
+		if err != nil {
+			return err
+		}
+		if written != int64(n) {
+			return fmt.Errorf("write decision %s: %d rows changed, not %d", left[0].ID, written, n)
+		}
+		left = left[n:]
 	}
 	return nil
 }

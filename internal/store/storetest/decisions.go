@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"testing"
@@ -112,6 +113,29 @@ func init() {
 			}
 			same(t, "rows", 3, len(rows))
 			same(t, "hashes", sealed, stored)
+		},
+		"ManyAtOnce": func(t *testing.T, s store.Store) {
+			stored := decision("prod", "stored", at(0))
+			appendAll(t, s, &store.Entry{Decision: stored})
+			var list []*store.Entry
+			for i := range 20 { // more than one statement, and some that are left over
+				d := decision("prod", fmt.Sprint("d", i), at(i))
+				d.Profile = fmt.Sprint("profile-", i%3)
+				list = append(list, &store.Entry{Decision: d})
+			}
+			list[5] = &store.Entry{Decision: stored} // which an index refuses
+			appendAll(t, s, list...)
+			rows, err := s.FollowDecisions(t.Context(), "prod", 0, 100)
+			wantErr(t, "FollowDecisions", err, nil)
+			same(t, "records", 20, len(rows))
+			for i, r := range rows {
+				same(t, "place", int64(i+1), r.Seq)
+			}
+			for _, e := range list {
+				got, err := s.Decision(t.Context(), e.Decision.ID)
+				wantErr(t, "Decision", err, nil)
+				same(t, "decision", e.Decision, got)
+			}
 		},
 		"LargeInput": func(t *testing.T, s store.Store) {
 			d := decision("prod", "large", at(1))
