@@ -66,7 +66,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	}
 	limits := a.limits.objects()
 	limits.Fields = fields.judge
-	decoding := a.budget.Claim() // objects are decoded one after the other
+	decoding := memory.Part(r.Context()) // objects are decoded one after the other
 	defer decoding.End()
 	limits.Weigh = func(bytes int64) error { return decoding.Grow(r.Context(), bytes) }
 	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(kubeobj.Object) error) (map[string]int, error) {

@@ -179,6 +179,8 @@ type Claim struct {
 	b       *Budget
 	n       atomic.Int64
 	outside atomic.Int64 // of n
+	whole   *Claim       // of which this is a part; nil: it is none
+	parts   atomic.Int64 // what parts of this one hold
 	patient bool
 
 	mu   sync.Mutex
@@ -197,7 +199,11 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 	if n <= 0 {
 		return nil
 	}
-	if c.n.Load()+n > c.b.limit {
+	whole := c
+	if c.whole != nil {
+		whole = c.whole
+	}
+	if whole.n.Load()+whole.parts.Load()+n > c.b.limit {
 		return &NeverError{c.b.limit}
 	}
 	for began := time.Now(); !c.b.fits(n); {
@@ -211,6 +217,9 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 		}
 	}
 	c.n.Add(n)
+	if c.whole != nil {
+		c.whole.parts.Add(n)
+	}
 	return nil
 }
 
@@ -236,6 +245,9 @@ func (c *Claim) End() {
 	c.b.move(-c.outside.Swap(0))
 	n := c.n.Swap(0)
 	c.b.used.Add(-n)
+	if c.whole != nil {
+		c.whole.parts.Add(-n)
+	}
 	c.mu.Lock()
 	ends := c.ends
 	c.ends = nil
@@ -288,7 +300,10 @@ func Part(ctx context.Context) *Claim {
 	if of == nil {
 		return nil
 	}
-	return &Claim{b: of.b, patient: of.patient}
+	if of.whole != nil {
+		of = of.whole
+	}
+	return &Claim{b: of.b, whole: of, patient: of.patient}
 }
 
 // TakeOutside is Take of memory that the collector does not know.

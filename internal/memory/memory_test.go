@@ -176,8 +176,20 @@ func TestClaims(t *testing.T) {
 	if err := Take(part, 10); err != nil || b.Used() != 100 {
 		t.Error(err, b.Used())
 	}
+	// What a request and its parts hold together can never be more than the budget.
+	if err := Take(part, 1); !errors.As(err, new(*NeverError)) {
+		t.Errorf("a part beyond the budget: %v", err)
+	}
+	if err := two.Take(t.Context(), 1); !errors.As(err, new(*NeverError)) {
+		t.Errorf("the whole beyond the budget: %v", err)
+	}
+	inner, endInner := Within(part)
+	if err := Take(inner, 1); !errors.As(err, new(*NeverError)) {
+		t.Errorf("a part of a part beyond the budget: %v", err)
+	}
+	endInner()
 	end()
-	if b.Used() != 90 {
+	if err := two.Take(t.Context(), 0); err != nil || b.Used() != 90 {
 		t.Errorf("%d are taken behind a part", b.Used())
 	}
 	ended := 0
