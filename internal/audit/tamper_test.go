@@ -62,6 +62,8 @@ func TestTampering(t *testing.T) {
 		"checkpoint":         {[]string{`UPDATE checkpoints SET payload = x'00' WHERE number = 2`}, []string{"checkpoints changed 2 "}, ""},
 		"gap":                {[]string{`UPDATE decision_gaps SET lost = 1`}, []string{"decision_gaps changed 0 g1"}, ""},
 		"gap deleted":        {[]string{`DELETE FROM decision_gaps`}, []string{"decision_gaps missing 0 g1"}, ""},
+		"books deleted":      {[]string{`DELETE FROM clusters`}, []string{"clusters missing 0 "}, ""},
+		"books put back":     {[]string{`UPDATE clusters SET seals = 2, seal_hash = (SELECT hash FROM seals WHERE number = 2)`}, []string{"clusters changed 2 "}, ""},
 		"a removal forged": {
 			[]string{`DELETE FROM decisions WHERE id = 'd005'`, `UPDATE seals SET items = '{"removed":{"decisions":[[5,5]]}}', kind = 'removal' WHERE number = 3`},
 			[]string{"seals changed 3 "},

@@ -257,6 +257,9 @@ func (c *check) end(ctx context.Context) error {
 			Detail: fmt.Sprintf("seal %d is not the one that the books of the cluster have", c.at.Number),
 		})
 	}
+	if err := c.books(ctx); err != nil {
+		return err
+	}
 	if a := c.o.Anchor; a != nil && !c.anchorHit && a.Seal > c.o.After {
 		c.r.add(Finding{
 			Table: "seals", What: Anchored, From: a.Seal, To: a.Seal,
@@ -268,6 +271,27 @@ func (c *check) end(ctx context.Context) error {
 		c.r.BeforeSeq, c.r.BeforeRevision = c.head.Seq, c.head.Newest
 	}
 	return c.stored(ctx)
+}
+
+// books checks that the books reach as far as the chain: a commit moves both, so that they do where
+// they are read again. The deletion of a cluster leaves them.
+func (c *check) books(ctx context.Context) error {
+	if c.at.Number <= c.head.Number {
+		return nil
+	}
+	now, err := Of(ctx, c.st, c.r.Cluster)
+	if err != nil || c.at.Number <= now.Number {
+		return err
+	}
+	f := Finding{
+		Table: "clusters", What: Changed, From: now.Number, To: c.at.Number,
+		Detail: fmt.Sprintf("the chain goes on to seal %d, and the books of the cluster end at seal %d: they were put back", c.at.Number, now.Number),
+	}
+	if now.Number == 0 {
+		f.What, f.Detail = Missing, fmt.Sprintf("the chain goes on to seal %d, and the cluster has no books: its row of clusters was removed", c.at.Number)
+	}
+	c.r.add(f)
+	return nil
 }
 
 // missed forgives the missing rows that a removal took while the check ran, and reports the others.
