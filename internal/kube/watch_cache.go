@@ -73,7 +73,11 @@ func (m *watchCache) store(k Kind, replaced func()) cache.ReflectorStore {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kinds[k.Kind] = &kindCache{have: map[kubeobj.Key]digest{}, unreadable: map[kubeobj.Key]string{}, pending: map[kubeobj.Key]kubeobj.Object{}, versions: map[kubeobj.Key]string{}, replaced: replaced}
-	return &kindStore{m: m, kind: k}
+	s := &kindStore{m: m, kind: k}
+	if k.Kind == "Pod" {
+		s.pods = kubeobj.NewRequestPods(kubeobj.Limits{}, false)
+	}
+	return s
 }
 
 // absent records that the cluster does not serve a kind.
@@ -279,6 +283,7 @@ func (m *watchCache) change(k kubeobj.Key, e event) {
 type kindStore struct {
 	m    *watchCache
 	kind Kind
+	pods *kubeobj.RequestPods // where they are pods, of which many are alike
 }
 
 var _ cache.ReflectorStore = (*kindStore)(nil)
@@ -399,6 +404,10 @@ func (s *kindStore) read(obj any) (kubeobj.Key, kubeobj.Object, error) {
 	js, err := json.Marshal(typed)
 	if err != nil {
 		return key, kubeobj.Object{}, err
+	}
+	if s.pods != nil {
+		pod, _, canonical, err := s.pods.Decode(js)
+		return key, kubeobj.Object{Key: key, Value: pod, JSON: canonical}, err
 	}
 	o, err := kubeobj.Decode(js, kubeobj.Limits{})
 	return key, o, err
