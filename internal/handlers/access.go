@@ -90,7 +90,7 @@ func (a *API) accessRoutes(r chi.Router) {
 //	@Tags		access
 //	@Produce	json
 //	@Success	200	{object}	Whoami
-//	@Failure	401,403,429	{object}	Problem
+//	@Failure	400,401,403,429	{object}	Problem
 //	@Router		/v1/whoami [get]
 func (a *API) whoami(w http.ResponseWriter, r *http.Request) error {
 	i := access.From(r.Context())
@@ -115,7 +115,7 @@ func (a *API) tokens() (*access.Tokens, error) {
 //	@Tags		access
 //	@Produce	json
 //	@Success	200	{object}	TokenList
-//	@Failure	401,403,404,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/tokens [get]
 func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
 	tokens, err := a.tokens()

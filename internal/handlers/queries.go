@@ -49,7 +49,7 @@ type QueryAnswer struct {
 //	@Tags		decisions
 //	@Produce	json
 //	@Success	200	{object}	QueryList
-//	@Failure	401,403,429,500,503	{object}	Problem
+//	@Failure	400,401,403,429,500,503	{object}	Problem
 //	@Router		/v1/queries [get]
 func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, QueryList{queries.All()})

@@ -161,7 +161,7 @@ func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Produce		json
 //	@Param			id	path		string	true	"the batch"
 //	@Success		200	{object}	replays.Job
-//	@Failure		400,401,403,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,415,429,500,503	{object}	Problem
 //	@Router			/v1/replays/{id}/cancel [post]
 func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.batches.Cancel)

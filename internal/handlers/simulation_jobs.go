@@ -249,7 +249,7 @@ func (a *API) getSimulation(w http.ResponseWriter, r *http.Request) error {
 //	@Produce		json
 //	@Param			id	path		string	true	"the job"
 //	@Success		200	{object}	simulations.Job
-//	@Failure		400,401,403,404,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,415,429,500,503	{object}	Problem
 //	@Router			/v1/simulations/{id}/cancel [post]
 func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.simulations.Cancel)

@@ -120,6 +120,9 @@ func (in *intake) take(src []byte, within listOf) error {
 	if h.Kind == "" && h.APIVersion == "" && within.item() != "" {
 		h.Kind, h.APIVersion = within.item(), within.apiVersion
 	}
+	if h.Kind == "" && within.kind == "" && len(in.path) > 0 { // keys in order put items before kind
+		return inPath(&SyntaxError{Offset: -1, Msg: "the object has no kind, and the list had none before its items"}, in.objectPath())
+	}
 	k, err := h.resolve(in.objectPath())
 	if err != nil {
 		return in.skip(err)

@@ -101,6 +101,7 @@ func TestReadRefuses(t *testing.T) {
 		{name: "control character", body: "{\"a\":\"\n\"}", want: "control character"},
 		{name: "items not an array", body: `{"kind":"List","apiVersion":"v1","items":{}}`, want: "items as an array"},
 		{name: "item not an object", body: `{"kind":"List","apiVersion":"v1","items":[1]}`, want: "items[0]"},
+		{name: "kind behind the items", body: `{"apiVersion":"v1","items":[{"metadata":{"name":"x"}}],"kind":"NodeList"}`, want: "items[0]: the object has no kind, and the list had none before its items"},
 		{name: "item without kind", body: `{"kind":"List","apiVersion":"v1","items":[` + ns("a") + `,{"metadata":{"name":"x"}}]}`, want: "items[1]: the object has no kind"},
 		{name: "kind is a number", body: `{"kind":1,"apiVersion":"v1"}`, want: "kind must be a string"},
 		{name: "wrong group", body: `{"kind":"List","apiVersion":"v1","items":[{"kind":"Pod","apiVersion":"apps/v1","metadata":{"name":"p"}}]}`, want: `apiVersion: Unsupported value: "apps/v1"`},
