@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/store"
@@ -194,23 +195,15 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 	return nil
 }
 
-// putDecisions writes a batch's decisions, as far as there are as many by sqlPutDecisions.
+// putDecisions writes a batch's decisions, some to a statement.
 func putDecisions(ctx context.Context, w *writer, b *batch.Batch) error {
-	left := b.Decisions
-	var room []any
-	if len(left) >= rowsAtOnce {
-		room = make([]any, 0, rowsAtOnce*len(lists.Stored))
-	}
-	for len(left) > 0 {
+	var all []any
+	for some := range slices.Chunk(b.Decisions, rowsAtOnce) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, query := 1, sqlPutDecision
-		if len(left) >= rowsAtOnce {
-			n, query = rowsAtOnce, sqlPutDecisions
-		}
-		all := room[:0]
-		for _, d := range left[:n] {
+		all = all[:0]
+		for _, d := range some {
 			if err := putStamp(w, b, d); err != nil {
 				return err
 			}
@@ -218,20 +211,19 @@ func putDecisions(ctx context.Context, w *writer, b *batch.Batch) error {
 			if err := b.SealDecision(d, values); err != nil {
 				return err
 			}
-			if n == 1 {
+			if len(b.Decisions) == 1 {
 				all = values
 			} else {
 				all = append(all, values...)
 			}
 		}
-		written, err := w.exec(query, all...)
+		written, err := w.exec(sqlPutDecisions[len(some)], all...)
 		if err != nil {
 			return err
 		}
-		if written != int64(n) {
-			return fmt.Errorf("write decision %s: %d rows changed, not %d", left[0].ID, written, n)
+		if written != int64(len(some)) {
+			return fmt.Errorf("write decision %s: %d rows changed, not %d", some[0].ID, written, len(some))
 		}
-		left = left[n:]
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ var documentLayout = layout{
 }
 
 var columnsLayout = layout{
-	statements: []string{sqlPutDecision},
+	statements: []string{sqlPutDecisions[1]},
 	arguments:  func(d *store.Decision) [][]any { return [][]any{benchValues(d)} },
 }
 
@@ -104,7 +104,7 @@ var tablesLayout = layout{
 	ddl: `CREATE TABLE f (cluster TEXT, id TEXT, plugin TEXT, code TEXT, reason TEXT, nodes INTEGER, PRIMARY KEY (cluster, id, plugin, reason)) STRICT, WITHOUT ROWID;
 CREATE TABLE s (cluster TEXT, id TEXT, rank INTEGER, node TEXT, total INTEGER, PRIMARY KEY (cluster, id, rank)) STRICT, WITHOUT ROWID`,
 	statements: []string{
-		sqlPutDecision,
+		sqlPutDecisions[1],
 		`INSERT INTO f VALUES (?,?,?,?,?,?),(?,?,?,?,?,?)`,
 		`INSERT INTO s VALUES (?,?,?,?,?),(?,?,?,?,?),(?,?,?,?,?),(?,?,?,?,?),(?,?,?,?,?)`,
 	},

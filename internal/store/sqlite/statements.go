@@ -66,15 +66,16 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
-var (
-	sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES ` + decisionRow
-
-	// sqlPutDecisions writes rowsAtOnce of them, with cursors that stay at the ends of the indexes.
-	// FAIL is without a journal of what the statement did: an error undoes the whole transaction.
-	sqlPutDecisions = `INSERT OR FAIL INTO decisions (` + lists.Stored.List() + `) VALUES ` + decisionRow + strings.Repeat(", "+decisionRow, rowsAtOnce-1)
-)
-
-var decisionRow = `(?` + strings.Repeat(", ?", len(lists.Stored)-1) + `)`
-
 // rowsAtOnce is how many decisions a statement writes at most. More gained nothing.
 const rowsAtOnce = 8
+
+// sqlPutDecisions write as many decisions as their index says, with cursors that stay at the ends
+// of the indexes. FAIL is without a journal of what the statement did: an error undoes the whole
+// transaction.
+var sqlPutDecisions = func() (by [rowsAtOnce + 1]string) {
+	row := `(?` + strings.Repeat(", ?", len(lists.Stored)-1) + `)`
+	for n := 1; n <= rowsAtOnce; n++ {
+		by[n] = `INSERT OR FAIL INTO decisions (` + lists.Stored.List() + `) VALUES ` + row + strings.Repeat(", "+row, n-1)
+	}
+	return by
+}()
