@@ -111,16 +111,28 @@ func (r *Result) blockTotals() blockTotals {
 
 // bound returns a number that no total of a block is above.
 func (t *blockTotals) bound(i int) int64 {
-	if t.r.sums == nil {
+	switch {
+	case t.r.total != nil:
 		return state.Largest((*[state.ChunkSize]int64)(t.r.total[i<<state.ChunkBits:]))
+	case t.r.sums == nil:
+		sums := t.r.narrow.chunk(i, t.r.Feasible[i])
+		return t.most + sums.Most(t.r.Feasible[i])
 	}
 	return t.most + int64(state.Largest((*[state.ChunkSize]int32)(t.r.sums[i<<state.ChunkBits:])))
 }
 
 // of returns the totals of a block, valid until the next call.
 func (t *blockTotals) of(i int) *[state.ChunkSize]int64 {
-	if t.r.sums == nil {
+	switch {
+	case t.r.total != nil:
 		return (*[state.ChunkSize]int64)(t.r.total[i<<state.ChunkBits:])
+	case t.r.sums == nil:
+		sums := t.r.narrow.chunk(i, t.r.Feasible[i])
+		for k := range t.total {
+			t.total[k] = t.r.common
+		}
+		sums.AddTo(&t.total)
+		return &t.total
 	}
 	for k, sum := range (*[state.ChunkSize]int32)(t.r.sums[i<<state.ChunkBits:]) {
 		t.total[k] = int64(sum) + t.r.common

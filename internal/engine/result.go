@@ -52,8 +52,9 @@ type Result struct {
 	run    Runner
 	shared map[any]any // what Shared keeps; nil: nothing
 	total  []int64
-	sums   []int32 // of a Runner instead of total: of what it kept
-	common int64   // what Uniform scores add to all totals
+	sums   []int32      // of a Runner instead of total: of what it kept
+	narrow narrowTotals // instead of both
+	common int64        // what Uniform scores add to all totals
 }
 
 // PreFilterRejection is a verdict on the pod itself.
@@ -109,12 +110,15 @@ func (r *Result) Total(row int) int64 {
 	switch {
 	case !r.Scored || !r.Feasible.Has(row):
 		return 0
-	case r.sums == nil:
+	case r.total != nil:
 		return r.total[row]
 	}
-	total := int64(r.sums[row]) + r.common
+	total := r.common
+	if r.sums != nil {
+		total += int64(r.sums[row])
+	}
 	for i := range r.Scores {
-		if s := &r.Scores[i]; !s.Kept && !s.uniform {
+		if s := &r.Scores[i]; !(s.Kept && r.sums != nil) && !s.uniform {
 			_, norm := s.At(row)
 			total += s.Weight * norm
 		}

@@ -83,8 +83,15 @@ func (r *Result) score() error {
 		r.sums, r.Top = sums, top+r.common
 		return nil
 	}
+	if sums == nil && r.total == nil {
+		var ok bool
+		if r.narrow, ok = r.narrowed(); ok {
+			r.findBestNarrow()
+			return nil
+		}
+	}
 	r.addClasses()
-	r.addBytes(sums != nil)
+	r.addBytes(r.byteColumns(sums != nil))
 	r.findBest(sums)
 	return nil
 }

@@ -17,6 +17,8 @@ type scratch struct {
 	flags    pool[[]bool]
 	rejected []Rejected
 	scores   []RuleScores
+
+	byteColumns []byteColumn
 }
 
 // pool is memory of one kind, of which a decision takes one piece after the other.

@@ -140,7 +140,7 @@ func (c *column) appendBytes(b []byte) (out []byte, equal, fits bool) {
 		for k := 0; k < state.ChunkSize; k += 8 {
 			v := binary.LittleEndian.Uint64(block[k:])
 			if word != ^uint64(0) {
-				mask := spread[word>>k&0xff]
+				mask := state.ByteMask(uint8(word >> k))
 				other |= (v ^ ones) & mask
 				binary.LittleEndian.PutUint64(block[k:], v&mask)
 				continue
@@ -197,21 +197,11 @@ func mask(block *[state.ChunkSize]byte, nodes uint64, to byte) {
 		return
 	}
 	for k := 0; k < state.ChunkSize; k += 8 {
-		these := spread[nodes>>k&0xff]
+		these := state.ByteMask(uint8(nodes >> k))
 		v := binary.LittleEndian.Uint64(block[k:])
 		binary.LittleEndian.PutUint64(block[k:], v&these|uint64(to)*0x0101010101010101&^these)
 	}
 }
-
-// spread has a byte for each of eight bits, all ones where the bit is set.
-var spread = func() (out [256]uint64) {
-	for set := range out {
-		for k := range 8 {
-			out[set] |= uint64(-uint8(set>>k&1)) << (8 * k)
-		}
-	}
-	return out
-}()
 
 // appendWide writes scores that do not fit a byte: two bytes each, as the difference to the least,
 // where the span allows it, which it does for all but strange weights; otherwise eight.

@@ -239,18 +239,18 @@ func leastOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory 
 // rest those of a block's nodes of which that does not tell. It returns false where a score does
 // not fit a byte; rest returns all bits of its scores.
 func scorePair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64,
-	block func(*state.PodShares, *state.Shares, *[state.BlockSize]uint8) uint16,
+	block func(*state.PodShares, *state.State, int, *[state.BlockSize]uint8) uint16,
 	rest func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) int64,
 ) bool {
 	var all int64
-	pod, capacity := state.PodShares{CPU: cpu, Memory: memory}, q.Nodes.Capacities()
+	pod, capacity := state.NewPodShares(cpu, memory), q.Nodes.Capacities()
 	for i, word := range feasible {
 		for at := i << state.ChunkBits; word != 0; at += state.BlockSize {
 			rows := uint16(word)
 			if word >>= state.BlockSize; rows == 0 {
 				continue
 			}
-			if rows &= block(&pod, q.State.Shares(at), (*[state.BlockSize]uint8)(raw[at:])); rows != 0 {
+			if rows &= block(&pod, q.State, at, (*[state.BlockSize]uint8)(raw[at:])); rows != 0 {
 				to := min(at+state.BlockSize, len(capacity))
 				all |= rest(rows, q.State.Uses(at, to), capacity[at:to], raw[at:to])
 			}

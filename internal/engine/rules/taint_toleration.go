@@ -113,8 +113,26 @@ func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible state.B
 		scores[i] = [2]uint8{uint8(n), uint8(untaintedNorm(n, most))}
 	}
 	raws, norms := q.ByteColumn(), q.ByteColumn()
-	for row, set := range q.Nodes.TaintSetOf() {
-		raws[row], norms[row] = scores[set][0], scores[set][1]
+	if !q.Nodes.KeepsTaintedRows() {
+		for row, set := range q.Nodes.TaintSetOf() {
+			raws[row], norms[row] = scores[set][0], scores[set][1]
+		}
+		out.Bytes(raws, norms)
+		return nil
+	}
+	// Most nodes have no such taint, and 0 is 100 normalised.
+	clear(raws)
+	norms[0] = engine.MaxScore
+	for n := 1; n < len(norms); n *= 2 {
+		copy(norms[n:], norms[:n])
+	}
+	for set, n := range count {
+		if n == 0 {
+			continue
+		}
+		for row := range q.Nodes.TaintSetRows(set).All() {
+			raws[row], norms[row] = scores[set][0], scores[set][1]
+		}
 	}
 	out.Bytes(raws, norms)
 	return nil

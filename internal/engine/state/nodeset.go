@@ -51,6 +51,7 @@ type NodeSet struct {
 	alive    Bits
 	n        int
 	capacity []Capacity
+	offers   []blockOffer     // by block of rows
 	offered  map[int32]int32  // by scalar id: how many nodes list it
 	taintSet []int32          // by row
 	taints   [][]corev1.Taint // distinct lists
@@ -288,6 +289,7 @@ func (s *NodeSet) seal(count *steps.Counter) error {
 			}
 		}
 	}
+	s.offers = offersOf(s.capacity)
 	s.memo = &nodeMemo{columns: map[string]*Column{}, scalars: map[int32][]int64{}, terms: map[string]Bits{}}
 	return nil
 }

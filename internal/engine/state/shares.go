@@ -1,149 +1,200 @@
 package state
 
-import "math/bits"
-
-// Shares are what the pods of a block of 16 nodes take of what these offer, where all of them offer
-// as much cpu and memory: scores follow by additions, without a division for each node.
-//
-// The shares of cpu and memory are the upper and the lower half of one number. They are rounded
-// down, so that pods and a further one take less than two units more than the sum of theirs.
-type Shares struct {
-	cpu, memory int64             // what each of the nodes offers; 0 where they differ
-	nonZero     [BlockSize]uint64 // of the sums with defaults, the whole being hundred
-	used        [BlockSize]uint64 // of the sums, the whole being unity
-	unbalanced  [BlockSize]uint8  // Use.Unbalanced
-}
-
-const (
-	percentBits, oneBits = 24, 30
-	hundred, unity       = percent << percentBits, 1 << oneBits
-	both                 = 1<<32 | 1 // times a share: of cpu and of memory
-	// negative is set in what is left where pods take more than the whole, and the next lower bits
-	// in what is used where they take all or more.
-	negative = both << 31
-	// maxCPU is the most millicores by which percents differ by two units or more, and maxMemory
-	// keeps percents from an overflow.
-	maxCPU, maxMemory = 1 << (percentBits - 1), 1 << 50
+import (
+	"encoding/binary"
+	"math/bits"
 )
 
-// Shares returns the shares of a row's block of 16; none where they are not known. Not to be
-// written.
-func (s *State) Shares(row int) *Shares {
-	if b := s.use.block(row >> blockBits); b != nil {
-		return &b.shares
-	}
-	return &unused.shares
+// shares are what the pods of a block of 16 nodes take of what these offer, in lanes: the scores by
+// cpu and memory follow by additions, of four nodes at a time and without a division for each.
+//
+// A share is a number of parts, of which the whole has 25,600: 256 are one percent of it.
+type shares struct {
+	// cpu and memory are of the sums with defaults, rounded up. One more than the whole stands for
+	// all that is more.
+	cpu, memory fourWords
+	// apart is the share of cpu less that of memory, of the sums, rounded down; below 0 in two's
+	// complement.
+	apart      fourWords
+	unbalanced [BlockSize]uint8 // Use.Unbalanced
+	odd        uint16           // the rows whose pods take less than nothing, or more than all
 }
 
-// offer brings what each of the nodes offers up to date, and the shares where that changes.
-func (s *Shares) offer(cpu, memory int64, of *[BlockSize]Use) {
-	if min(cpu, memory) <= 0 || cpu > maxCPU || memory > maxMemory {
-		cpu, memory = 0, 0
-	}
-	if s.cpu == cpu && s.memory == memory {
-		return
-	}
-	s.cpu, s.memory = cpu, memory
-	for k := range of {
-		s.weigh(k, &of[k])
-	}
+// fourWords are lanes for 16 rows.
+type fourWords [BlockSize / 4]uint64
+
+const (
+	percentBits = 8
+	whole       = percent << percentBits
+	halfBits    = percentBits + 1 // of parts of half a percent
+	allRows     = 1<<BlockSize - 1
+	// maxSum keeps sums from an overflow with a pod.
+	maxSum = 1 << 62
+	// finer is how many more bits a difference has before it is rounded.
+	finer = 16
+)
+
+// set sets the lane of a row.
+func (w *fourWords) set(k int, n uint64) {
+	word, at := &w[k>>3<<1|k&1], k>>1&3*laneBits
+	*word = *word&^(oneLane<<at) | n&oneLane<<at
 }
 
 // weigh brings the shares of a node up to date.
-func (s *Shares) weigh(k int, u *Use) {
-	if s.cpu == 0 {
+func (s *shares) weigh(k int, u *Use, c *Capacity) {
+	s.odd |= 1 << k
+	if !c.divides() || min(u.CPU, u.Memory, u.NonZeroCPU, u.NonZeroMem) < 0 || u.CPU > c.CPU || u.Memory > c.Memory || max(u.NonZeroCPU, u.NonZeroMem) > maxSum {
 		return
 	}
-	// One that takes more than all stays above it whatever a pod adds.
-	s.nonZero[k], s.used[k], s.unbalanced[k] = both*(hundred+1), both*unity, uint8(u.Unbalanced)
-	if s.has(u.NonZeroCPU, u.NonZeroMem) {
-		s.nonZero[k] = s.of(u.NonZeroCPU, u.NonZeroMem, hundred)
+	s.odd &^= 1 << k
+	s.cpu.set(k, shareUp(u.NonZeroCPU, c.CPU))
+	s.memory.set(k, shareUp(u.NonZeroMem, c.Memory))
+	s.apart.set(k, uint64((fineShare(u.CPU, c.CPU)-fineShare(u.Memory, c.Memory))>>finer))
+	s.unbalanced[k] = uint8(u.Unbalanced)
+}
+
+// shareUp returns a share, rounded up, and one more than the whole for all that is more.
+func shareUp(n, of int64) uint64 {
+	if n > of {
+		return whole + 1
 	}
-	if s.has(u.CPU, u.Memory) {
-		s.used[k] = s.of(u.CPU, u.Memory, unity)
-	}
+	return (uint64(n)*whole + uint64(of) - 1) / uint64(of)
 }
 
-// has reports whether the amounts are between 0 and what each of the nodes offers.
-func (s *Shares) has(cpu, memory int64) bool {
-	return min(cpu, memory) >= 0 && cpu <= s.cpu && memory <= s.memory
-}
-
-// of returns the shares of amounts.
-func (s *Shares) of(cpu, memory int64, whole uint64) uint64 {
-	return share(cpu, s.cpu, whole)<<32 | share(memory, s.memory, whole)
-}
-
-// share returns n×whole/of, rounded down; n is between 0 and of.
-func share(n, of int64, whole uint64) uint64 {
-	hi, lo := bits.Mul64(uint64(n), whole)
+// fineShare returns a share with more bits, rounded down; n is between 0 and of.
+func fineShare(n, of int64) int64 {
+	hi, lo := bits.Mul64(uint64(n), whole<<finer)
 	q, _ := bits.Div64(hi, lo, uint64(of))
-	return q
+	return int64(q)
 }
 
-// PodShares are the shares of a pod, worked out once for blocks that offer the same.
+// PodShares are the shares that one pod takes of the nodes of a block.
 type PodShares struct {
-	CPU, Memory int64 // of the pod
-
-	ofCPU, ofMemory int64
-	known           bool
-	left, used      uint64 // what a pod leaves of hundred, and what it takes of unity
+	cpu, memory podShare
+	unsure      uint64 // by how many parts one of them may be rounded up
 }
 
-// in makes them those of a block's nodes; false where it knows none, or a node does not offer
-// what the pod takes.
-func (p *PodShares) in(s *Shares) bool {
-	if p.ofCPU != s.cpu || p.ofMemory != s.memory {
-		p.ofCPU, p.ofMemory = s.cpu, s.memory
-		if p.known = s.cpu != 0 && s.has(p.CPU, p.Memory); p.known {
-			p.left, p.used = both*hundred-s.of(p.CPU, p.Memory, hundred), s.of(p.CPU, p.Memory, unity)
-		}
-	}
-	return p.known
+// NewPodShares returns those of a pod with these requests.
+func NewPodShares(cpu, memory int64) PodShares {
+	return PodShares{cpu: podShare{amount: cpu}, memory: podShare{amount: memory}}
 }
 
-// PercentLeft writes what a pod leaves of each node's cpu and memory, in percent rounded down, and
-// the mean of the two rounded down. It returns the rows that it cannot tell, a bit each, which are
-// those next to a whole number.
-func (p *PodShares) PercentLeft(s *Shares, out *[BlockSize]uint8) (rest uint16) {
-	if !p.in(s) {
-		return 1<<BlockSize - 1
+// in makes them those of a block; false where they are not known.
+func (p *PodShares) in(o *blockOffer) bool {
+	p.unsure = 1
+	if o.cpu.inverse != nil || o.memory.inverse != nil {
+		p.unsure = 3
 	}
-	// What is left is up to two units too much. Of cpu, percents that differ do so by more.
-	const wholeMemory = 1<<percentBits - 2
-	whole := p.left
-	for k, taken := range &s.nonZero {
-		left := whole - taken
-		if left&negative != 0 || left&wholeMemory == 0 {
-			rest |= 1 << k
-			continue
+	return p.cpu.in(&o.cpu) && p.memory.in(&o.memory)
+}
+
+// podShare is the share of one resource, rounded up.
+type podShare struct {
+	amount int64
+	all    int64 // what each of the nodes offers; 0 where they differ
+	known  bool
+	of     fourWords
+}
+
+// in makes them those of a block; false where a node offers less than the pod takes.
+func (p *podShare) in(o *offer) bool {
+	if o.inverse == nil {
+		if p.all != o.all {
+			p.all, p.known = o.all, o.all > 0 && p.amount >= 0 && p.amount <= o.all
+			if p.known {
+				n := lanes * shareUp(p.amount, o.all)
+				p.of = fourWords{n, n, n, n}
+			}
 		}
-		out[k] = uint8((left>>(32+percentBits) + left>>percentBits&(1<<(32-percentBits)-1)) / 2)
+		return p.known
+	}
+	if p.all = 0; p.amount < 0 || p.amount > 2<<o.shift {
+		return false
+	}
+	// The share of the unit is at most twice the whole and an inverse at most 1<<15, so that two
+	// products have 32 bits each. Rounded up are the share of the unit, which is less than half of
+	// a part for the node, the inverse, less than four fifths of one, and the product, one at most.
+	const low, high = 1<<32 | 1, lanes ^ (1<<32 | 1)
+	n := (uint64(p.amount)*whole + 1<<o.shift - 1) >> o.shift
+	for i, inverse := range o.inverse {
+		even, odd := inverse&(low*oneLane)*n, inverse>>laneBits&(low*oneLane)*n
+		p.of[i] = even>>laneBits&(low*oneLane) | odd&(high*oneLane) + lanes
+	}
+	return true
+}
+
+// PercentLeft writes what a pod leaves of the cpu and memory of 16 nodes from a row on, each in
+// percent rounded down, and their mean rounded down. It returns the rows that it cannot tell, a
+// bit each.
+func (p *PodShares) PercentLeft(s *State, row int, out *[BlockSize]uint8) (rest uint16) {
+	o := &s.nodes.offers[row>>blockBits]
+	if !p.in(o) {
+		return allRows
+	}
+	b := s.uses(row)
+	// What is left is too little by less than one part for the pods, and by unsure for this one,
+	// so that from unsure parts below a whole percent on it may reach that.
+	unsure := p.unsure * lanes
+	rest = o.odd | b.shares.odd
+	for i := 0; i < len(p.cpu.of); i += 2 {
+		cpu0, memory0 := left(p.cpu.of[i], b.shares.cpu[i]), left(p.memory.of[i], b.shares.memory[i])
+		cpu1, memory1 := left(p.cpu.of[i+1], b.shares.cpu[i+1]), left(p.memory.of[i+1], b.shares.memory[i+1])
+		next0, next1 := (cpu0&oneByte+unsure)|(memory0&oneByte+unsure), (cpu1&oneByte+unsure)|(memory1&oneByte+unsure)
+		rest |= uint16(lanesSet(next0<<(15-percentBits), next1<<(15-percentBits))) << (4 * i)
+		mean0 := (cpu0>>percentBits&oneByte + memory0>>percentBits&oneByte) >> 1 & oneByte
+		mean1 := (cpu1>>percentBits&oneByte + memory1>>percentBits&oneByte) >> 1 & oneByte
+		binary.LittleEndian.PutUint64(out[4*i:], mean0|mean1<<8)
 	}
 	return rest
 }
 
-// Balanced writes the balance of each node with a pod, beside that without: 75 where they are the
-// same, and half of a point more for each that it is better. It returns the rows that it cannot
-// tell, a bit each, which are those next to a whole number.
-func (p *PodShares) Balanced(s *Shares, out *[BlockSize]uint8) (rest uint16) {
-	if !p.in(s) {
-		return 1<<BlockSize - 1
+// left returns what a pod and others leave of the whole; 0 where they take more.
+func left(pod, others uint64) uint64 {
+	v := (guards | lanes*whole) - pod - others
+	return v & (v&guards - v&guards>>(laneBits-1))
+}
+
+// Balanced writes the balance of 16 nodes from a row on with a pod, beside that without: 75 where
+// they are the same, and half of a point more for each that it is better. It returns the rows that
+// it cannot tell, a bit each.
+func (p *PodShares) Balanced(s *State, row int, out *[BlockSize]uint8) (rest uint16) {
+	o := &s.nodes.offers[row>>blockBits]
+	if !p.in(o) {
+		return allRows
 	}
-	// Half of the difference, in percent, is up to 100 units too large or too small, and the
-	// quotients that Balance rounds are off by less than a unit.
-	const unsure = 128
-	more := p.used
-	for k, used := range &s.used {
-		used += more
-		apart := int64(used>>32) - int64(used&(1<<32-1))
-		sign := apart >> 63
-		costs := uint64(apart^sign-sign)*(percent/2) + unsure
-		if used&(negative|negative>>1) != 0 || costs&(unity-1) < 2*unsure {
-			rest |= 1 << k
-			continue
+	b := s.uses(row)
+	rest = o.odd | b.shares.odd
+	if p.cpu.amount > b.least.CPU || p.memory.amount > b.least.Memory {
+		// The balance of a node that pods take more of than it offers is another one.
+		for k, c := range s.nodes.capacity[row:min(row+BlockSize, len(s.nodes.capacity))] {
+			if u := &b.of[k]; p.cpu.amount > c.CPU-u.CPU || p.memory.amount > c.Memory-u.Memory {
+				rest |= 1 << k
+			}
 		}
-		out[k] = uint8(percent/2 + (percent/2-1+uint64(s.unbalanced[k])-costs>>oneBits)/2)
+	}
+	// The difference is off by less than unsure parts, one more for the pods, and one where cpu has
+	// less. Next to a whole number the rounding of Balance tells, which is by far less than a part.
+	const parts, sevenBits = lanes * (1<<halfBits - 1), lanes * 0x7f
+	unsure := (p.unsure + 1) * lanes
+	for i := 0; i < len(p.cpu.of); i += 2 {
+		apart0 := apart(p.cpu.of[i], p.memory.of[i], b.shares.apart[i])
+		apart1 := apart(p.cpu.of[i+1], p.memory.of[i+1], b.shares.apart[i+1])
+		near0, near1 := below((apart0+unsure)&parts, 2*unsure), below((apart1+unsure)&parts, 2*unsure)
+		rest |= uint16(lanesSet(near0, near1)) << (4 * i)
+		cost0, cost1 := splitBytes(b.shares.unbalanced[4*i:])
+		// The guards keep lanes that are not told from the others.
+		cost0 += (guards | lanes*(percent/2-1)) - apart0>>halfBits&sevenBits
+		cost1 += (guards | lanes*(percent/2-1)) - apart1>>halfBits&sevenBits
+		score0, score1 := cost0>>1&sevenBits+lanes*(percent/2), cost1>>1&sevenBits+lanes*(percent/2)
+		binary.LittleEndian.PutUint64(out[4*i:], score0|score1<<8)
 	}
 	return rest
+}
+
+// apart returns how far shares of cpu and memory are apart with a pod's, one part less where that
+// of cpu is less.
+func apart(cpu, memory, others uint64) uint64 {
+	pod := (cpu | guards) - memory
+	sum := (others&^guards + pod&^guards) ^ (others^pod)&guards // 1<<15 more than it is, in each lane by itself
+	return (sum ^ filled(^sum)) &^ guards
 }

@@ -18,7 +18,7 @@ func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) b
 		return nil, false
 	}
 	rows = out()
-	if len(s.taints) <= maxTaintRows {
+	if s.KeepsTaintedRows() {
 		for i, y := range yes {
 			if y {
 				rows.Or(s.tainted[i])
@@ -33,6 +33,12 @@ func (s *NodeSet) TaintedRows(out func() Bits, bad func(taints []corev1.Taint) b
 	}
 	return rows, true
 }
+
+// KeepsTaintedRows reports whether TaintSetRows knows the rows of every list of taints.
+func (s *NodeSet) KeepsTaintedRows() bool { return len(s.taints) <= maxTaintRows }
+
+// TaintSetRows returns the rows that have one of the TaintSets. Not to be written.
+func (s *NodeSet) TaintSetRows(set int) Bits { return s.tainted[set] }
 
 // HasTaintSet reports whether a row of in has one of the TaintSets.
 func (s *NodeSet) HasTaintSet(set int, in Bits) bool {

@@ -47,7 +47,7 @@ type useBlock struct {
 	of [BlockSize]Use
 	// least is what each of the nodes has left at least.
 	least  Left
-	shares Shares
+	shares shares
 }
 
 // Left is what is left of what a node offers.
@@ -69,42 +69,38 @@ func (s *State) Use(row int) (u Use) {
 
 // Uses returns the sums of the rows [from, to), a run of Bits.BlockRuns. Not to be written.
 func (s *State) Uses(from, to int) []Use {
-	block := s.use.block(from >> blockBits)
-	if block == nil {
-		block = &unused
-	}
 	first := from & (BlockSize - 1)
-	return block.of[first : first+to-from]
+	return s.uses(from).of[first : first+to-from]
+}
+
+// uses returns the block of a row.
+func (s *State) uses(row int) *useBlock {
+	if b := s.use.block(row >> blockBits); b != nil {
+		return b
+	}
+	return &unused
 }
 
 // LeastLeft returns what the nodes of a row's block of 16 have left at least; nothing where it is
 // not known. Not to be written.
 func (s *State) LeastLeft(row int) *Left {
-	if b := s.use.block(row >> blockBits); b != nil {
-		return &b.least
-	}
-	return &unused.least
+	return &s.uses(row).least
 }
 
 // weigh brings what is worked out from a row's sum up to date.
 func (e *Edit) weigh(row int) {
 	b, set, first := e.s.use.own(e.id, row>>blockBits), e.s.nodes, row&^(BlockSize-1)
 	b.of[row-first].weigh(&set.capacity[row])
-	least, offered, same := &b.least, set.capacity[row].Amount, true
+	least := &b.least
 	*least = Left{Amount{math.MaxInt64, math.MaxInt64, math.MaxInt64}, math.MaxInt64}
 	for k, n := range set.rows[first:min(first+BlockSize, len(set.rows))] {
 		if n == nil {
 			continue
 		}
 		c, u := &set.capacity[first+k], &b.of[k]
-		same = same && c.CPU == offered.CPU && c.Memory == offered.Memory
 		left := c.Minus(&u.Amount)
 		least.CPU, least.Memory, least.Ephemeral = min(least.CPU, left.CPU), min(least.Memory, left.Memory), min(least.Ephemeral, left.Ephemeral)
 		least.Pods = min(least.Pods, c.Pods-int64(u.Pods))
 	}
-	if !same {
-		offered = Amount{}
-	}
-	b.shares.offer(offered.CPU, offered.Memory, &b.of)
-	b.shares.weigh(row-first, &b.of[row-first])
+	b.shares.weigh(row-first, &b.of[row-first], &set.capacity[row])
 }
