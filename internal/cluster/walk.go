@@ -184,8 +184,10 @@ func (w *Walk) fetch(after int64) {
 		p := walkPage{pods: pods}
 		list, err := w.m.st.ReplayChanges(w.m.ctx, w.cluster, after, limit)
 		p.err = err
-		for _, r := range list {
-			p.steps = append(p.steps, decodeStep(r, pods))
+		p.steps = make([]walkStep, len(list))
+		puts := make([]walkPut, len(list)) // most changes are one
+		for i, r := range list {
+			p.steps[i] = decodeStep(r, pods, puts[i:i:i+1])
 		}
 		into <- p
 	})
@@ -194,14 +196,15 @@ func (w *Walk) fetch(after int64) {
 // applied is a change that only applies objects.
 var applied change
 
-func decodeStep(r *store.ReplayChange, pods *kubeobj.PodCache) walkStep {
-	s := walkStep{number: r.Number, digest: r.Digest}
+// decodeStep decodes a revision. What it applies goes into the room given while that is enough.
+func decodeStep(r *store.ReplayChange, pods *kubeobj.PodCache, room []walkPut) walkStep {
+	s := walkStep{number: r.Number, digest: r.Digest, apply: room}
 	if r.Change == nil {
 		return s
 	}
 	if pod, ok := bytes.CutPrefix(r.Change, []byte(applyHead)); ok { // most put a pod like one before
 		if t, own, end := pods.SplitFirst(pod); t != nil && string(pod[end:]) == applyTail {
-			s.c, s.apply = &applied, []walkPut{{entry: newEntry(own.Key(t), pod[:end:end]), template: t, own: own}}
+			s.c, s.apply = &applied, append(room, walkPut{entry: newEntry(own.Key(t), pod[:end:end]), template: t, own: own})
 			return s
 		}
 	}

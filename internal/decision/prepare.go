@@ -91,7 +91,9 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 	}
 	switch {
 	case q.Recorded != nil:
-		p.Candidates, err = q.Recorded.Candidates(p.State.Nodes())
+		if c := q.Recorded.Candidates; c != nil {
+			p.Candidates, err = c(p.State.Nodes())
+		}
 	case q.Bind:
 		err = bindable(p.Pod)
 	}

@@ -84,7 +84,7 @@ type Recorded struct {
 	Owned bool
 	// Class looks up the priority class that the record rests on; nil: classes as they are now.
 	Class ClassSource
-	// Candidates returns the names of the nodes to consider, nil for all.
+	// Candidates returns the names of the nodes to consider, nil for all; nil: all.
 	Candidates func(*state.NodeSet) ([]string, error)
 }
 

@@ -22,21 +22,24 @@ import (
 // revisions: the state is walked change by change, and answers are compared by
 // their digests. What differs is worked out in full. It is for one goroutine.
 type Batch struct {
-	l    *Log
-	walk *cluster.Walk
-	o    Overrides // profile and configuration at most
+	l      *Log
+	walk   *cluster.Walk
+	decide decision.Engine // the walk's
+	o      Overrides       // profile and configuration at most
 	// digests compares those that are hashed beside; nil: each is compared at once.
 	digests *digests
 
 	stamp [2]string  // an engine and its semantics, those of most records of late
 	note  string     // the unknownStamp of these
-	pod   corev1.Pod // of the question at hand
+	rec   record     // at hand
+	pod   corev1.Pod // of its question
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
 // profile and configuration.
 func (l *Log) NewBatch(name string, o Overrides) *Batch {
 	b := &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}}
+	b.decide = b.walk.Decide
 	if b.o.none() {
 		b.digests = newDigests()
 	}
@@ -51,6 +54,7 @@ type Item struct {
 	// The pod of the question is the template with its own values; nil where there is none.
 	template *corev1.Pod
 	own      kubeobj.Own
+	in       input // kind is of, where it begins with a pod like one before
 }
 
 // Cursor is the record's place in the order of a batch.
@@ -96,8 +100,8 @@ func (r *Reader) Read(d *store.Decision) *Item {
 	}
 	if pod, ok := bytes.CutPrefix(js, inputHead); ok { // most are of a pod like one before
 		if t, own, end := r.pods.SplitFirst(pod); t != nil {
-			if in := quickInput(js, len(inputHead)+end); in != nil {
-				i.kind, i.template, i.own = in.kind(), t, own
+			if i.in.quick(js, len(inputHead)+end) {
+				i.kind, i.template, i.own = i.in.kind(), t, own
 				return i
 			}
 		}
@@ -186,7 +190,8 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec := &record{i.d, i.kind, view}
+	b.rec = record{i.d, i.kind, view}
+	rec := &b.rec
 	if err := rec.checkView(); err != nil {
 		return nil, err
 	}
@@ -202,7 +207,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	if evaluated {
 		e.undigested = beside
 	}
-	r, err := rec.kind.replay(ctx, b.l, rec, view, &b.o, b.walk.Decide)
+	r, err := rec.kind.replay(ctx, b.l, rec, view, &b.o, b.decide)
 	if err != nil {
 		return nil, err
 	}

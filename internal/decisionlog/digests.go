@@ -26,7 +26,7 @@ type encodings struct {
 
 // encodingsBytes is from how many bytes on answers are hashed, and encodingsAtOnce how many rows of
 // them there are: the decisions wait where the hashes are behind.
-const encodingsBytes, encodingsAtOnce = 64 << 10, 4
+const encodingsBytes, encodingsAtOnce = 128 << 10, 4
 
 func newDigests() *digests {
 	d := &digests{free: make(chan *encodings, encodingsAtOnce)}
@@ -42,6 +42,9 @@ func (d *digests) add(form digest.Form, r *engine.Result, recorded string) {
 		d.open = <-d.free
 	}
 	e := d.open
+	if e.b == nil {
+		e.b = make([]byte, 0, encodingsBytes+encodingsBytes/8)
+	}
 	e.b = form.Append(e.b, r)
 	e.ends, e.want = append(e.ends, len(e.b)), append(e.want, recorded)
 	if len(e.b) >= encodingsBytes {

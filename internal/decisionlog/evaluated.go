@@ -41,6 +41,8 @@ type Evaluated struct {
 	owned   bool        // by the question at hand, which may write it
 	like    *corev1.Pod // engine.Options.Like
 	profile *engine.Profile
+	one     [1]*engine.Profile // it alone
+	fixed   decision.Recorded  // of the question at hand
 	// undigested has replay leave the digest to its caller.
 	undigested bool
 	names      []string // the candidates on the recorded revision, once they are read; nil: all
@@ -92,14 +94,24 @@ func (e *Evaluated) read(ctx context.Context, l *Log, rec *record) (err error) {
 	return err
 }
 
+// noClass is for records that rest on no priority class.
+var noClass decision.ClassSource = (*decision.StoredClass)(nil).Source
+
 // question returns the recorded question on a view, under overrides.
 func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decision.Question, error) {
+	e.one[0], e.fixed = e.profile, decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Class: noClass}
+	if e.Class != nil {
+		e.fixed.Class = e.Class.Source
+	}
+	if e.Only != nil {
+		e.fixed.Candidates = e.candidates
+	}
 	q := decision.Question{
 		Cluster: v.Cluster, Revision: v.Revision, Verb: rec.Verb, Now: rec.Now.UTC(), Pod: e.pod, Like: e.like, Explain: e.Explain,
 		NoPreemption: e.NoPreemption, ScoreAlways: e.ScoreAlways, Suggest: e.Suggest, Excluded: e.Excluded,
-		Profiles: []*engine.Profile{e.profile}, Profile: e.profile.Name,
+		Profiles: e.one[:], Profile: e.profile.Name,
 		DryRun:   !o.none(), // nothing is bound: a pod bound since is taken out
-		Recorded: &decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Class: e.Class.Source, Candidates: e.candidates},
+		Recorded: &e.fixed,
 	}
 	if e.Victims != nil {
 		q.Victims = *e.Victims
@@ -115,7 +127,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		q.Nodes = append(q.Nodes, o.Value.(*corev1.Node))
 	}
 	if o.Pod != nil { // which may name a class that the record does not have
-		q.Pod, q.Like, q.Recorded = o.Pod, nil, &decision.Recorded{Candidates: e.candidates}
+		q.Pod, q.Like, q.Recorded = o.Pod, nil, &decision.Recorded{Candidates: e.fixed.Candidates}
 	}
 	if o.Profile != "" || len(o.Profiles) > 0 {
 		q.Profiles, q.Profile = o.Profiles, o.Profile
@@ -123,13 +135,10 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 	return q, nil
 }
 
-// candidates returns the recorded candidates for the nodes of a state: all stay all, all but some
-// stay all but those, and names stay names.
+// candidates returns the recorded candidates, which are not all, for the nodes of a state: all but
+// some stay all but those, and names stay names.
 func (e *Evaluated) candidates(nodes *state.NodeSet) (names []string, err error) {
-	switch {
-	case e.Only == nil:
-		return nil, nil
-	case e.names != nil && len(e.Only.Without) == 0: // bits are of the recorded revision's nodes
+	if e.names != nil && len(e.Only.Without) == 0 { // bits are of the recorded revision's nodes
 		return slices.Clone(e.names), nil
 	}
 	e.names, err = e.Only.names(nodes)

@@ -155,7 +155,7 @@ func decodeInput(payload []byte) (Kind, error) {
 		return nil, fmt.Errorf("input: %w", err)
 	}
 	if at := len(inputHead); bytes.HasPrefix(js, inputHead) && at < len(js) && js[at] == '{' {
-		if in := quickInput(js, jsonscan.ValueEnd(js, at)); in != nil {
+		if in := new(input); in.quick(js, jsonscan.ValueEnd(js, at)) {
 			return in.kind(), nil
 		}
 	}
@@ -171,21 +171,19 @@ func decodeInput(payload []byte) (Kind, error) {
 
 var inputHead = fmt.Appendf(nil, `{"v":%d,"pod":`, inputVersion)
 
-// quickInput reads the input that begins with a pod, which most do, as encode
-// writes it: the pod, which ends at end, is most of it and stays as it is. It is
-// nil where the input is another.
-func quickInput(js []byte, end int) *input {
+// quick reads the input that begins with a pod, which most do, as encode writes it: the pod, which
+// ends at end, is most of it and stays as it is. It is false where the input is another.
+func (in *input) quick(js []byte, end int) bool {
 	if end < 0 || end >= len(js) {
-		return nil
+		return false
 	}
-	in := &input{}
 	if rest := js[end:]; rest[0] == ',' {
 		if err := json.Unmarshal(append([]byte{'{'}, rest[1:]...), in); err != nil || in.PodJSON != nil || in.Version != 0 {
-			return nil
+			return false
 		}
 	} else if string(rest) != "}" {
-		return nil
+		return false
 	}
 	in.Version, in.PodJSON = inputVersion, js[len(inputHead):end:end]
-	return in
+	return true
 }

@@ -1,6 +1,7 @@
 package kubeobj
 
 import (
+	"crypto/sha1"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -30,9 +31,17 @@ func GivenUID(k Key, revision int64) types.UID {
 	return types.UID(id.String())
 }
 
-// nameUID is the UUIDv5 of a key and what follows it.
-func nameUID(k Key, rest []byte) uuid.UUID {
-	return uuid.NewSHA1(uidSpace, append([]byte(k.Kind+"/"+k.Namespace+"/"+k.Name), rest...))
+// nameUID is the UUIDv5 of a key and what follows it, as uuid.NewSHA1 makes it with five
+// allocations.
+func nameUID(k Key, rest []byte) (id uuid.UUID) {
+	text := append(make([]byte, 0, 256), uidSpace[:]...)
+	for _, s := range [...]string{k.Kind, "/", k.Namespace, "/", k.Name} {
+		text = append(text, s...)
+	}
+	sum := sha1.Sum(append(text, rest...))
+	copy(id[:], sum[:])
+	id[6], id[8] = id[6]&0x0f|5<<4, id[8]&0x3f|0x80
+	return id
 }
 
 // IsGivenUID reports whether a UID is of the form that GivenUID gives.

@@ -168,9 +168,14 @@ func (c *Cutter) Add(revision, count int64) {
 		c.Parts[n-1].Total += count
 		return
 	}
+	c.Part(revision, revision, count)
+}
+
+// Part adds a part.
+func (c *Cutter) Part(first, last, total int64) {
 	c.Parts = append(c.Parts, &ReplayPart{
-		Cluster: c.Cluster, Number: len(c.Parts), First: revision, Last: revision, State: ReplayQueued,
-		ReplayCounts: ReplayCounts{Total: count},
+		Cluster: c.Cluster, Number: len(c.Parts), First: first, Last: last, State: ReplayQueued,
+		ReplayCounts: ReplayCounts{Total: total},
 	})
 }
 

@@ -19,7 +19,7 @@ var decisionFaults = []fault{
 		{"internal/decisionlog/record.go", `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.`, `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r)[:min(64, len(explain.Message(r)))], *o.`},
 	}},
 	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decisionlog", "TestReplayAfterTheClassChanged", []edit{
-		{"internal/decisionlog/evaluated.go", `Class: e.Class.Source,`, `Class: nil,`},
+		{"internal/decisionlog/evaluated.go", `e.fixed.Class = e.Class.Source`, `e.fixed.Class = nil`},
 	}},
 	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/decisionlog", "TestNothingElseIsStored", []edit{
 		{"internal/kubeobj/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},

@@ -31,6 +31,7 @@ type options struct {
 	Rounds  int           `default:"3" help:"Rounds, the candidates taking turns; the median counts."`
 	Nodes   int           `default:"1523" help:"Nodes of the real cluster; openb has as many as the default."`
 	Pods    int           `default:"6000" help:"Bound pods of the real cluster."`
+	Binds   int64         `default:"10000" help:"Binds to replay where nothing else is measured."`
 	Profile string        `placeholder:"FILE" help:"Write CPU profiles to files whose names begin so."`
 	Only    string        `enum:"all,process,wire,bind,replay" default:"all" help:"process: the log without HTTP; wire: HTTP; bind: of it, binds over one connection; replay: batch replays of binds."`
 	Store   string        `default:"both" enum:"both,sqlite,postgres" help:"sqlite, postgres or both."`

@@ -160,9 +160,6 @@ func (s *server) bind(more string) func() []byte {
 	}
 }
 
-// replayed is how many binds are there to replay where nothing else is measured.
-const replayed = 10_000
-
 // wire prints what HTTP leaves of the rates, beside an endpoint that does nothing.
 func (h *system) wire(ctx context.Context, o options, b bench) error {
 	s, err := h.serve()
@@ -176,7 +173,7 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 			return err
 		}
 		defer func() { _ = c.Close() }()
-		for request := s.bind(""); s.named.Load() < replayed; {
+		for request := s.bind(""); s.named.Load() < o.Binds; {
 			if err := c.call(request(), "201"); err != nil {
 				return err
 			}

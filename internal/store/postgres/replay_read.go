@@ -56,6 +56,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 		return s.toStoreErr(ctx, err)
 	}
 	size := 0
+	var room lists.Room[store.Decision]
 	var row store.Decision
 	targets := lists.Replayed.Targets(&row)
 	err = each(rows, func() error {
@@ -66,8 +67,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		d := new(store.Decision)
-		*d = row
+		d := room.Keep(&row)
 		size += len(d.Input)
 		return f(d)
 	})

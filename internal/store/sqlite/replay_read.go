@@ -2,7 +2,10 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"berth/internal/memory"
@@ -10,26 +13,36 @@ import (
 	"berth/internal/store/lists"
 )
 
-// PlanReplay implements store.Replays.
+// planned are the decisions to plan with, in the index's order: nothing is sorted or kept.
+const planned = ` FROM decisions INDEXED BY decisions_by_revision
+WHERE cluster = ?1 AND revision > ?2 AND revision <= ?3 AND created_at >= ?4 AND created_at < ?5`
+
+// PlanReplay implements store.Replays. A part's end is looked up and its decisions are counted: a
+// row for each revision would take twice as long.
 func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*store.ReplayPart, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	const query = `SELECT revision, count(*) FROM decisions WHERE cluster = ? AND created_at >= ? AND created_at < ? GROUP BY revision ORDER BY revision`
-	rows, err := s.reads.QueryContext(ctx, query, cluster, ceilMicro(since), ceilMicro(until))
-	if err != nil {
-		return nil, s.toStoreErr(err)
-	}
-	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	c := store.Cutter{Cluster: cluster, Size: size}
-	for rows.Next() {
-		var revision, n int64
-		if err := rows.Scan(&revision, &n); err != nil {
+	for after, more := int64(-1), true; more; {
+		last := int64(math.MaxInt64)
+		row := func(query string, more ...any) *sql.Row {
+			return s.reads.QueryRowContext(ctx, query, append([]any{cluster, after, last, ceilMicro(since), ceilMicro(until)}, more...)...)
+		}
+		err := row(`SELECT revision`+planned+` ORDER BY revision LIMIT 1 OFFSET ?6`, size-1).Scan(&last)
+		if more = err == nil; err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, s.toStoreErr(err)
 		}
-		c.Add(revision, n)
+		var first, n int64
+		if err := row(`SELECT coalesce(min(revision), 0), coalesce(max(revision), 0), count(*)`+planned).Scan(&first, &last, &n); err != nil {
+			return nil, s.toStoreErr(err)
+		}
+		if n > 0 {
+			c.Part(first, last, n)
+		}
+		after = last
 	}
-	return c.Parts, s.toStoreErr(rows.Err())
+	return c.Parts, nil
 }
 
 // replayTexts are read as one column: each one costs more than the text itself.
@@ -59,6 +72,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	list, stamped := make([]*store.Decision, 0, limit), make([]int64, 0, limit)
+	var room lists.Room[store.Decision]
 	var row store.Decision
 	var texts string
 	var stamp int64
@@ -73,8 +87,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 		if err := rows.Scan(targets...); err != nil {
 			return s.toStoreErr(err)
 		}
-		d := new(store.Decision)
-		*d = row
+		d := room.Keep(&row)
 		replayTexts.Cut(texts, d)
 		list, stamped = append(list, d), append(stamped, stamp)
 		size += len(d.Input)
@@ -186,13 +199,15 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	list := make([]*store.ReplayChange, 0, limit)
+	var room lists.Room[store.ReplayChange]
+	var row store.ReplayChange
+	targets := []any{&row.Number, &row.Digest, kept{&row.Change}}
 	for size := 0; size <= store.PageBytes && rows.Next(); {
-		var c store.ReplayChange
-		if err := rows.Scan(&c.Number, &c.Digest, kept{&c.Change}); err != nil {
+		if err := rows.Scan(targets...); err != nil {
 			return nil, s.toStoreErr(err)
 		}
-		list = append(list, &c)
-		size += len(c.Change)
+		list = append(list, room.Keep(&row))
+		size += len(row.Change)
 	}
 	return list, s.toStoreErr(rows.Err())
 }
