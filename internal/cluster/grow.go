@@ -89,7 +89,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	if err != nil {
 		return nil, nil, err
 	}
-	v.Revision, v.CreatedAt, v.Cause, v.token, v.checkpoint = head.Revision+1, m.now(), x.cause, rand.Text(), head.checkpoint
+	v.Revision, v.CreatedAt, v.Cause, v.token, v.checkpoint = head.Revision+1, m.now(), x.cause, newToken(head.Revision+1), head.checkpoint
 	for _, o := range x.apply {
 		v.changed += len(o.JSON)
 	}
@@ -141,6 +141,13 @@ func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) 
 		return o, nil, nil
 	}
 	return o, &boundTo{Namespace: o.Namespace, Name: o.Name, Node: b.Node}, nil
+}
+
+// newToken returns a text that no other revision has. Those of later revisions come later in order,
+// and so at the end of the index of parents: in a random place the index has to be balanced, after
+// which SQLite goes through all pages that it caches.
+func newToken(revision int64) string {
+	return fmt.Sprintf("%08x", revision) + rand.Text()[:18]
 }
 
 func revisionOf(v *View, parent string) (*store.Revision, error) {

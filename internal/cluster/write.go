@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -211,13 +210,13 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, check
 	}
 	v := &View{
 		Cluster: l.name, Revision: 1, Digest: fresh.Digest, CreatedAt: m.now(), Cause: causeUpload,
-		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, token: rand.Text(), decider: incremental.NewDecider(0),
+		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, decider: incremental.NewDecider(0),
 	}
 	parent := ""
 	if head != nil {
 		v.Revision, parent = head.Revision+1, head.token
 	}
-	v.checkpoint = v.Revision
+	v.token, v.checkpoint = newToken(v.Revision), v.Revision
 	r, err := revisionOf(v, parent)
 	if err != nil {
 		return nil, false, err

@@ -18,7 +18,7 @@ func BenchmarkBinds(b *testing.B) {
 	token := ""
 	add := func(i int64) {
 		e := &store.Entry{Revision: &store.Revision{
-			Cluster: "prod", Number: i, Token: fmt.Sprintf("0197a1b2-c3d4-4e5f-8a9b-%012d", i*7919%1000003), ParentToken: token,
+			Cluster: "prod", Number: i, Token: fmt.Sprintf("%08x%018d", i, i*7919%1000003), ParentToken: token,
 			CreatedAt: time.Now(), Digest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Cause: "bind", Change: change,
 		}}
 		if i == 1 {
