@@ -200,7 +200,8 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 	add := func(name string, want, have, used int64) {
 		if want > 0 && want > have-used {
 			out.Add(func() engine.Detail {
-				return engine.Detail{Kind: "resource", Name: name, Requested: new(want), Available: new(have - used), Capacity: new(have)}
+				n := &[...]int64{want, have - used, have}
+				return engine.Detail{Kind: "resource", Name: name, Requested: &n[0], Available: &n[1], Capacity: &n[2]}
 			})
 		}
 	}

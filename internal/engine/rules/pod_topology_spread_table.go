@@ -3,7 +3,6 @@ package rules
 import (
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,7 +66,8 @@ func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstra
 	for v := range order {
 		order[v] = v
 	}
-	sort.Slice(order, func(i, j int) bool { return c.column.Values[order[i]] < c.column.Values[order[j]] })
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(c.column.Values[a], c.column.Values[b]) })
+	skewAfter := c.skewsAfter()
 	for _, v := range order {
 		if len(row.Domains) == tableDomains {
 			row.DomainsOmitted = len(order) - tableDomains
@@ -75,7 +75,7 @@ func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstra
 		}
 		d := engine.SpreadDomain{
 			Value: c.column.Values[v], Nodes: len(c.column.Rows[v]), Matching: int(c.matching[v]),
-			SkewIfPlaced: int(c.skew(int32(v))), SkewAfter: int(c.skewAfter(v)), Eligible: c.eligible == nil || c.eligible[v],
+			SkewIfPlaced: int(c.skew(int32(v))), SkewAfter: int(skewAfter(v)), Eligible: c.eligible == nil || c.eligible[v],
 		}
 		if !d.Eligible {
 			d.Why = c.whyNot(q, c.column.Rows[v])
@@ -85,27 +85,39 @@ func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstra
 	return row
 }
 
-// skewAfter is the skew of a domain with the pod in it: over the least of the eligible domains, or
-// over 0 where there are fewer than minDomains.
-func (c *spreadCounts) skewAfter(value int) int32 {
-	after, least := c.matching[value], int32(math.MaxInt32)
-	if c.self {
-		after++
-	}
-	domains := int32(0)
+// skewsAfter returns the function of a domain's skew with the pod in it: over the least of the
+// eligible domains, or over 0 where there are fewer than minDomains.
+func (c *spreadCounts) skewsAfter() func(value int) int32 {
+	counts := func(v int) bool { return c.eligible == nil || c.eligible[v] }
+	least, second, domains := int32(math.MaxInt32), int32(math.MaxInt32), int32(0)
 	for v, n := range c.matching {
-		if c.eligible != nil && !c.eligible[v] {
+		if !counts(v) {
 			continue
 		}
-		if domains++; v == value {
-			n = after
+		if domains++; n < least {
+			least, second = n, least
+		} else {
+			second = min(second, n)
 		}
-		least = min(least, n)
 	}
-	if domains == 0 || c.MinDomains != nil && domains < *c.MinDomains {
-		least = 0
+	few := domains == 0 || c.MinDomains != nil && domains < *c.MinDomains
+	return func(value int) int32 {
+		before, over := c.matching[value], least
+		after := before
+		if c.self {
+			after++
+		}
+		if counts(value) {
+			if before == least {
+				over = second
+			}
+			over = min(over, after)
+		}
+		if few {
+			over = 0
+		}
+		return after - over
 	}
-	return after - least
 }
 
 // whyNot returns the reason why none of a domain's nodes counts.
