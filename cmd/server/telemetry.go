@@ -107,13 +107,14 @@ func (t *telemetry) observeBatches(backend string) (func(entries int, took time.
 		metric.WithExplicitBucketBoundaries(1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 0.1, 0.25, 0.5, 1, 2.5))
 	failures, err3 := t.meter.Int64Counter("berth.store.errors", metric.WithDescription("Batches that the store refused or failed."))
 	appending := metric.WithAttributes(attribute.String("backend", backend), attribute.String("operation", "append"))
+	written, failed := metric.WithAttributes(attribute.String("result", "written")), metric.WithAttributes(attribute.String("result", "failed"))
 	return func(entries int, d time.Duration, err error) {
-		result := "written"
+		result := written
 		if err != nil {
-			result = "failed"
+			result = failed
 			failures.Add(context.Background(), 1, appending)
 		}
-		records.Add(context.Background(), int64(entries), metric.WithAttributes(attribute.String("result", result)))
+		records.Add(context.Background(), int64(entries), result)
 		took.Record(context.Background(), d.Seconds(), appending)
 	}, errors.Join(err1, err2, err3)
 }
