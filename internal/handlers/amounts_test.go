@@ -15,6 +15,13 @@ func TestAmountsThatWrap(t *testing.T) {
 	if len(p.Errors) != 1 || p.Errors[0].Field != "pod.spec.containers[0].resources.requests[cpu]" {
 		t.Errorf("%+v", p)
 	}
+	for range 30 { // also where the text of the pod may be known
+		var ans struct{ Warnings []string }
+		a := h.want(200, &ans, "POST", "/v1/decisions", `{"snapshot":"plat@latest","dryRun":true,"pod":`+evil+`}`)
+		if len(ans.Warnings) != 1 || !strings.HasPrefix(ans.Warnings[0], "pod.spec.containers[0].resources.requests[cpu]: must fit 64 bits") || a.Header.Get("Warning") == "" {
+			t.Fatalf("%q", ans.Warnings)
+		}
+	}
 	for _, operation := range []string{"apply", "replace"} {
 		h.want(422, &p, "POST", "/v1/snapshots/plat@latest/changes", `{"`+operation+`":[`+evil+`]}`)
 		if len(p.Errors) != 1 || p.Errors[0].Field != operation+"[0].spec.containers[0].resources.requests[cpu]" {

@@ -80,8 +80,8 @@ func AmountErrors(o any) (errs field.ErrorList) {
 // plenty is an amount so small that even the sum of a pod's containers fits.
 var plenty = *resource.NewQuantity(1<<40, resource.DecimalSI)
 
-// wraps reports whether AmountErrors has errors for a pod, cheaply for nearly all pods.
-func wraps(pod *corev1.Pod) bool {
+// Wraps reports whether AmountErrors has errors for a pod, cheaply for nearly all pods.
+func Wraps(pod *corev1.Pod) bool {
 	large := func(amounts corev1.ResourceList) bool {
 		for _, q := range amounts {
 			if q.Cmp(plenty) > 0 {

@@ -194,6 +194,6 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		}
 	}
 	p.Grace = podlife.GracePeriod(in)
-	p.Wraps = wraps(in)
+	p.Wraps = Wraps(in)
 	return p, nil
 }
