@@ -38,15 +38,15 @@ var coders = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	return e, d
 })
 
-// Inputs of up to smallInput bytes are a byte shortForm and a block of S2 (shortEncoder); those of
-// records from before that, and larger ones, are a frame of zstd.
+// Inputs of up to smallInput bytes are a byte shortForm and a block of S2, which takes an eighth of
+// zstd's time for them; those of records from before that, and larger ones, are a frame of zstd.
 const (
 	smallInput = 8 << 10
 	shortForm  = 1 // no frame of zstd and no JSON begins so
 )
 
-// shortDecoder is S2 with the dictionary.
-var shortDecoder = sync.OnceValue(func() *s2.Dict {
+// shortCoder is S2 with the dictionary.
+var shortCoder = sync.OnceValue(func() *s2.Dict {
 	return s2.NewDict([]byte("\x00" + strings.TrimSuffix(dictionary1, "\n"))) // no first repeat
 })
 
@@ -56,7 +56,16 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // pack compresses an input, where that makes it shorter. The result shares nothing with it.
 func pack(js []byte) []byte {
 	if len(js) <= smallInput {
-		return packShort(js)
+		buf := buffers.Get().(*bytes.Buffer)
+		defer buffers.Put(buf)
+		buf.Reset()
+		buf.Grow(1 + s2.MaxEncodedLen(len(js)))
+		room := append(buf.AvailableBuffer(), shortForm)
+		z := shortCoder().Encode(room[1:cap(room)], js)
+		if len(z)+1 >= len(js) {
+			return bytes.Clone(js)
+		}
+		return bytes.Clone(room[:1+len(z)])
 	}
 	e, _ := coders()
 	if z := e.EncodeAll(js, make([]byte, 0, len(js)/2+64)); len(z) < len(js) {
@@ -75,7 +84,7 @@ func InputText(payload []byte) ([]byte, error) {
 		if n, err := s2.DecodedLen(payload[1:]); err != nil || n > smallInput {
 			return nil, fmt.Errorf("decompress: %d bytes: %w (%w)", n, cluster.ErrCorrupt, err)
 		}
-		js, err := shortDecoder().Decode(nil, payload[1:])
+		js, err := shortCoder().Decode(nil, payload[1:])
 		if err != nil {
 			return nil, fmt.Errorf("decompress: %w (%w)", cluster.ErrCorrupt, err)
 		}

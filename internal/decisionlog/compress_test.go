@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -62,34 +61,6 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPackShort: whatever text is packed comes back.
-func TestPackShort(t *testing.T) {
-	const seed = 1
-	random := rand.New(rand.NewPCG(seed, 0))
-	for i := range 5_000 {
-		js := []byte{'{'}
-		for end := random.IntN(smallInput >> random.IntN(6)); len(js) < end; {
-			switch random.IntN(4) {
-			case 0:
-				from := random.IntN(len(dictionary1))
-				js = append(js, dictionary1[from:min(len(dictionary1), from+random.IntN(300))]...)
-			case 1:
-				from := random.IntN(len(js))
-				js = append(js, js[from:min(len(js), from+random.IntN(600))]...)
-			case 2:
-				js = append(js, strings.Repeat("a", random.IntN(700))...)
-			default:
-				js = append(js, byte(random.IntN(256)))
-			}
-		}
-		js = js[:min(len(js), smallInput)]
-		packed := pack(js)
-		if back, err := InputText(packed); err != nil || !bytes.Equal(back, js) || len(packed) > len(js) {
-			t.Fatalf("text %d, seed %d: %d bytes are packed to %d: %v\n%q", i, seed, len(js), len(packed), err, js)
-		}
-	}
-}
-
 // TestEncodeInput: an input is the JSON that encoding/json makes of it.
 func TestEncodeInput(t *testing.T) {
 	for _, in := range []*input{
@@ -123,13 +94,11 @@ func TestEncodeInput(t *testing.T) {
 	}
 }
 
-// BenchmarkPack packs and reads a usual input, beside zstd with the same dictionary and the
-// library's encoder of S2.
+// BenchmarkPack packs and reads a usual input, beside zstd with the same dictionary.
 func BenchmarkPack(b *testing.B) {
 	z, _ := coders()
 	for name, f := range map[string]func([]byte) []byte{
 		"pack": pack, "zstd": func(js []byte) []byte { return z.EncodeAll(js, nil) },
-		"library": func(js []byte) []byte { return append([]byte{shortForm}, shortDecoder().Encode(nil, js)...) },
 	} {
 		packed := f([]byte(packedInput))
 		b.Run(name, func(b *testing.B) {
