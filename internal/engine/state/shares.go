@@ -134,25 +134,32 @@ func (p *PodShares) PercentLeft(s *State, row int, out *[BlockSize]uint8) (rest 
 	b := s.uses(row)
 	// What is left is too little by less than one part for the pods, and by unsure for this one,
 	// so that from unsure parts below a whole percent on it may reach that.
+	const percents, next = lanes * 0x7f << percentBits, lanes << percentBits
 	unsure := p.unsure * lanes
 	rest = o.odd | b.shares.odd
 	for i := 0; i < len(p.cpu.of); i += 2 {
-		cpu0, memory0 := left(p.cpu.of[i], b.shares.cpu[i]), left(p.memory.of[i], b.shares.memory[i])
-		cpu1, memory1 := left(p.cpu.of[i+1], b.shares.cpu[i+1]), left(p.memory.of[i+1], b.shares.memory[i+1])
-		next0, next1 := (cpu0&oneByte+unsure)|(memory0&oneByte+unsure), (cpu1&oneByte+unsure)|(memory1&oneByte+unsure)
-		rest |= uint16(lanesSet(next0<<(15-percentBits), next1<<(15-percentBits))) << (4 * i)
-		mean0 := (cpu0>>percentBits&oneByte + memory0>>percentBits&oneByte) >> 1 & oneByte
-		mean1 := (cpu1>>percentBits&oneByte + memory1>>percentBits&oneByte) >> 1 & oneByte
+		cpu0, memory0 := all-p.cpu.of[i]-b.shares.cpu[i], all-p.memory.of[i]-b.shares.memory[i]
+		cpu1, memory1 := all-p.cpu.of[i+1]-b.shares.cpu[i+1], all-p.memory.of[i+1]-b.shares.memory[i+1]
+		if cpu0&cpu1&memory0&memory1&guards != guards { // more is taken than there is
+			cpu0, memory0, cpu1, memory1 = atLeast0(cpu0), atLeast0(memory0), atLeast0(cpu1), atLeast0(memory1)
+		}
+		next0 := (cpu0&oneByte + unsure) | (memory0&oneByte + unsure)
+		next1 := (cpu1&oneByte + unsure) | (memory1&oneByte + unsure)
+		if (next0|next1)&next != 0 {
+			rest |= uint16(lanesSet(next0<<(15-percentBits), next1<<(15-percentBits))) << (4 * i)
+		}
+		mean0 := (cpu0&percents + memory0&percents) >> (percentBits + 1) & oneByte
+		mean1 := (cpu1&percents + memory1&percents) >> (percentBits + 1) & oneByte
 		binary.LittleEndian.PutUint64(out[4*i:], mean0|mean1<<8)
 	}
 	return rest
 }
 
-// left returns what a pod and others leave of the whole; 0 where they take more.
-func left(pod, others uint64) uint64 {
-	v := (guards | lanes*whole) - pod - others
-	return v & (v&guards - v&guards>>(laneBits-1))
-}
+// all is the whole in each lane, with a guard that is gone where more is taken.
+const all = guards | lanes*whole
+
+// atLeast0 makes lanes without a guard 0.
+func atLeast0(v uint64) uint64 { return v & (v&guards - v&guards>>(laneBits-1)) }
 
 // Balanced writes the balance of 16 nodes from a row on with a pod, beside that without: 75 where
 // they are the same, and half of a point more for each that it is better. It returns the rows that
@@ -180,7 +187,9 @@ func (p *PodShares) Balanced(s *State, row int, out *[BlockSize]uint8) (rest uin
 		apart0 := apart(p.cpu.of[i], p.memory.of[i], b.shares.apart[i])
 		apart1 := apart(p.cpu.of[i+1], p.memory.of[i+1], b.shares.apart[i+1])
 		near0, near1 := below((apart0+unsure)&parts, 2*unsure), below((apart1+unsure)&parts, 2*unsure)
-		rest |= uint16(lanesSet(near0, near1)) << (4 * i)
+		if near0|near1 != 0 {
+			rest |= uint16(lanesSet(near0, near1)) << (4 * i)
+		}
 		cost0, cost1 := splitBytes(b.shares.unbalanced[4*i:])
 		// The guards keep lanes that are not told from the others.
 		cost0 += (guards | lanes*(percent/2-1)) - apart0>>halfBits&sevenBits
