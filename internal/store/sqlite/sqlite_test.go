@@ -35,3 +35,17 @@ func openAt(tb testing.TB, dir string) *Store {
 	})
 	return s
 }
+
+// TestCloseLeavesNobodyWaiting: a call that looked whether the store is open before Close, and gets
+// its turn after it, ends.
+func TestCloseLeavesNobodyWaiting(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.writes.turn:
+	default:
+		t.Fatal("the turn to write is gone with the writer")
+	}
+}

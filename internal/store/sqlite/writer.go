@@ -148,7 +148,9 @@ func (w *writer) numbers(query string, args ...any) (ns []int64, err error) {
 }
 
 func (w *writer) close() error {
-	<-w.turn // waits for the write under way and lets no other begin
+	<-w.turn // waits for the write under way
+	// Calls that waited too find the store closed.
+	defer func() { w.turn <- struct{}{} }()
 	var errs []error
 	for _, st := range w.changes {
 		errs = append(errs, st.Close())
