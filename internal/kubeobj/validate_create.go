@@ -21,7 +21,10 @@ import (
 // PriorityClass that is to be created, beyond what every object is held to when it is read
 // (upstream pkg/apis/{apps,core,policy,resource,storage}/validation, Validate…). Fields that are
 // not kept are not judged, such as a ReplicaSet's template, and CEL expressions are not compiled.
-func ValidateKindCreate(o Object) field.ErrorList {
+//
+// Most sources of a PersistentVolume are not kept: their number is read from sent, the manifest,
+// which is valid JSON, unless it is nil.
+func ValidateKindCreate(o Object, sent []byte) field.ErrorList {
 	spec := field.NewPath("spec")
 	switch x := o.Value.(type) {
 	case *corev1.ReplicationController:
@@ -37,7 +40,11 @@ func ValidateKindCreate(o Object) field.ErrorList {
 	case *policyv1.PodDisruptionBudget:
 		return createdPDB(&x.Spec, spec)
 	case *corev1.PersistentVolume:
-		return createdPV(&x.Spec, spec)
+		errs := createdPV(&x.Spec, spec)
+		if sent != nil {
+			errs = append(errs, checkVolumeSource(sent)...)
+		}
+		return errs
 	case *corev1.PersistentVolumeClaim:
 		return createdPVC(&x.Spec, spec)
 	case *storagev1.StorageClass:
@@ -70,14 +77,6 @@ func checkNotEmpty(s *metav1.LabelSelector, kind string) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), s, "empty selector is invalid for "+kind)}
-}
-
-// checkName refuses what valid finds in a name.
-func checkName(name string, valid func(string) []string, at *field.Path) (errs field.ErrorList) {
-	for _, msg := range valid(name) {
-		errs = append(errs, field.Invalid(at, name, msg))
-	}
-	return errs
 }
 
 // createdPDB is ValidatePodDisruptionBudgetSpec.
@@ -144,7 +143,7 @@ func checkPositiveQuantity(q resource.Quantity, at *field.Path) field.ErrorList 
 	return field.ErrorList{field.Invalid(at, q.String(), "must be greater than zero")}
 }
 
-// createdPV is ValidatePersistentVolumeSpec; of its source see CheckVolumeSource.
+// createdPV is ValidatePersistentVolumeSpec; of its source see checkVolumeSource.
 func createdPV(s *corev1.PersistentVolumeSpec, path *field.Path) field.ErrorList {
 	errs := checkAccessModes(s.AccessModes, "", path.Child("accessModes"))
 	capacity := path.Child("capacity")
@@ -168,9 +167,7 @@ func createdPV(s *corev1.PersistentVolumeSpec, path *field.Path) field.ErrorList
 			errs = append(errs, field.Required(path.Child("csi", "volumeHandle"), ""))
 		}
 	}
-	if s.StorageClassName != "" {
-		errs = append(errs, checkName(s.StorageClassName, validation.IsDNS1123Subdomain, path.Child("storageClassName"))...)
-	}
+	errs = append(errs, checkDNSName(s.StorageClassName, path.Child("storageClassName"))...)
 	return append(errs, checkVolumeMode(s.VolumeMode, path.Child("volumeMode"))...)
 }
 
@@ -181,10 +178,8 @@ var volumeSources = []string{
 	"fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi",
 }
 
-// CheckVolumeSource returns what an API server refuses in the number of sources of a
-// PersistentVolume's manifest; of most sources nothing is kept, so that it is read from raw, which
-// is valid JSON.
-func CheckVolumeSource(raw []byte) (errs field.ErrorList) {
+// checkVolumeSource refuses any number of sources but one in a PersistentVolume's manifest.
+func checkVolumeSource(raw []byte) (errs field.ErrorList) {
 	var m struct {
 		Spec map[string]json.RawMessage `json:"spec"`
 	}
@@ -215,15 +210,15 @@ func createdPVC(s *corev1.PersistentVolumeClaimSpec, path *field.Path) field.Err
 	} else {
 		errs = append(errs, field.Required(at, ""))
 	}
-	if s.StorageClassName != nil && *s.StorageClassName != "" {
-		errs = append(errs, checkName(*s.StorageClassName, validation.IsDNS1123Subdomain, path.Child("storageClassName"))...)
+	if s.StorageClassName != nil {
+		errs = append(errs, checkDNSName(*s.StorageClassName, path.Child("storageClassName"))...)
 	}
 	return append(errs, checkVolumeMode(s.VolumeMode, path.Child("volumeMode"))...)
 }
 
 // createdStorageClass is validateProvisioner and ValidateTopologySelectorTerm.
 func createdStorageClass(c *storagev1.StorageClass) field.ErrorList {
-	errs := checkName(strings.ToLower(c.Provisioner), validation.IsQualifiedName, field.NewPath("provisioner"))
+	errs := checkQualified(strings.ToLower(c.Provisioner), field.NewPath("provisioner"))
 	for i, t := range c.AllowedTopologies {
 		path, keys := field.NewPath("allowedTopologies").Index(i).Child("matchLabelExpressions"), map[string]bool{}
 		for j, r := range t.MatchLabelExpressions {
@@ -259,7 +254,7 @@ func createdCSINode(n *storagev1.CSINode, path *field.Path) (errs field.ErrorLis
 				errs = append(errs, field.Duplicate(at, key))
 			}
 			seen[key] = true
-			errs = append(errs, checkName(key, validation.IsQualifiedName, at)...)
+			errs = append(errs, checkQualified(key, at)...)
 		}
 	}
 	return errs

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -17,7 +16,7 @@ func createdDeviceClaim(c *resourcev1.DeviceClaim, path *field.Path) field.Error
 	for i, r := range c.Requests {
 		at := path.Child("requests").Index(i)
 		known[r.Name] = true
-		errs = append(errs, checkName(r.Name, validation.IsDNS1123Label, at.Child("name"))...)
+		errs = append(errs, checkLabel(r.Name, at.Child("name"))...)
 		switch {
 		case r.Exactly == nil && len(r.FirstAvailable) == 0:
 			errs = append(errs, field.Required(at, "exactly one of `exactly` or `firstAvailable` is required"))
@@ -30,7 +29,7 @@ func createdDeviceClaim(c *resourcev1.DeviceClaim, path *field.Path) field.Error
 		errs = append(errs, checkMax(len(r.FirstAvailable), resourcev1.FirstAvailableDeviceRequestMaxSize, at.Child("firstAvailable"))...)
 		for j, s := range r.FirstAvailable {
 			sub := at.Child("firstAvailable").Index(j)
-			errs = append(errs, checkName(s.Name, validation.IsDNS1123Label, sub.Child("name"))...)
+			errs = append(errs, checkLabel(s.Name, sub.Child("name"))...)
 			if known[r.Name+"/"+s.Name] {
 				errs = append(errs, field.Duplicate(sub, s.Name))
 			}
@@ -66,7 +65,7 @@ func checkDeviceRequest(class string, selectors []resourcev1.DeviceSelector, mod
 	if class == "" {
 		errs = append(errs, field.Required(path.Child("deviceClassName"), ""))
 	} else {
-		errs = append(errs, checkName(class, validation.IsDNS1123Subdomain, path.Child("deviceClassName"))...)
+		errs = append(errs, checkDNSName(class, path.Child("deviceClassName"))...)
 	}
 	errs = append(errs, checkDeviceSelectors(selectors, path.Child("selectors"))...)
 	switch {
@@ -127,7 +126,7 @@ func createdSlice(s *resourcev1.ResourceSliceSpec, path *field.Path) (errs field
 			errs = append(errs, field.Duplicate(at, d.Name))
 		}
 		seen[d.Name] = true
-		errs = append(errs, checkName(d.Name, validation.IsDNS1123Label, at.Child("name"))...)
+		errs = append(errs, checkLabel(d.Name, at.Child("name"))...)
 		switch n := len(setFields(d.NodeName, d.NodeSelector != nil, d.AllNodes, nil)); {
 		case each && n == 0:
 			errs = append(errs, field.Required(at, "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"))

@@ -91,7 +91,7 @@ func TestCreated(t *testing.T) {
 			return o
 		}
 		sound := read(c.object)
-		if errs := kubeobj.ValidateKindCreate(sound); len(errs) > 0 {
+		if errs := kubeobj.ValidateKindCreate(sound, nil); len(errs) > 0 {
 			t.Errorf("%s: %v", c.object, errs)
 		}
 		js := strings.Replace(c.object, c.was, c.is, 1)
@@ -99,7 +99,7 @@ func TestCreated(t *testing.T) {
 			t.Fatalf("%s has no %s", c.object, c.was)
 		}
 		broken := read(js)
-		errs := kubeobj.ValidateKindCreate(broken)
+		errs := kubeobj.ValidateKindCreate(broken, nil)
 		if got := errs.ToAggregate(); c.want == "" && got != nil || c.want != "" && (got == nil || !strings.Contains(got.Error(), c.want)) {
 			t.Errorf("%s for %s of %s: %v, want %q", c.is, c.was, sound.Key.Kind, got, c.want)
 		}
@@ -114,6 +114,10 @@ func TestCreated(t *testing.T) {
 
 // TestVolumeSources holds volumes to one source, also of those of which nothing is kept.
 func TestVolumeSources(t *testing.T) {
+	pv, err := kubeobj.Decode([]byte(`{"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"a"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"]}}`), kubeobj.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for spec, want := range map[string]string{
 		`{"csi":{}}`:                        "",
 		`{"fc":{},"csi":null}`:              "",
@@ -122,7 +126,7 @@ func TestVolumeSources(t *testing.T) {
 		`{"csi":{},"hostPath":{"path":""}}`: "spec.csi: Forbidden: may not specify more than 1 volume type",
 	} {
 		got := ""
-		if errs := kubeobj.CheckVolumeSource([]byte(`{"spec":` + spec + `}`)); len(errs) > 0 {
+		if errs := kubeobj.ValidateKindCreate(pv, []byte(`{"spec":`+spec+`}`)); len(errs) > 0 {
 			got = errs.ToAggregate().Error()
 		}
 		if got != want {

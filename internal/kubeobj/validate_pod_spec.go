@@ -157,40 +157,36 @@ func validateSpec(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorL
 	return errs
 }
 
-func checkQualified(name string, path *field.Path) (errs field.ErrorList) {
-	for _, msg := range validation.IsQualifiedName(name) {
+// checkName refuses what valid finds in a name.
+func checkName(name string, valid func(string) []string, path *field.Path) (errs field.ErrorList) {
+	for _, msg := range valid(name) {
 		errs = append(errs, field.Invalid(path, name, msg))
 	}
 	return errs
 }
 
-func checkLabel(name string, path *field.Path) (errs field.ErrorList) {
-	for _, msg := range validation.IsDNS1123Label(name) {
-		errs = append(errs, field.Invalid(path, name, msg))
-	}
-	return errs
+func checkQualified(name string, path *field.Path) field.ErrorList {
+	return checkName(name, validation.IsQualifiedName, path)
+}
+
+func checkLabel(name string, path *field.Path) field.ErrorList {
+	return checkName(name, validation.IsDNS1123Label, path)
 }
 
 // checkDNSName passes an empty name, which means none.
-func checkDNSName(name string, path *field.Path) (errs field.ErrorList) {
+func checkDNSName(name string, path *field.Path) field.ErrorList {
 	if name == "" {
 		return nil
 	}
-	for _, msg := range apivalidation.NameIsDNSSubdomain(name, false) {
-		errs = append(errs, field.Invalid(path, name, msg))
-	}
-	return errs
+	return checkName(name, validation.IsDNS1123Subdomain, path)
 }
 
 // checkGivenName passes nil, which means none. It refuses an empty name.
-func checkGivenName(name *string, path *field.Path) (errs field.ErrorList) {
+func checkGivenName(name *string, path *field.Path) field.ErrorList {
 	if name == nil {
 		return nil
 	}
-	for _, msg := range apivalidation.NameIsDNSSubdomain(*name, false) {
-		errs = append(errs, field.Invalid(path, *name, msg))
-	}
-	return errs
+	return checkName(*name, validation.IsDNS1123Subdomain, path)
 }
 
 // checkEnum refuses a value outside a closed set.

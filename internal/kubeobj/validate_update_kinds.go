@@ -19,7 +19,7 @@ import (
 // pkg/apis/{apps,core,resource,storage}/validation, Validate…Update).
 func ValidateKindUpdate(now, old Object) field.ErrorList {
 	errs := validateImmutable(now, old)
-	if faults := ValidateKindCreate(now); len(faults) > 0 && len(ValidateKindCreate(old)) == 0 {
+	if faults := ValidateKindCreate(now, nil); len(faults) > 0 && len(ValidateKindCreate(old, nil)) == 0 {
 		errs = append(faults, errs...)
 	}
 	return errs

@@ -152,11 +152,7 @@ func (w *work) create(s *step) error {
 			return err
 		}
 	default:
-		errs := kubeobj.ValidateKindCreate(s.object)
-		if s.key.Kind == "PersistentVolume" {
-			errs = append(errs, kubeobj.CheckVolumeSource(s.raw)...)
-		}
-		if len(errs) > 0 {
+		if errs := kubeobj.ValidateKindCreate(s.object, s.raw); len(errs) > 0 {
 			return w.refuse(s, errs)
 		}
 	}

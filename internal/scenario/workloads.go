@@ -56,27 +56,27 @@ func replicate(v *cluster.View, pod *corev1.Pod, n int, out []Arrival) []Arrival
 // numbers: all of them are meant, not one. Without a number it is one. A Job runs no more than it
 // has to complete (pkg/controller/job/job_controller.go manageJob), and a CronJob is one Job.
 func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		return 1, raw // the decoder names what is wrong
+	var head struct {
+		Kind string `json:"kind"`
 	}
-	in := replicasInSpec
-	if string(object["kind"]) == `"CronJob"` {
-		in = func(spec json.RawMessage) (int, json.RawMessage) {
-			return inMember(spec, "jobTemplate", func(job json.RawMessage) (int, json.RawMessage) { return inMember(job, "spec", replicasInSpec) })
-		}
+	_ = json.Unmarshal(raw, &head) // the decoder names what is wrong
+	if head.Kind == "CronJob" {
+		return replicasAt(raw, "spec", "jobTemplate", "spec")
 	}
-	return inMember(raw, "spec", in)
+	return replicasAt(raw, "spec")
 }
 
-// inMember has f read and write a member of an object.
-func inMember(raw json.RawMessage, name string, f func(json.RawMessage) (int, json.RawMessage)) (int, json.RawMessage) {
+// replicasAt is replicasInSpec for the member of an object that the names lead to.
+func replicasAt(raw json.RawMessage, names ...string) (int, json.RawMessage) {
+	if len(names) == 0 {
+		return replicasInSpec(raw)
+	}
 	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil || object[name] == nil {
+	if json.Unmarshal(raw, &object) != nil || object[names[0]] == nil {
 		return 1, raw
 	}
 	var n int
-	n, object[name] = f(object[name])
+	n, object[names[0]] = replicasAt(object[names[0]], names[1:]...)
 	rest, err := json.Marshal(object)
 	if err != nil {
 		return 1, raw

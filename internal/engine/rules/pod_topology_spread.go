@@ -86,6 +86,9 @@ type spreadCounts struct {
 	whole    bool // every node of the state counts, but for the policies
 }
 
+// isEligible reports whether a node that counts has a value.
+func (c *spreadCounts) isEligible(value int) bool { return c.eligible == nil || c.eligible[value] }
+
 // skew is the domain's skew with the pod placed in it.
 func (c *spreadCounts) skew(value int32) int32 { return c.skewOf(c.matching[value]) }
 
@@ -145,7 +148,7 @@ func countDomains(q *engine.Query, list []*spreadConstraint, keyed state.Bits) [
 		if n.domains >= int(c.minDomains) && met >= n.domains && n.domains > 0 {
 			n.least = math.MaxInt32
 			for v, k := range n.matching {
-				if n.eligible == nil || n.eligible[v] {
+				if n.isEligible(v) {
 					n.least = min(n.least, k)
 				}
 			}

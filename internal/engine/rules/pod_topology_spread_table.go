@@ -75,7 +75,7 @@ func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstra
 		}
 		d := engine.SpreadDomain{
 			Value: c.column.Values[v], Nodes: len(c.column.Rows[v]), Matching: int(c.matching[v]),
-			SkewIfPlaced: int(c.skew(int32(v))), SkewAfter: int(skewAfter(v)), Eligible: c.eligible == nil || c.eligible[v],
+			SkewIfPlaced: int(c.skew(int32(v))), SkewAfter: int(skewAfter(v)), Eligible: c.isEligible(v),
 		}
 		if !d.Eligible {
 			d.Why = c.whyNot(q, c.column.Rows[v])
@@ -88,10 +88,9 @@ func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstra
 // skewsAfter returns the function of a domain's skew with the pod in it: over the least of the
 // eligible domains, or over 0 where there are fewer than minDomains.
 func (c *spreadCounts) skewsAfter() func(value int) int32 {
-	counts := func(v int) bool { return c.eligible == nil || c.eligible[v] }
 	least, second, domains := int32(math.MaxInt32), int32(math.MaxInt32), int32(0)
 	for v, n := range c.matching {
-		if !counts(v) {
+		if !c.isEligible(v) {
 			continue
 		}
 		if domains++; n < least {
@@ -107,7 +106,7 @@ func (c *spreadCounts) skewsAfter() func(value int) int32 {
 		if c.self {
 			after++
 		}
-		if counts(value) {
+		if c.isEligible(value) {
 			if before == least {
 				over = second
 			}

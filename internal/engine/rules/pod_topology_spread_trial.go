@@ -49,7 +49,7 @@ func (l *spreadLevel) emptiest() {
 	l.low, l.at = [2]int32{math.MaxInt32, math.MaxInt32}, -1
 	for v, n := range l.matching {
 		switch {
-		case l.eligible != nil && !l.eligible[v]:
+		case !l.isEligible(v):
 		case n < l.low[0]:
 			l.low[1], l.low[0], l.at = l.low[0], n, int32(v)
 		case n < l.low[1]:
@@ -73,7 +73,7 @@ func (l *spreadLevel) skewNow() int32 {
 			others = l.low[1]
 		}
 		least = others
-		if l.eligible == nil || l.eligible[l.domain] {
+		if l.isEligible(int(l.domain)) {
 			least = min(others, n)
 		}
 	}

@@ -119,7 +119,7 @@ func (s *LaneSums) Most(rows uint64) int64 {
 	}
 	var out uint64
 	for ; most != 0; most >>= laneBits {
-		out = max(out, most&(1<<laneBits-1))
+		out = max(out, most&oneLane)
 	}
 	return int64(out)
 }

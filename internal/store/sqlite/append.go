@@ -211,11 +211,7 @@ func putDecisions(ctx context.Context, w *writer, b *batch.Batch) error {
 			if err := b.SealDecision(d, values); err != nil {
 				return err
 			}
-			if len(b.Decisions) == 1 {
-				all = values
-			} else {
-				all = append(all, values...)
-			}
+			all = append(all, values...)
 		}
 		written, err := w.exec(sqlPutDecisions[len(some)], all...)
 		if err != nil {
