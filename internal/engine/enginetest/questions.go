@@ -58,6 +58,7 @@ func Questions() []Question {
 	}
 	return []Question{
 		{"plain", pod(0), Only("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality")},
+		{"plainDefault", alone(in), rules.DefaultSpec()},
 		{"taints+affinity", LargePod(0, "asked", affinity...), NoDefaults()},
 		{"spreadHard", pod(0, hard...), rules.DefaultSpec()},
 		{"spreadSoft", pod(0, soft...), rules.DefaultSpec()},
@@ -66,4 +67,12 @@ func Questions() []Question {
 		{"interpodOwnAway", pod(7), NoDefaults()},
 		{"allRules", pod(0, slices.Concat(affinity, hard, soft, inter)...), rules.DefaultSpec()},
 	}
+}
+
+// alone is a plain pod that no controller made and no Service selects: under the default profile
+// the rules on other pods look for what concerns it, and find nothing.
+func alone(opts ...PodOption) *corev1.Pod {
+	p := LargePod(0, "asked", append([]PodOption{Labels("run", "alone")}, opts...)...)
+	p.Labels, p.OwnerReferences = map[string]string{"run": "alone"}, nil
+	return p
 }
