@@ -13,6 +13,9 @@ import (
 // maxColumns bounds the lines of prose and of comments. A tab counts as four columns.
 const maxColumns = 100
 
+// maxLines bounds files of Go code. A longer one holds two subjects.
+const maxLines = 400
+
 // unbreakable is a line without a space to break it at: one word, after a bullet or a quote mark.
 var unbreakable = regexp.MustCompile(`^\s*([-*>] |\d+\. )*\S+$`)
 
@@ -54,6 +57,25 @@ func longComments(text string) (at []int) {
 		}
 	}
 	return at
+}
+
+// TestFileLengths holds files of Go code to what a reader takes in at once. Tests may be longer.
+func TestFileLengths(t *testing.T) {
+	for _, root := range []string{"../internal", "../cmd", "../test", "../tools"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if n := strings.Count(string(text), "\n"); n > maxLines {
+				t.Errorf("%s has %d lines, over %d", strings.TrimPrefix(path, "../"), n, maxLines)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestLineLengths holds prose and comments to lines that a terminal and a diff can show.

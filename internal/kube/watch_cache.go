@@ -2,16 +2,11 @@ package kube
 
 import (
 	"crypto/sha256"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -279,93 +274,6 @@ func (m *watchCache) change(k kubeobj.Key, e event) {
 	m.signal()
 }
 
-// kindStore is the reflector's store of one kind.
-type kindStore struct {
-	m    *watchCache
-	kind Kind
-	pods *kubeobj.RequestPods // where they are pods, of which many are alike
-}
-
-var _ cache.ReflectorStore = (*kindStore)(nil)
-
-// Add implements cache.ReflectorStore.
-func (s *kindStore) Add(obj any) error { return s.Update(obj) }
-
-// Update implements cache.ReflectorStore. An object that cannot be decoded stays as it was, and is
-// counted and logged. The other objects are followed all the same.
-func (s *kindStore) Update(obj any) error {
-	key, o, err := s.read(obj)
-	s.m.mu.Lock()
-	defer s.m.mu.Unlock()
-	s.m.kinds[s.kind.Kind].versions[key] = versionOf(obj)
-	if err != nil {
-		s.m.cannotRead(s.m.kinds[s.kind.Kind], key, err)
-		return nil
-	}
-	s.m.put(s.m.kinds[s.kind.Kind], o)
-	return nil
-}
-
-// Delete implements cache.ReflectorStore.
-func (s *kindStore) Delete(obj any) error {
-	key, err := s.key(obj)
-	if err != nil {
-		return err
-	}
-	s.m.mu.Lock()
-	defer s.m.mu.Unlock()
-	s.m.remove(s.m.kinds[s.kind.Kind], key)
-	delete(s.m.kinds[s.kind.Kind].versions, key)
-	return nil
-}
-
-// Replace implements cache.ReflectorStore. Only what differs becomes pending.
-func (s *kindStore) Replace(list []any, version string) error {
-	type read struct {
-		key kubeobj.Key
-		o   kubeobj.Object
-		err error
-	}
-	all := make([]read, 0, len(list))
-	for _, obj := range list {
-		key, o, err := s.read(obj)
-		all = append(all, read{key, o, err})
-	}
-	s.m.mu.Lock()
-	defer s.m.mu.Unlock()
-	kind := s.m.kinds[s.kind.Kind]
-	there := make(map[kubeobj.Key]string, len(all))
-	for i, r := range all {
-		there[r.key] = versionOf(list[i])
-		if r.err != nil {
-			s.m.cannotRead(kind, r.key, r.err)
-			continue
-		}
-		s.m.put(kind, r.o)
-	}
-	for k := range kind.have {
-		if _, ok := there[k]; !ok {
-			s.m.remove(kind, k)
-		}
-	}
-	for k := range kind.unreadable {
-		if _, ok := there[k]; !ok {
-			s.m.remove(kind, k)
-		}
-	}
-	kind.versions, kind.at = there, version
-	s.m.announce()
-	kind.replaced()
-	if !kind.synced {
-		kind.synced = true
-		s.m.wakeWriter()
-	}
-	return nil
-}
-
-// Resync implements cache.ReflectorStore.
-func (s *kindStore) Resync() error { return nil }
-
 // cannotRead records an object that cannot be decoded. The caller holds mu.
 func (m *watchCache) cannotRead(kind *kindCache, k kubeobj.Key, err error) {
 	if kind.unreadable[k] == err.Error() {
@@ -373,42 +281,4 @@ func (m *watchCache) cannotRead(kind *kindCache, k kubeobj.Key, err error) {
 	}
 	kind.unreadable[k] = err.Error()
 	m.log.Warn("an object cannot be read; its last version stays in use", slog.String("object", k.Kind+" "+k.Namespace+"/"+k.Name), slog.Any("error", err))
-}
-
-func (s *kindStore) key(obj any) (kubeobj.Key, error) {
-	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-		ns, name, err := cache.SplitMetaNamespaceKey(gone.Key)
-		return kubeobj.Key{Kind: s.kind.Kind, Namespace: ns, Name: name}, err
-	}
-	o, err := meta.Accessor(obj)
-	if err != nil {
-		return kubeobj.Key{}, fmt.Errorf("a %T among the %s: %w", obj, s.kind.Resource, err)
-	}
-	return kubeobj.Key{Kind: s.kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}, nil
-}
-
-// read decodes an object into the form that decisions read.
-func (s *kindStore) read(obj any) (kubeobj.Key, kubeobj.Object, error) {
-	key, err := s.key(obj)
-	if err != nil {
-		return key, kubeobj.Object{}, err
-	}
-	typed, ok := obj.(runtime.Object)
-	if !ok {
-		return key, kubeobj.Object{}, fmt.Errorf("a %T among the %s", obj, s.kind.Resource)
-	}
-	typed.GetObjectKind().SetGroupVersionKind(s.kind.Group.WithKind(s.kind.Kind))
-	if o, ok := obj.(metav1.Object); ok {
-		o.SetManagedFields(nil) // often half of the object, and pruned later
-	}
-	js, err := json.Marshal(typed)
-	if err != nil {
-		return key, kubeobj.Object{}, err
-	}
-	if s.pods != nil {
-		pod, _, canonical, err := s.pods.Decode(js)
-		return key, kubeobj.Object{Key: key, Value: pod, JSON: canonical}, err
-	}
-	o, err := kubeobj.Decode(js, kubeobj.Limits{})
-	return key, o, err
 }
