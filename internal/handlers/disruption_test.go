@@ -74,9 +74,11 @@ func TestLosses(t *testing.T) {
 	h.wantProblems("/v1/clusters/prod/losses", map[string]problemCase{
 		"nodes: want nodes, a selector or a zone": {400, `{}`},
 		`nodes[0]: prod@1 has no node "n9"`:       {422, `{"nodes":["n9"]}`},
-		"removeAfterSeconds: want 0 or more":      {422, `{"nodes":["n1"],"removeAfterSeconds":-1}`},
+		"removeAfterSeconds: want 0 to ":          {422, `{"nodes":["n1"],"removeAfterSeconds":-1}`},
 		"startSeconds: want 0 to ":                {422, `{"nodes":["n1"],"startSeconds":-1}`},
-		"rates: want no number below 0":           {422, `{"nodes":["n1"],"rates":{"graceSeconds":-1}}`},
+		"rates.graceSeconds: want 0 to 604800":    {422, `{"nodes":["n1"],"rates":{"graceSeconds":-1}}`},
+		"rates.nodeSeconds: want 0 to 604800":     {422, `{"nodes":["n1"],"rates":{"nodeSeconds":9223372036854775807}}`},
+		"rates.unhealthyPercent: want 0 to 100":   {422, `{"nodes":["n1"],"rates":{"unhealthyPercent":101}}`},
 	})
 }
 

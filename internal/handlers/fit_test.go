@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,9 @@ func TestFit(t *testing.T) {
 	}
 	if got := ask(`{"max":3,"placements":true,"pod":` + pod("web", "1", "") + `}`); got.Count != 3 || !got.More || len(got.Placements) != 3 {
 		t.Errorf("%+v", got)
+	}
+	if got := ask(`{"by":"zoen","sensitivity":false,"pod":` + pod("web", "1", "") + `}`); !slices.Contains(got.Warnings, "by: no node has the label zoen") {
+		t.Errorf("%q", got.Warnings)
 	}
 	deployment := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}}}`
 	got = ask(`{"sensitivity":false,"pod":` + deployment + `,"edits":{"addNodes":[{"like":"n1","count":2}],"removeNodes":{"names":["n2"]}}}`)

@@ -42,6 +42,10 @@ func TestHistoryArrives(t *testing.T) {
 	if want := "shop/z Unschedulable, shop/waits Scheduled, shop/z Unschedulable, shop/later Unschedulable"; list != want || !strings.Contains(fmt.Sprint(got.Notes), "the base has on a node: 1") {
 		t.Errorf("at %s: %s %v", got.Base, list, got.Notes)
 	}
+	got, list = moves(`{"base":"prod@2","arrivals":{"history":{"cluster":"prdo",` + window + `}}}`)
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0], "no pod was asked about in cluster prdo") || list != "" {
+		t.Errorf("%q %s", got.Warnings, list)
+	}
 	for want, c := range map[string]struct {
 		status int
 		body   string

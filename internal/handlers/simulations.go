@@ -59,6 +59,9 @@ func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most in
 	if more {
 		return nil, badField(http.StatusUnprocessableEntity, "arrivals.history", fmt.Sprintf("more than %d pods were asked about in this time: want a shorter one", most))
 	}
+	if err == nil && len(list) == 0 {
+		c.posted.warnings = append(c.posted.warnings, "arrivals.history: no pod was asked about in cluster "+name+" in this time")
+	}
 	for _, x := range list {
 		out = append(out, scenario.Arrival{Pod: x.Pod, At: x.At.Sub(list[0].At)})
 	}

@@ -42,6 +42,9 @@ func (q *LifeQuestion) checkEvents() (errs field.ErrorList) {
 	if len(q.Events) > 0 && (q.Pod.Spec.NodeName == "" || q.state() != NodeHealthy || q.Pod.DeletionTimestamp != nil || terminal(q.Pod.Status.Phase)) {
 		return append(errs, field.Forbidden(path, "want a pod that is bound to a healthy node, is not being deleted and has not ended"))
 	}
+	known := containerNames(q.Pod)
+	errs = append(errs, checkSeconds("preStopSeconds", q.PreStopSeconds, known)...)
+	errs = append(errs, checkSeconds("exitSeconds", q.ExitSeconds, known)...)
 	for i := range q.Events {
 		errs = append(errs, q.checkEvent(&q.Events[i], path.Index(i))...)
 	}

@@ -147,4 +147,8 @@ func TestEventsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", field, errs)
 		}
 	}
+	q := LifeQuestion{Pod: probedPod(t), PreStopSeconds: map[string]int64{"x": 1}, ExitSeconds: map[string]int64{"a": -1}, Now: lifeNow}
+	if _, errs := Live(q); len(errs) != 2 || errs[0].Field != "preStopSeconds[x]" || errs[1].Field != "exitSeconds[a]" {
+		t.Errorf("%v", errs)
+	}
 }

@@ -32,21 +32,9 @@ func (e *Ending) check() (errs field.ErrorList) {
 			refuse("shutdown", "", "gracePeriodSeconds is the node's share already: give one of the two")
 		}
 	}
-	known := map[string]bool{}
-	eachContainer(e.Pod, func(c *corev1.Container, _ string) { known[c.Name] = true })
-	seconds := func(path string, each map[string]int64) {
-		for _, name := range sortedKeys(each) {
-			at := field.NewPath(path).Key(name)
-			switch n := each[name]; {
-			case !known[name]:
-				errs = append(errs, field.Invalid(at, name, "the pod has no such container"))
-			case n < 0:
-				errs = append(errs, field.Invalid(at, n, "must not be negative"))
-			}
-		}
-	}
-	seconds("preStopSeconds", e.PreStopSeconds)
-	seconds("exitSeconds", e.ExitSeconds)
+	known := containerNames(e.Pod)
+	errs = append(errs, checkSeconds("preStopSeconds", e.PreStopSeconds, known)...)
+	errs = append(errs, checkSeconds("exitSeconds", e.ExitSeconds, known)...)
 	for i, name := range e.HookFails {
 		if !known[name] {
 			errs = append(errs, field.Invalid(field.NewPath("hookFails").Index(i), name, "the pod has no such container"))
@@ -59,6 +47,26 @@ func (e *Ending) check() (errs field.ErrorList) {
 	if e.Cause.ofProbe() {
 		if _, why := e.probed(); why != "" && len(errs) == 0 {
 			refuse("container", e.Container, why)
+		}
+	}
+	return errs
+}
+
+func containerNames(pod *corev1.Pod) map[string]bool {
+	known := map[string]bool{}
+	eachContainer(pod, func(c *corev1.Container, _ string) { known[c.Name] = true })
+	return known
+}
+
+// checkSeconds reports what is wrong with seconds by container.
+func checkSeconds(path string, each map[string]int64, known map[string]bool) (errs field.ErrorList) {
+	for _, name := range sortedKeys(each) {
+		at := field.NewPath(path).Key(name)
+		switch n := each[name]; {
+		case !known[name]:
+			errs = append(errs, field.Invalid(at, name, "the pod has no such container"))
+		case n < 0:
+			errs = append(errs, field.Invalid(at, n, "must not be negative"))
 		}
 	}
 	return errs

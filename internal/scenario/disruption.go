@@ -59,7 +59,7 @@ type created struct {
 
 // newDisruption starts at second 0. given is how long pods take to start, instead of the default.
 func newDisruption(ctx context.Context, f *Fork, given *int64) (*disruption, error) {
-	if err := checkStart(given); err != nil {
+	if err := checkNumber("startSeconds", given, mostSeconds); err != nil {
 		return nil, err
 	}
 	start := int64(DefaultStart)

@@ -75,6 +75,20 @@ func TestEdits(t *testing.T) {
 	}
 }
 
+// TestCopyOfCopied adds further copies of a node, beside those that there are.
+func TestCopyOfCopied(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a"), enginetest.Node("a-copy-2"))
+	out, err := editor().Apply(t.Context(), v, "edits", &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: "a"}, {Like: "a", Count: new(2)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a-copy-1", "a-copy-2", "a-copy-3", "a-copy-4"} {
+		if out.View.State.Nodes().Row(name) < 0 {
+			t.Errorf("no node %s", name)
+		}
+	}
+}
+
 func TestBadEdits(t *testing.T) {
 	v := viewOf(t, enginetest.Node("a"), enginetest.Node("t"))
 	for want, e := range map[string]scenario.Edits{
@@ -85,6 +99,7 @@ func TestBadEdits(t *testing.T) {
 		`edits.addNodes[0].like: prod@1 has no node "c"`:                       {AddNodes: []scenario.AddNodes{{Like: "c"}}},
 		`edits.addNodes[0].count: want 1 to 10 nodes in all`:                   {AddNodes: []scenario.AddNodes{{Like: "a", Count: new(int)}}},
 		`edits.addNodes[0]: want like or a template`:                           {AddNodes: []scenario.AddNodes{{}}},
+		`edits.addNodes[1]: want like or a template`:                           {AddNodes: []scenario.AddNodes{{Like: "a"}, {Template: json.RawMessage(`null`)}}},
 		`edits.addNodes[1].count: want 1 to 10 nodes in all`:                   {AddNodes: []scenario.AddNodes{{Like: "a", Count: new(5)}, {Like: "a", Count: new(6)}}},
 		`edits.addNodes[0]: prod@1 has a node t already`:                       {AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"metadata":{"name":"t"}}`)}}},
 		`edits.addNodes[0].template.kind: want Node, not Namespace`:            {AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"t"}}`)}}},

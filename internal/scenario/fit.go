@@ -112,6 +112,9 @@ func (q *FitQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		return nil, err
 	}
 	out.Warnings = s.warnings()
+	if q.By != "" && firstLabel(v.State.Nodes(), []string{out.By}) == "" {
+		out.Warnings = append(out.Warnings, "by: no node has the label "+out.By)
+	}
 	return out, nil
 }
 

@@ -117,6 +117,16 @@ func TestFit(t *testing.T) {
 	if len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "gates") || ask(100).Digest != got.Digest {
 		t.Errorf("%q, digests %s and %s", got.Notes, got.Digest, ask(100).Digest)
 	}
+	// The copy of a is another one beside a copy that the edits made.
+	edited, err := editor().Apply(t.Context(), v, "edits", &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: "b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := enginetest.Pod("on", enginetest.Requests("cpu", "1"), enginetest.Selects(corev1.LabelTopologyZone, "z2"))
+	more, err := (&scenario.FitQuestion{}).Count(t.Context(), edited.View, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, on, 100)
+	if err != nil || more.Count != 4 || more.Sensitivity[0] != (scenario.Sensitivity{Change: "one more node like b", Count: 6, Gain: 2}) {
+		t.Errorf("%+v: %v", more, err)
+	}
 	if got := ask(2); got.Count != 2 || !got.More || got.LimitedBy != nil || got.Sensitivity != nil {
 		t.Errorf("%+v", got)
 	}

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -100,11 +101,11 @@ func (f *Fork) Lose(ctx context.Context, q *LossQuestion) (*Loss, error) {
 	if l.rates, err = q.Rates.resolve(); err != nil {
 		return nil, err
 	}
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone")
-	case q.RemoveAfterSeconds != nil && *q.RemoveAfterSeconds < 0:
-		return nil, decision.Errorf(decision.Invalid, "removeAfterSeconds", "want 0 or more")
+	}
+	if err := checkNumber("removeAfterSeconds", q.RemoveAfterSeconds, math.MaxInt32); err != nil {
+		return nil, err
 	}
 	for _, n := range names {
 		l.lost[n] = true

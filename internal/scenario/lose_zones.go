@@ -3,11 +3,11 @@ package scenario
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/decision"
 	"berth/internal/podlife"
 )
 
@@ -35,13 +35,23 @@ func (r *LossRates) resolve() (lossRates, error) {
 	if r == nil {
 		return out, nil
 	}
-	for to, given := range map[*int64]*int64{&out.grace: r.GraceSeconds, &out.node: r.NodeSeconds, &out.partial: r.PartialSeconds, &out.percent: r.UnhealthyPercent, &out.large: r.LargeZone} {
-		switch {
-		case given == nil:
-		case *given < 0:
-			return out, decision.Errorf(decision.Invalid, "rates", "want no number below 0")
-		default:
-			*to = *given
+	for _, x := range []struct {
+		field string
+		to    *int64
+		given *int64
+		most  int64
+	}{
+		{"graceSeconds", &out.grace, r.GraceSeconds, mostSeconds},
+		{"nodeSeconds", &out.node, r.NodeSeconds, mostSeconds},
+		{"partialSeconds", &out.partial, r.PartialSeconds, mostSeconds},
+		{"unhealthyPercent", &out.percent, r.UnhealthyPercent, 100},
+		{"largeZone", &out.large, r.LargeZone, math.MaxInt32},
+	} {
+		if err := checkNumber("rates."+x.field, x.given, x.most); err != nil {
+			return out, err
+		}
+		if x.given != nil {
+			*x.to = *x.given
 		}
 	}
 	return out, nil

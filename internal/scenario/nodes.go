@@ -19,7 +19,7 @@ import (
 // add adds nodes to the view.
 func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes) error {
 	isLike := a.Like != ""
-	if isLike == (len(a.Template) > 0) {
+	if isLike == !isNull(a.Template) {
 		return decision.Errorf(decision.Malformed, field, "want like or a template")
 	}
 	first, err := d.model(out.View, field, a)
@@ -33,11 +33,15 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 		}
 	}
 	var made []kubeobj.Object
+	copies := 0
 	for i := range *a.Count {
 		name := first.Name
 		switch {
-		case isLike:
-			name = fmt.Sprintf("%s-copy-%d", first.Name, i+1)
+		case isLike: // earlier edits may have copied the same node
+			for taken := true; taken; taken = out.View.State.Nodes().Row(name) >= 0 {
+				copies++
+				name = fmt.Sprintf("%s-copy-%d", first.Name, copies)
+			}
 		case *a.Count > 1:
 			name = fmt.Sprintf("%s-%d", first.Name, i+1)
 		}

@@ -162,7 +162,7 @@ func (q *PoolsQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if active, _, _ := f.base.State.Waiting(f.runs); active > 0 && !pending {
 		out.Notes = append(out.Notes, fmt.Sprintf("no room is kept for the pods of the snapshot that wait: %d", active))
 	}
-	if slices.ContainsFunc(q.Pools, func(p NodePool) bool { return len(p.Template) > 0 }) {
+	if slices.ContainsFunc(q.Pools, func(p NodePool) bool { return !isNull(p.Template) }) {
 		out.Notes = append(out.Notes, "no daemon pods are counted on nodes of a template: those of a node are known where a pool is like it")
 	}
 	out.Warnings = s.warnings()
@@ -240,7 +240,7 @@ func (d *Editor) checkPools(v *cluster.View, pools []NodePool) error {
 			return decision.Errorf(decision.Malformed, at+".count", "the count is what is searched for; max bounds it")
 		}
 		sum += *p.Max
-		if (p.Like != "") == (len(p.Template) > 0) {
+		if (p.Like != "") == !isNull(p.Template) {
 			return decision.Errorf(decision.Malformed, at, "want like or a template")
 		}
 		n, err := d.model(v, at, &p.AddNodes)

@@ -78,11 +78,13 @@ func (c *NodeChoice) names(v *cluster.View) ([]string, error) {
 // DefaultStart is how many seconds a pod takes to start of which nothing is known.
 const DefaultStart = 10
 
-// checkStart refuses a start that a question names; nil is none.
-func checkStart(seconds *int64) error {
-	const week = 7 * 24 * 60 * 60
-	if seconds != nil && (*seconds < 0 || *seconds > week) {
-		return decision.Errorf(decision.Invalid, "startSeconds", "want 0 to %d", week)
+// mostSeconds is a week: the longest start, and the longest wait of a controller.
+const mostSeconds = 7 * 24 * 60 * 60
+
+// checkNumber refuses a number of a question that is below 0 or above most; nil is none.
+func checkNumber(field string, n *int64, most int64) error {
+	if n != nil && (*n < 0 || *n > most) {
+		return decision.Errorf(decision.Invalid, field, "want 0 to %d", most)
 	}
 	return nil
 }

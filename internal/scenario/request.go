@@ -26,7 +26,7 @@ type Request struct {
 	// own if absent.
 	Profiles []Configuration `json:"profiles,omitempty"`
 	Until    Until           `json:"until,omitzero"`
-	// Tries is how many attempts each pod has; absent: as many as changes may help.
+	// Tries is how many attempts each pod has; 0 or absent: as many as changes may help.
 	Tries int `json:"tries,omitempty"`
 	// Keep is how much is answered of each attempt: summary (nothing), moves (each pod's node) or
 	// decisions (with the digest of each decision).

@@ -17,7 +17,7 @@ import (
 
 // accept reads the Deployment of a question, as admitted to a view.
 func (r *rollout) accept(s *Stage, v *cluster.View, q *RolloutQuestion) (err error) {
-	if err := checkStart(q.StartSeconds); err != nil {
+	if err := checkNumber("startSeconds", q.StartSeconds, mostSeconds); err != nil {
 		return err
 	}
 	var d appsv1.Deployment

@@ -19,7 +19,8 @@ import (
 // Simulation is what a scenario did under each configuration.
 type Simulation struct {
 	Base string `json:"base" example:"prod@1042"`
-	// Arrivals is how many pods arrived, Nodes how many nodes there were for them.
+	// Arrivals is how many pods arrived, with the daemon pods of new nodes: placed, pending, gated
+	// and evicted add up to it. Nodes is how many nodes there were for them.
 	Arrivals int `json:"arrivals"`
 	Nodes    int `json:"nodes"`
 	// Removed are the nodes that the edits took out, Gone the pods that went with them.
@@ -161,7 +162,7 @@ func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*S
 	}
 	pool := LabelOf(v.State.Nodes(), "pool")
 	out := &Simulation{
-		Base: v.ID(), Arrivals: len(arrivals), Nodes: v.State.Nodes().Count(), Removed: e.Removed, Gone: e.Gone,
+		Base: v.ID(), Arrivals: len(s.arrivals), Nodes: v.State.Nodes().Count(), Removed: e.Removed, Gone: e.Gone,
 		Notes: notesOf(q),
 	}
 	if out.Start, err = measure(ctx, v.State, s.isDaemon, pool, true); err != nil {

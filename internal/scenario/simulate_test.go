@@ -127,6 +127,16 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
+// TestSimulateNewNodes counts the daemon pods of new nodes as arrivals.
+func TestSimulateNewNodes(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "4", "memory", "8Gi", "pods", "10")),
+		enginetest.Pod("agent", enginetest.On("a"), enginetest.Owner("apps/v1", "DaemonSet", "agent")), enginetest.Pod("huge", enginetest.Requests("cpu", "9")))
+	got, err := simulate(t, v, scenario.Request{Edits: &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: "a", Count: new(2)}}}, Arrivals: scenario.ArrivalSource{Pending: true}})
+	if err != nil || got.Arrivals != 3 || got.Profiles[0].Placed != 2 || got.Profiles[0].Pending != 1 {
+		t.Errorf("%+v: %v", got, err)
+	}
+}
+
 // TestSimulatePlaced has all pods of a cluster arrive again; only those of daemons stay.
 func TestSimulatePlaced(t *testing.T) {
 	size := enginetest.Allocatable("cpu", "4", "memory", "8Gi", "pods", "10")

@@ -15,8 +15,9 @@ import (
 var (
 	// ErrNotFound reports that no such record exists.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict reports that a revision's parent is no longer the newest.
-	ErrConflict = errors.New("conflict: not the newest revision")
+	// ErrConflict reports that what is stored is not what the write was made for, such as a
+	// revision whose parent is no longer the newest.
+	ErrConflict = errors.New("conflict")
 	// ErrInUse reports that decisions or jobs refer to the revision that was to be deleted,
 	// or that a later revision still needs its change.
 	ErrInUse = errors.New("in use: decisions or jobs refer to it")
