@@ -63,7 +63,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 	}
 	d.store = store.Traced(d.store)
 	st = d.store
-	d.group = commit.NewGroup(st, commit.Options{Queue: queueCapacity, ObserveFunc: observe})
+	d.group = commit.NewGroup(st, commit.Options{CallersWrite: s.DatabaseURL == "", Queue: queueCapacity, ObserveFunc: observe})
 	if lost != nil {
 		if err := d.relax(ctx, s, lost, log); err != nil {
 			return nil, errors.Join(err, d.close(ctx))

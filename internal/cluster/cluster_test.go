@@ -38,7 +38,7 @@ func open(t testing.TB, dir string, o Options) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := commit.NewGroup(st, commit.Options{})
+	g := commit.NewGroup(st, commit.Options{CallersWrite: true})
 	m, err := Open(t.Context(), st, g, o)
 	if err != nil {
 		t.Fatal(err)

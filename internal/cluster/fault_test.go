@@ -39,7 +39,11 @@ func (g *gate) Submit(ctx context.Context, e *store.Entry) (func(context.Context
 	wait, err := g.Committer.Submit(ctx, e)
 	return func(ctx context.Context) error {
 		if hold != nil {
-			<-hold
+			select {
+			case <-hold:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 		return wait(ctx)
 	}, err

@@ -15,10 +15,15 @@ import (
 // row that it is in.
 const storedFactor = 2
 
-// pending is a revision whose write is in flight.
+// pending is a revision whose write is in flight. Its submitter finishes it.
 type pending struct {
 	done chan struct{}
 	err  error // once done is closed
+
+	// written waits for the write, and end records its outcome. Both are nil then, since a view
+	// keeps its pending, and they keep what is written.
+	written func(context.Context) error
+	end     func(error)
 }
 
 // wait returns when the revision is durable, or the reason why it is not. A nil pending is durable.
@@ -62,19 +67,42 @@ func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e
 		return fmt.Errorf("write %s: %w", v.ID(), err)
 	}
 	p := &pending{done: make(chan struct{})}
-	v.write = p
-	m.apply(l, submitted{epoch, v})
-	m.work.Go(func() {
-		// The write goes on whether or not a caller still waits for it.
-		err := wait(context.WithoutCancel(ctx))
-		if err == nil {
-			err = e.Err
+	p.written = func(ctx context.Context) error {
+		if err := wait(ctx); err != nil {
+			return err
 		}
+		return e.Err
+	}
+	p.end = func(err error) {
 		part.End(err)
 		m.written(l, epoch, v, err)
+		p.written, p.end = nil, nil
 		close(p.done)
-	})
+	}
+	v.write = p
+	m.apply(l, submitted{epoch, v})
 	return nil
+}
+
+// finish calls meanwhile, where it is not nil, and returns when the revision is durable, or the
+// reason why it is not. The outcome is recorded also where ctx ends first or meanwhile panics.
+func (m *Manager) finish(ctx context.Context, p *pending, meanwhile func()) error {
+	recorded := false
+	defer func() {
+		if !recorded {
+			m.work.Go(func() { p.end(p.written(context.WithoutCancel(ctx))) })
+		}
+	}()
+	if meanwhile != nil {
+		meanwhile()
+	}
+	err := p.written(ctx)
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err() // the write goes on
+	}
+	recorded = true
+	p.end(err)
+	return p.err
 }
 
 // written records the outcome of a write.

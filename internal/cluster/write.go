@@ -61,11 +61,11 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 	if head == nil {
 		return nil, nil, err
 	}
+	if v != nil {
+		return v, step, m.finish(ctx, v.write, step.Meanwhile)
+	}
 	if err == nil && step != nil && step.Meanwhile != nil {
 		step.Meanwhile()
-	}
-	if v != nil {
-		return v, step, v.write.wait(ctx)
 	}
 	// What f read may yet be refused, and its answer would be wrong then.
 	if werr := head.write.wait(ctx); werr != nil {
@@ -178,10 +178,14 @@ func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*V
 	}
 	err = retry(ctx, func() error {
 		v, created, err = m.uploadLocked(ctx, l, fresh, &checkpoint)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case created:
+			return m.finish(ctx, v.write, nil)
+		default:
+			return v.write.wait(ctx)
 		}
-		return v.write.wait(ctx)
 	})
 	if err != nil {
 		return nil, false, err

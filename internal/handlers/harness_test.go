@@ -80,7 +80,7 @@ func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *class
 		t.Fatal(err)
 	}
 	st := store.Traced(file)
-	g := commit.NewGroup(st, commit.Options{})
+	g := commit.NewGroup(st, commit.Options{CallersWrite: true})
 	m, err := cluster.Open(ctx, st, g, cluster.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"berth/internal/profiles"
 	"berth/internal/store"
 	"berth/internal/store/commit"
+	"berth/internal/store/sqlite"
 )
 
 const (
@@ -44,7 +45,8 @@ type system struct {
 
 func openSystem(ctx context.Context, o options, st store.Store) (*system, error) {
 	h := &system{st: st}
-	h.group = commit.NewGroup(st, commit.Options{ObserveFunc: func(n int, _ time.Duration, _ error) {
+	_, embedded := st.(*sqlite.Store)
+	h.group = commit.NewGroup(st, commit.Options{CallersWrite: embedded, ObserveFunc: func(n int, _ time.Duration, _ error) {
 		h.records.Add(int64(n))
 		h.batches.Add(1)
 	}})

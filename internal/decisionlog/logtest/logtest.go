@@ -107,7 +107,7 @@ func Open(t testing.TB, dir string) *Fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := commit.NewGroup(st, commit.Options{})
+	g := commit.NewGroup(st, commit.Options{CallersWrite: true})
 	m, err := cluster.Open(t.Context(), st, g, cluster.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -23,11 +23,17 @@ type Group struct {
 	w       store.Writer
 	opts    Options
 	queue   chan *pending
+	wake    chan struct{} // tells the writing goroutine that entries are queued
 	closing chan struct{} // closed first, turns waiting submitters away
 	done    chan struct{} // closed when the writing goroutine has ended
 	once    sync.Once
 
-	// mu is held shared while sending to queue and alone while closing it.
+	// turn holds a token while entries are written. Its holder looks at the queue once more then.
+	turn  chan struct{}
+	batch []*pending // guarded by turn
+	last  int        // entries of the batch before; guarded by turn
+
+	// mu is held shared while sending to queue and alone while closing.
 	mu     sync.RWMutex
 	closed bool // guarded by mu
 }
@@ -46,6 +52,8 @@ func NewGroup(w store.Writer, o Options) *Group {
 		w:       w,
 		opts:    o,
 		queue:   make(chan *pending, o.Queue),
+		wake:    make(chan struct{}, 1),
+		turn:    make(chan struct{}, 1),
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
 	}
@@ -71,9 +79,12 @@ func (g *Group) Commit(ctx context.Context, e *store.Entry) error {
 // wait returns when e is durable, with e.Err or the batch's error. If its ctx
 // ends first it returns ctx's error and e is written all the same, so the
 // caller must leave e alone. It may be called again and by several goroutines.
+// Of Options.CallersWrite it has to be called, and returns no sooner than the
+// writing that it does itself.
 func (g *Group) Submit(ctx context.Context, e *store.Entry) (wait func(context.Context) error, err error) {
 	store.Prepare(g.w, e)
 	p := &pending{entry: e, done: make(chan struct{})}
+	wait = func(ctx context.Context) error { return g.wait(ctx, p) }
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if g.closed {
@@ -81,12 +92,17 @@ func (g *Group) Submit(ctx context.Context, e *store.Entry) (wait func(context.C
 	}
 	select {
 	case g.queue <- p: // whatever ctx says: there is room
-		return p.wait, nil
+		if !g.opts.CallersWrite {
+			g.signal()
+		}
+		return wait, nil
 	default:
 	}
+	g.signal()
 	select {
 	case g.queue <- p:
-		return p.wait, nil
+		g.signal()
+		return wait, nil
 	case <-g.closing:
 		return nil, store.ErrClosed
 	case <-ctx.Done():
@@ -94,11 +110,19 @@ func (g *Group) Submit(ctx context.Context, e *store.Entry) (wait func(context.C
 	}
 }
 
-func (p *pending) wait(ctx context.Context) error {
+func (g *Group) wait(ctx context.Context, p *pending) error {
 	select {
 	case <-p.done:
 		return p.err
 	default:
+	}
+	if g.opts.CallersWrite {
+		select {
+		case g.turn <- struct{}{}:
+			g.lead(p)
+			return p.err
+		default: // who writes finds the entry
+		}
 	}
 	select {
 	case <-p.done:
@@ -119,8 +143,8 @@ func (g *Group) Close(ctx context.Context) error {
 		close(g.closing)
 		g.mu.Lock()
 		g.closed = true
-		close(g.queue)
 		g.mu.Unlock()
+		g.signal()
 	})
 	select {
 	case <-g.done:
@@ -130,49 +154,64 @@ func (g *Group) Close(ctx context.Context) error {
 	}
 }
 
-// run takes whatever is queued as soon as the batch before has ended.
-func (g *Group) run() {
-	defer close(g.done)
-	batch := make([]*pending, 0, g.opts.MaxBatch)
-	for first := range g.queue {
-		// Those whom the last batch set free are about to submit again: let them,
-		// or small and large batches alternate.
-		runtime.Gosched()
-		batch = g.gather(append(batch[:0], first))
-		g.write(batch)
-		clear(batch)
+// signal has the writing goroutine look at the queue.
+func (g *Group) signal() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
 	}
 }
 
-func (g *Group) gather(batch []*pending) []*pending {
-	var late <-chan time.Time
-	for len(batch) < g.opts.MaxBatch {
-		select {
-		case p, ok := <-g.queue:
-			if !ok {
-				return batch
+// run writes what is queued whenever it is told to, until the group is closed.
+func (g *Group) run() {
+	defer close(g.done)
+	for closed := false; !closed; {
+		<-g.wake
+		g.mu.RLock()
+		closed = g.closed
+		g.mu.RUnlock()
+		for again := true; again; again = len(g.queue) > 0 {
+			g.turn <- struct{}{}
+			for len(g.queue) > 0 {
+				g.writeQueued(true)
 			}
-			batch = append(batch, p)
-			continue
-		default:
-		}
-		if g.opts.MaxWait <= 0 {
-			return batch
-		}
-		if late == nil {
-			late = time.After(g.opts.MaxWait)
-		}
-		select {
-		case p, ok := <-g.queue:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, p)
-		case <-late:
-			return batch
+			<-g.turn
 		}
 	}
-	return batch
+}
+
+// lead writes p and what is queued before it. A caller does it that has the turn: no goroutine has
+// to be woken for an entry that comes alone, neither to write it nor to tell of it.
+func (g *Group) lead(p *pending) {
+	defer func() {
+		<-g.turn
+		if len(g.queue) > 0 {
+			g.signal()
+		}
+	}()
+	for {
+		select {
+		case <-p.done:
+			return
+		default:
+			g.writeQueued(g.last > 1)
+		}
+	}
+}
+
+// writeQueued writes a batch of what is queued. Those whom the last batch set free are about to
+// submit again: let them, or small and large batches alternate.
+func (g *Group) writeQueued(let bool) {
+	if let {
+		runtime.Gosched()
+	}
+	g.batch = g.batch[:0]
+	for len(g.batch) < g.opts.MaxBatch && len(g.queue) > 0 {
+		g.batch = append(g.batch, <-g.queue)
+	}
+	g.last = len(g.batch)
+	g.write(g.batch)
+	clear(g.batch)
 }
 
 // write writes a batch and sets its waiters free, whatever happens. A batch

@@ -89,8 +89,14 @@ func submit(t *testing.T, g *Group, id string) func(context.Context) error {
 }
 
 func TestOrderOfSubmitIsOrderOfAppend(t *testing.T) {
+	for _, callersWrite := range []bool{false, true} {
+		orderOfSubmit(t, Options{MaxBatch: 7, CallersWrite: callersWrite})
+	}
+}
+
+func orderOfSubmit(t *testing.T, o Options) {
 	w := &fakeWriter{}
-	g := NewGroup(w, Options{MaxBatch: 7})
+	g := NewGroup(w, o)
 	var mu sync.Mutex
 	var want []string
 	var wg sync.WaitGroup
@@ -133,21 +139,6 @@ func TestBatchGathersWhileTheOneBeforeIsWritten(t *testing.T) {
 		t.Errorf("batches of %d and %d, want 4 (the most) and 2", a, b)
 	}
 	closeGroup(t, g)
-}
-
-func TestMaxWaitGathersCompany(t *testing.T) {
-	w := &fakeWriter{began: make(chan int, 4)}
-	g := NewGroup(w, Options{MaxBatch: 2, MaxWait: time.Hour})
-	submit(t, g, "a")
-	submit(t, g, "b")
-	if n := <-w.began; n != 2 {
-		t.Errorf("batch of %d, want 2", n)
-	}
-	submit(t, g, "c") // would wait an hour for company: Close must not
-	closeGroup(t, g)
-	if diff := cmp.Diff([]string{"a", "b", "c"}, w.written()); diff != "" {
-		t.Errorf("written (-want +got):\n%s", diff)
-	}
 }
 
 func TestErrorsReachTheirCallers(t *testing.T) {
@@ -206,6 +197,47 @@ func TestFullQueueHoldsBack(t *testing.T) {
 	}
 	closeGroup(t, g)
 	if diff := cmp.Diff([]string{"writing", "queued", "patient"}, w.written()); diff != "" {
+		t.Errorf("written (-want +got):\n%s", diff)
+	}
+}
+
+// TestCallersWrite: a caller that waits while nothing is written writes itself, with what is queued
+// before; those who wait for a context and for the group's end lose nothing.
+func TestCallersWrite(t *testing.T) {
+	w := &fakeWriter{began: make(chan int, 16), gate: make(chan struct{}, 16)}
+	g := NewGroup(w, Options{MaxBatch: 2, CallersWrite: true})
+	submit(t, g, "0")
+	last := submit(t, g, "1")
+	w.gate <- struct{}{}
+	if err := last(t.Context()); err != nil || len(w.began) != 1 || <-w.began != 2 {
+		t.Fatalf("wait = %v, with %d batches more", err, len(w.began))
+	}
+	// One writes 2 and 3, and who waits for 4 may go; the group writes what the one leaves.
+	first := submit(t, g, "2")
+	second := make(chan error)
+	go func() { second <- first(context.Background()) }()
+	<-w.began
+	submit(t, g, "3")
+	left := submit(t, g, "4")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := left(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("wait = %v, want the context's error", err)
+	}
+	w.gate <- struct{}{}
+	if err := <-second; err != nil {
+		t.Error(err)
+	}
+	if n := <-w.began; n != 2 {
+		t.Errorf("the group writes %d entries, want 2", n)
+	}
+	submit(t, g, "5")
+	close(w.gate)
+	closeGroup(t, g)
+	if err := left(t.Context()); err != nil {
+		t.Errorf("second wait = %v, want the outcome", err)
+	}
+	if diff := cmp.Diff([]string{"0", "1", "2", "3", "4", "5"}, w.written()); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}
 }

@@ -8,13 +8,13 @@ import (
 type Options struct {
 	// MaxBatch is the most entries in one transaction. 0: 256.
 	MaxBatch int
-	// MaxWait is how long a batch that is not full waits for company. 0, the
-	// default: not at all; while one batch is written the next gathers anyway.
-	MaxWait time.Duration
+	// CallersWrite lets a caller that waits for its entry write what is queued, where no other
+	// does. It is for a store in this process: a caller that writes does not look at its context.
+	CallersWrite bool
 	// Queue is the most entries that are accepted and not yet taken into a
 	// batch; beyond it Submit waits. 0: 4096.
 	Queue int
-	// ObserveFunc, if set, is told of each batch from the writing goroutine: how
+	// ObserveFunc, if set, is told of each batch from who writes it: how
 	// many entries, how long the store took, and the batch's error.
 	ObserveFunc func(entries int, took time.Duration, err error)
 }

@@ -54,7 +54,7 @@ func childWrite() error {
 	if err != nil {
 		return err
 	}
-	g := commit.NewGroup(s, commit.Options{})
+	g := commit.NewGroup(s, commit.Options{CallersWrite: true})
 	var out sync.Mutex
 	errs := make(chan error)
 	for w := range 16 {
