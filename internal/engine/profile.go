@@ -36,6 +36,9 @@ type Profile struct {
 type WeightedRule struct {
 	Rule   int
 	Weight int64
+	// NoPreScore reports that no PreScore marks the rule as skipped: where it does not score, every
+	// node has 0 (framework/runtime/framework.go RunScorePlugins).
+	NoPreScore bool
 }
 
 // RuleNamed finds a rule; nil without.

@@ -61,15 +61,17 @@ func (r *Result) score() error {
 	r.Best, r.Scored = q.Bits(), true
 	for k, w := range p.Score {
 		f := p.Rules[w.Rule]
-		if f.Score == nil {
-			continue
-		}
 		r.Scores = append(r.Scores, RuleScores{WeightedRule: w})
 		s := &r.Scores[len(r.Scores)-1].Scores
-		if err := r.run.Score(q, k, r.States[w.Rule], r.Feasible, s); err != nil {
+		if f.Score == nil {
+			s.Skip()
+		} else if err := r.run.Score(q, k, r.States[w.Rule], r.Feasible, s); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
 		switch {
+		case s.skip && w.NoPreScore:
+			s.skip = false
+			s.Uniform(0, 0)
 		case s.skip:
 			r.Scores = r.Scores[:len(r.Scores)-1]
 		case s.uniform:

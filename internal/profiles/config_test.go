@@ -2,6 +2,7 @@ package profiles_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,10 @@ func TestPlugins(t *testing.T) {
 		}},
 		{"a filter that the point repeats goes first", "plugins: {filter: {enabled: [{name: NodeResourcesFit}]}}", func(s *rules.Spec) {
 			s.Filter = append([]string{"NodeResourcesFit"}, without(s.Filter, "NodeResourcesFit")...)
+		}},
+		{"a score without its preScore", "plugins: {preScore: {disabled: [{name: NodeAffinity}]}}", func(s *rules.Spec) {
+			s.Score = slices.Clone(s.Score)
+			s.Score[slices.IndexFunc(s.Score, func(e rules.Enabled) bool { return e.Name == "NodeAffinity" })].NoPreScore = true
 		}},
 		{"no preemption", "plugins: {postFilter: {disabled: [{name: '*'}]}}", func(s *rules.Spec) { s.PostFilter = nil }},
 		{"no gates", "plugins: {preEnqueue: {disabled: [{name: SchedulingGates}]}}", func(s *rules.Spec) {

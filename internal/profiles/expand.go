@@ -227,6 +227,7 @@ func (a active) fill(s *rules.Spec) {
 	}
 	s.PreEnqueue, s.PreFilter, s.Filter, s.PostFilter = names(preEnqueue), names(preFilter), names(filter), names(postFilter)
 	for _, e := range a.at[score] {
-		s.Score = append(s.Score, rules.Enabled{Name: e.name, Weight: e.weight})
+		off := e.at&preScore != 0 && !a.has(preScore, e.name)
+		s.Score = append(s.Score, rules.Enabled{Name: e.name, Weight: e.weight, NoPreScore: off})
 	}
 }

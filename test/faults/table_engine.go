@@ -2,6 +2,9 @@ package main
 
 // engineFaults are faults of the engine, its rules, preemption and devices.
 var engineFaults = []fault{
+	{"idle-score-left-out", "a plugin whose PreScore is off and which scores nothing is left out of the scores", "./internal/engine", "TestEngineAgreesWithItsNaiveTwin", []edit{
+		{"internal/engine/score.go", `case s.skip && w.NoPreScore:`, `case false:`},
+	}},
 	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
 		{"internal/engine/state/trail.go", `return append(rows, t.rows[place-t.from:]...), true`, `rows = append(rows, t.rows[place-t.from:]...)
 	return rows[:max(0, len(rows)-1)], true`},

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -242,6 +243,11 @@ func (g *generator) spec() rules.Spec {
 			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
 				{Weight: 7, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{Expr("cores", corev1.NodeSelectorOpGt, "4")}}},
 			},
+		}
+	}
+	for i := range s.Score {
+		if slices.Contains([]string{"NodeAffinity", "NodeResourcesBalancedAllocation", "VolumeBinding"}, s.Score[i].Name) {
+			s.Score[i].NoPreScore = g.in(4)
 		}
 	}
 	return s

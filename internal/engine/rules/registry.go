@@ -32,6 +32,8 @@ type Spec struct {
 type Enabled struct {
 	Name   string `json:"name"`
 	Weight int64  `json:"weight"`
+	// NoPreScore reports that the plugin's PreScore is off.
+	NoPreScore bool `json:"noPreScore,omitempty"`
 }
 
 // always builds a rule that has no arguments. S is its PreFilter state.
@@ -108,7 +110,7 @@ func (s *Spec) Enable(name string, weight int64) {
 		case phasePostFilter:
 			s.PostFilter = append(s.PostFilter, name)
 		case phaseScore:
-			s.Score = append(s.Score, Enabled{name, max(weight, 1)})
+			s.Score = append(s.Score, Enabled{Name: name, Weight: max(weight, 1)})
 		}
 	}
 }
@@ -157,7 +159,7 @@ func Build(s Spec) (*engine.Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Score = append(p.Score, engine.WeightedRule{Rule: i, Weight: e.Weight})
+		p.Score = append(p.Score, engine.WeightedRule{Rule: i, Weight: e.Weight, NoPreScore: e.NoPreScore})
 	}
 	if err := cmp.Or(useAll(s.PreEnqueue, &p.PreEnqueue), useAll(s.PostFilter, &p.PostFilter)); err != nil {
 		return nil, err

@@ -33,13 +33,12 @@ func (o *odd) eachProfile(f func(*profile)) {
 }
 
 // configuration returns the document of the profiles. What they score by name they also run at
-// preScore: where that is off, upstream lists some plugins with 0 that berth does not (README), and
-// of others both fail or refuse.
+// preScore where the score reads it: upstream fails every cycle otherwise, and berth refuses it.
 func (o *odd) configuration() (json.RawMessage, error) {
 	for _, p := range o.profiles {
 		before, there := p.Plugins["preScore"]
 		for _, e := range p.Plugins["score"].Enabled {
-			if slices.Contains(extensionPoints["preScore"], e.Name) {
+			if slices.Contains(readsPreScore, e.Name) {
 				before.Enabled = append(before.Enabled, configv1.Plugin{Name: e.Name})
 			}
 		}
@@ -49,6 +48,9 @@ func (o *odd) configuration() (json.RawMessage, error) {
 	}
 	return Compact(configuration{configv1.SchemeGroupVersion.String(), "KubeSchedulerConfiguration", o.profiles})
 }
+
+// readsPreScore lists the plugins whose score is an error where their preScore is off.
+var readsPreScore = []string{"TaintToleration", "PodTopologySpread", "InterPodAffinity"}
 
 // setArgs replaces the arguments of a plugin.
 func (p *profile) setArgs(name string, args any) {
@@ -101,16 +103,16 @@ func (o *odd) multiPointOrder() {
 
 // pointsOff takes a plugin, or every one, off at some points and leaves it on at others. Where a
 // filter or score then lacks what it reads, upstream fails every cycle and berth refuses the
-// configuration; preScore of the three plugins that upstream lists with 0 stays on.
+// configuration.
 func (o *odd) pointsOff() {
 	o.eachProfile(func(p *profile) {
 		for _, point := range []string{"preFilter", "filter", "preScore", "score", "postFilter", "reserve", "preBind", "preEnqueue"} {
 			if !o.chance(25) {
 				continue
 			}
-			names := []string{"NodeResourcesFit", "TaintToleration", "PodTopologySpread", "InterPodAffinity", "ImageLocality", "DefaultPreemption", "NodePorts"}
-			if point != "preScore" {
-				names = append(names, "*", "NodeAffinity", "NodeResourcesBalancedAllocation", "VolumeBinding")
+			names := []string{"*", "NodeResourcesFit", "TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "ImageLocality", "DefaultPreemption", "NodePorts", "NodeResourcesBalancedAllocation", "VolumeBinding"}
+			if point == "preScore" {
+				names = []string{"NodeAffinity", "NodeResourcesBalancedAllocation", "VolumeBinding", "NodeResourcesFit", "TaintToleration"}
 			}
 			set := p.Plugins[point]
 			set.Disabled = append(set.Disabled, configv1.Plugin{Name: pick(o.maker, names...)})

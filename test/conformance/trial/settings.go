@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"berth/test/conformance/gen"
@@ -103,40 +102,9 @@ func (r *Reading) decide(ctx context.Context, client *Client, c *oracle.Case) (*
 		r.differ("http", verdict.Outcome, refused.Error())
 	default:
 		r.Kind = "both accept and decide"
-		withoutIdle(verdict, answer)
 		r.Diffs = Compare(verdict, answer, Preempts(c))
 	}
 	return r, nil
-}
-
-// withoutIdle leaves out the scores of plugins that gave every node 0 and that berth
-// does not list. Upstream lists NodeAffinity, NodeResourcesBalancedAllocation and
-// VolumeBinding so where their preScore is off, which is where they say that they
-// have nothing to score; docs/configuration.md describes what berth does.
-func withoutIdle(v *oracle.Verdict, a *Answer) {
-	if v.Scores == nil {
-		return
-	}
-	listed := map[string]bool{}
-	for _, n := range a.Nodes {
-		for _, s := range n.Scores {
-			listed[s.Plugin] = true
-		}
-	}
-	for i := len(v.Scores.Plugins) - 1; i >= 0; i-- {
-		idle := !listed[v.Scores.Plugins[i]]
-		for _, row := range v.Scores.Nodes {
-			idle = idle && row.Raw[i] == 0 && row.Normalized[i] == 0
-		}
-		if !idle {
-			continue
-		}
-		v.Scores.Plugins, v.Scores.Weights = slices.Delete(v.Scores.Plugins, i, i+1), slices.Delete(v.Scores.Weights, i, i+1)
-		for name, row := range v.Scores.Nodes {
-			row.Raw, row.Normalized = slices.Delete(row.Raw, i, i+1), slices.Delete(row.Normalized, i, i+1)
-			v.Scores.Nodes[name] = row
-		}
-	}
 }
 
 func isNamed(body string) bool {

@@ -52,8 +52,12 @@ func (y *cycle) score(feasible []*node) (map[string][]engine.PluginScore, error)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
-		if raw == nil {
+		switch {
+		case raw == nil && !e.NoPreScore:
 			continue
+		case raw == nil:
+			raw = make([]int64, len(feasible))
+			norm = raw
 		}
 		for i, n := range feasible {
 			out[n.Name] = append(out[n.Name], engine.PluginScore{Plugin: e.Name, Raw: raw[i], Normalized: norm[i], Weight: e.Weight, Weighted: norm[i] * e.Weight})
