@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,20 @@ func TestLosses(t *testing.T) {
 		"rates.nodeSeconds: want 0 to 604800":     {422, `{"nodes":["n1"],"rates":{"nodeSeconds":9223372036854775807}}`},
 		"rates.unhealthyPercent: want 0 to 100":   {422, `{"nodes":["n1"],"rates":{"unhealthyPercent":101}}`},
 	})
+}
+
+// TestLossThatPreempts warns that the time of victims is not known.
+func TestLossThatPreempts(t *testing.T) {
+	h := start(t, nil)
+	h.upload("prod", listOf(node("n1", "1"), node("n2", "1"), owned("low", "n2"), strings.Replace(owned("high", "n1"), `"spec":{`, `"spec":{"priority":10,`, 1)))
+	var loss scenario.Loss
+	h.want(http.StatusOK, &loss, "POST", "/v1/clusters/prod/losses", `{"nodes":["n1"]}`)
+	var drain scenario.Drain
+	h.want(http.StatusOK, &drain, "POST", "/v1/clusters/prod/drains", `{"nodes":["n1"]}`)
+	want := "victims of preemptions are taken to be gone at once, whatever their grace periods: 1"
+	if loss.Totals.Preempted != 1 || drain.Totals.Preempted != 1 || !slices.Contains(loss.Warnings, want) || !slices.Contains(drain.Warnings, want) {
+		t.Errorf("%+v %q %+v %q", loss.Totals, loss.Warnings, drain.Totals, drain.Warnings)
+	}
 }
 
 // problemCase is a body and the status of its refusal.

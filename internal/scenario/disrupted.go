@@ -1,6 +1,10 @@
 package scenario
 
-import "berth/internal/podlife"
+import (
+	"fmt"
+
+	"berth/internal/podlife"
+)
 
 // Disrupted is a pod that leaves its node, and what becomes of its place. Seconds count from the
 // start of the scenario.
@@ -73,6 +77,14 @@ func (d *disruption) totals() (own, preempted int, r Replaced) {
 		}
 	}
 	return len(d.out) - preempted, preempted, r
+}
+
+// atOnce warns of times that are not known where pods were preempted; nil where none was.
+func atOnce(preempted int) []string {
+	if preempted == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("victims of preemptions are taken to be gone at once, whatever their grace periods: %d", preempted)}
 }
 
 // Causes why pods leave.

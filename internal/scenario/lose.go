@@ -84,7 +84,7 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		return nil, err
 	}
 	out.Digest, err = digestOf(ctx, "berth-loss-1", out)
-	out.Snapshot, out.Warnings = f.base.ID(), append(out.Warnings, s.warnings()...) // no part of the digest
+	out.Snapshot, out.Warnings = f.base.ID(), append(append(out.Warnings, atOnce(out.Totals.Preempted)...), s.warnings()...) // no part of the digest
 	return out, err
 }
 

@@ -165,6 +165,7 @@ func (r *rollout) report() {
 			out.Removed = append(out.Removed, p)
 		}
 	}
+	out.Assumed = append(out.Assumed, atOnce(len(out.Preempted))...)
 	message := ""
 	for _, c := range out.Created {
 		if c.WaitedFor != "" || c.Node == "" {

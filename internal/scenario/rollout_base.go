@@ -141,8 +141,11 @@ func (r *rollout) begin(ctx context.Context) error {
 			}
 		}
 	}
-	if len(r.old) > 0 {
+	switch {
+	case len(r.old) > 0:
 		r.assume("its template differs from those of its ReplicaSets, which snapshots do not keep")
+	case len(r.fresh.pods) == 0:
+		r.assume("the snapshot has no pods of its ReplicaSets: all are new")
 	}
 	if noStatus > 0 {
 		r.assume("pods without conditions are Ready: %d", noStatus)

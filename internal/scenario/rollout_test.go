@@ -219,7 +219,7 @@ func TestRolloutOfPodsAlone(t *testing.T) {
 	if len(got.Sets) != 2 || got.Sets[0].Before != 2 || got.Outcome != scenario.RolloutComplete || len(got.Removed) != 2 || len(got.Assumed) != 4 {
 		t.Errorf("%+v", got)
 	}
-	if got := mustRollOut(t, viewOf(t, enginetest.Node("a")), `"replicas":2,`); len(got.Sets) != 1 || len(got.Created) != 2 || got.Outcome != scenario.RolloutComplete {
+	if got := mustRollOut(t, viewOf(t, enginetest.Node("a")), `"replicas":2,`); len(got.Sets) != 1 || len(got.Created) != 2 || got.Assumed[0] != "the snapshot has no pods of its ReplicaSets: all are new" || got.Outcome != scenario.RolloutComplete {
 		t.Errorf("a first rollout: %+v", got)
 	}
 }
