@@ -21,8 +21,8 @@ import (
 	"berth/internal/profiles"
 )
 
-// unrecorded judges without writing anything down, so that the two handlers are compared and not
-// the disk.
+// unrecorded judges as the log does, by what the views remember, without writing anything down, so
+// that the two handlers are compared and not the disk.
 type unrecorded struct {
 	Decisions
 	m       Clusters
@@ -34,7 +34,7 @@ func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question, use func
 	if err != nil {
 		return "", err
 	}
-	r, err := engine.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways, NoScores: q.Verb == decision.VerbFilter})
+	r, err := v.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways, NoScores: q.Verb == decision.VerbFilter})
 	if err != nil {
 		return "", err
 	}

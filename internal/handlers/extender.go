@@ -124,12 +124,13 @@ func (a *API) classOf(r *http.Request) (c *callClass, limit Bytes, setting strin
 // call is the memory of one extender call, kept for the next.
 type call struct {
 	args     wire.FilterArgs
-	verdicts []wire.Verdict
+	failures []wire.Failure
 	scores   []int64
 	rows     []int32
 	seen     state.Bits
 	table    nameTable
 	reply    []byte
+	given    []byte // instead of reply: the answer of an equal call, not to be written
 	id       string
 	pod      *corev1.Pod // as asked about
 	held     bool        // an answer that rejects was not given
@@ -143,10 +144,10 @@ func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
 	}
-	c.args.Pod, c.table, c.id, c.pod, c.held, c.ahead = nil, nameTable{}, "", nil, false, false
+	c.args.Pod, c.args.All, c.table, c.given, c.id, c.pod, c.held, c.ahead = nil, wire.AllNames{}, nameTable{}, nil, "", nil, false, false
 	clear(c.args.Unknown)
 	clear(c.args.Nodes)
-	clear(c.verdicts)
+	clear(c.failures)
 	calls.Put(c)
 }
 
@@ -172,6 +173,9 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 	}
 	if c.id != "" {
 		w.Header().Set(decisionIDHeader, c.id)
+	}
+	if c.given != nil {
+		return writeBytes(w, http.StatusOK, c.given)
 	}
 	return writeBytes(w, http.StatusOK, c.reply)
 }
@@ -295,7 +299,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 // record of a decision is short then, and 5,000 names cost nothing.
 func (c *call) candidates() []string {
 	set := c.table.set
-	if c.args.All && len(c.args.Rows) == set.Count() {
+	if !c.args.All.IsZero() && len(c.args.Rows) == set.Count() {
 		return nil
 	}
 	if n := len(set.Alive()); cap(c.seen) < n {

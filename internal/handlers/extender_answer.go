@@ -22,7 +22,7 @@ func (c *call) place(set *state.NodeSet) {
 		n = len(c.args.Nodes)
 	}
 	c.rows = slices.Grow(c.rows[:0], n)[:n]
-	if c.args.All && set == c.table.set {
+	if !c.args.All.IsZero() && set == c.table.set {
 		copy(c.rows, c.args.Rows)
 		return
 	}
@@ -45,42 +45,38 @@ func (c *call) place(set *state.NodeSet) {
 	}
 }
 
-// filter writes the verdicts. Each asked node is either kept or in one of the maps: one that is in
-// neither would count as unresolvable without a reason and vanish from kube-scheduler's event.
+// filter writes which nodes do not fit; all others are kept.
 func (c *call) filter(r *engine.Result) {
-	c.verdicts = slices.Grow(c.verdicts[:0], len(c.rows))[:len(c.rows)]
+	again := !c.args.All.IsZero() && r.Nodes() == c.table.set && r.PreFilter == nil && !r.Feasible.Empty()
+	if again {
+		if c.given = c.table.answers.find(c.args.All, r); c.given != nil {
+			return
+		}
+	}
+	c.failures = c.failures[:0]
 	for i, row := range c.rows {
-		v := &c.verdicts[i]
 		if row < 0 {
-			*v = wire.Verdict{Outcome: wire.Failed, Reason: unknownNode}
+			c.failures = append(c.failures, wire.Failure{At: i, Reason: unknownNode})
 			continue
 		}
 		if r.Feasible.Has(int(row)) {
-			*v = wire.Verdict{}
 			continue
 		}
 		text, unresolvable, ok := r.ReasonOf(int(row))
-		*v = wire.Verdict{Outcome: wire.Failed, Reason: text}
 		if !ok { // the pod was not judged node by node: it is gated
-			text = explain.Message(r)
-			*v = wire.Verdict{Outcome: wire.Unresolvable, Reason: text}
+			text, unresolvable, again = explain.Message(r), true, false
 		}
-		if unresolvable {
-			v.Outcome = wire.Unresolvable
-		}
+		c.failures = append(c.failures, wire.Failure{At: i, Unresolvable: unresolvable, Reason: text})
 	}
-	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, c.verdicts)
+	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, c.failures)
+	if again {
+		c.table.answers.keep(c.args.All, r, c.reply)
+	}
 }
 
 // pass writes that every asked node passes.
 func (c *call) pass() {
-	n := len(c.args.Rows)
-	if c.args.HasNodes && !c.args.HasNames {
-		n = len(c.args.Nodes)
-	}
-	c.verdicts = slices.Grow(c.verdicts[:0], n)[:n]
-	clear(c.verdicts)
-	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, c.verdicts)
+	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, nil)
 }
 
 // score writes the totals, brought to 0..10 in proportion to the best one of those asked for.

@@ -27,8 +27,9 @@ func newCache[V any](size int) *lru.Cache[string, V] {
 }
 
 type nameTable struct {
-	set   *state.NodeSet
-	names *wire.Names
+	set     *state.NodeSet
+	names   *wire.Names
+	answers *filterAnswers
 }
 
 // of returns the table of a view's nodes: a row of the one is a row of the other. A row without a
@@ -44,7 +45,7 @@ func (t nameTables) of(v *cluster.View) nameTable {
 			names[row] = n.Name
 		}
 	}
-	made := nameTable{set, wire.NewNames(names)}
+	made := nameTable{set, wire.NewNames(names), &filterAnswers{}}
 	t.Add(v.Cluster, made)
 	return made
 }

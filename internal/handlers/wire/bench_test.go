@@ -108,13 +108,13 @@ func BenchmarkEncodeFilter(b *testing.B) {
 	if err := (&Parser{Names: table}).FilterArgs(marshal(b, extender.ExtenderArgs{NodeNames: &names}), &args); err != nil {
 		b.Fatal(err)
 	}
-	verdicts := make([]Verdict, benchNodes)
+	verdicts := make([]verdict, benchNodes)
 	for i := range verdicts {
 		switch i % 5 {
 		case 0:
-			verdicts[i] = Verdict{Failed, "Insufficient cpu"}
+			verdicts[i] = verdict{failed, "Insufficient cpu"}
 		case 1:
-			verdicts[i] = Verdict{Unresolvable, "node(s) didn't match Pod's node affinity/selector"}
+			verdicts[i] = verdict{unresolvable, "node(s) didn't match Pod's node affinity/selector"}
 		}
 	}
 	b.Run("encoding_json", func(b *testing.B) {
@@ -128,9 +128,10 @@ func BenchmarkEncodeFilter(b *testing.B) {
 	})
 	b.Run("own", func(b *testing.B) {
 		var out []byte
+		failed := failures(verdicts)
 		b.ReportAllocs()
 		for b.Loop() {
-			out = AppendFilterResult(out[:0], &args, table, verdicts)
+			out = AppendFilterResult(out[:0], &args, table, failed)
 		}
 	})
 	scores := make([]int64, benchNodes)

@@ -17,3 +17,27 @@ func parseFilterArgs(body []byte, lim Limits) (FilterArgs, error) {
 	err := (&Parser{Limits: lim}).FilterArgs(body, &args)
 	return args, err
 }
+
+// outcome is what became of an asked node, in a table of verdicts on all of them.
+type outcome uint8
+
+const (
+	passed outcome = iota
+	failed
+	unresolvable
+)
+
+type verdict struct {
+	outcome outcome
+	reason  string
+}
+
+// failures are the verdicts that do not keep their node.
+func failures(verdicts []verdict) (out []Failure) {
+	for i, v := range verdicts {
+		if v.outcome != passed {
+			out = append(out, Failure{At: i, Unresolvable: v.outcome != failed, Reason: v.reason})
+		}
+	}
+	return out
+}

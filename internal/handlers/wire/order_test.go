@@ -28,7 +28,7 @@ func TestAllNames(t *testing.T) {
 	} {
 		var args FilterArgs
 		p := &Parser{Names: NewNames([]string{"a", "b", "", "c", "d", ""})}
-		if err := p.FilterArgs([]byte(`{"NodeNames":`+tc.list+`}`), &args); err != nil || args.All != tc.want {
+		if err := p.FilterArgs([]byte(`{"NodeNames":`+tc.list+`}`), &args); err != nil || args.All.IsZero() == tc.want {
 			t.Errorf("%s: %v, %v", tc.list, args.All, err)
 		}
 		compareFilterArgs(t, p, []byte(`{"NodeNames":`+tc.list+`}`))
@@ -63,11 +63,11 @@ func TestOrdersAreLearned(t *testing.T) {
 		if err := (&Parser{Names: plainTable{fresh}}).FilterArgs(body, &want); err != nil {
 			t.Fatal(err)
 		}
-		verdicts := make([]Verdict, len(asked))
+		verdicts := make([]verdict, len(asked))
 		for i := range verdicts {
-			verdicts[i] = Verdict{Outcome(rng.IntN(8)), "no"}
+			verdicts[i] = verdict{outcome(rng.IntN(8)), "no"}
 		}
-		if diff := cmp.Diff(string(AppendFilterResult(nil, &want, fresh, verdicts)), string(AppendFilterResult(nil, &got, table, verdicts))); diff != "" {
+		if diff := cmp.Diff(string(AppendFilterResult(nil, &want, fresh, failures(verdicts))), string(AppendFilterResult(nil, &got, table, failures(verdicts)))); diff != "" {
 			t.Fatalf("round %d (-want +got):\n%s", round, diff)
 		}
 	}

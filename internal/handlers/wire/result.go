@@ -2,61 +2,58 @@ package wire
 
 import "berth/internal/jsonscan"
 
-// Outcome is what became of one asked node.
-type Outcome uint8
-
-const (
-	// Kept nodes fit.
-	Kept Outcome = iota
-	// Failed nodes don't fit, and evicting pods of lower priority may change that: FailedNodes.
-	Failed
-	// Unresolvable nodes don't fit whatever is evicted: FailedAndUnresolvableNodes.
-	Unresolvable
-)
-
-// Verdict is the outcome for one asked node.
-type Verdict struct {
-	// Outcome is the map the node goes into. An unknown value counts as Unresolvable, so that no
-	// node is lost: one that is in neither result nor map would vanish from kube-scheduler's event.
-	Outcome Outcome
-	// Reason is the message beside a node that isn't kept; kube-scheduler counts equal ones in its
-	// event.
+// Failure says of an asked node that it does not fit.
+type Failure struct {
+	// At is the node's place in args.Rows or args.Nodes.
+	At int
+	// Unresolvable nodes don't fit whatever is evicted: FailedAndUnresolvableNodes. Evicting pods
+	// of lower priority may help the others: FailedNodes.
+	Unresolvable bool
+	// Reason is the message beside the node; kube-scheduler counts equal ones in its event.
 	Reason string
 }
 
 // AppendFilterResult appends the ExtenderFilterResult that answers args in the form it was asked
 // in: names if NodeNames was set, else the untouched bytes of the kept Nodes, else an empty list of
-// names. verdicts are in the order of args.Rows or args.Nodes; len(verdicts) has to be equal. names
-// is the table args was parsed with; nil if none. What is kept stays in the request's order, the
-// maps are sorted by name, a node asked twice has its last verdict there.
-func AppendFilterResult(dst []byte, args *FilterArgs, names *Names, verdicts []Verdict) []byte {
-	if asked := args.asked(); len(verdicts) != asked {
-		panic("wire: one verdict for each asked node is needed")
-	}
+// names. failures are in the order asked, at most one for each asked node; all others are kept, so
+// that no node is lost: one that is in neither result nor map would vanish from kube-scheduler's
+// event. names is the table args was parsed with; nil if none. What is kept stays in the request's
+// order, the maps are sorted by name, a node asked twice has its last failure there.
+func AppendFilterResult(dst []byte, args *FilterArgs, names *Names, failures []Failure) []byte {
 	if args.byNodes() {
-		dst = append(dst, `{"Nodes":{"metadata":{},"items":[`...)
-		first := true
-		for i, v := range verdicts {
-			if v.Outcome == Kept {
-				dst = append(comma(dst, &first), args.Nodes[i].Raw...)
-			}
-		}
-		dst = append(dst, `]},"NodeNames":null`...)
+		dst = args.appendKept(append(dst, `{"Nodes":{"metadata":{},"items":`...), nil, failures)
+		dst = append(dst, `},"NodeNames":null`...)
 	} else {
-		dst = args.appendKept(append(dst, `{"Nodes":null,"NodeNames":`...), names.current(), verdicts)
+		dst = args.appendKept(append(dst, `{"Nodes":null,"NodeNames":`...), names.current(), failures)
 	}
-	dst = appendFailed(dst, args, names, verdicts)
+	dst = appendFailed(dst, args, names, failures)
 	return append(dst, `,"Error":""}`...)
 }
 
-// appendKept appends the list of the names that are kept. o is nil without a table.
-func (a *FilterArgs) appendKept(dst []byte, o *order, verdicts []Verdict) []byte {
-	start := len(dst)
-	for i := 0; i < len(verdicts); {
-		if verdicts[i].Outcome != Kept {
-			i++
-			continue
+// appendKept appends the list of what is kept. o is nil without a table.
+func (a *FilterArgs) appendKept(dst []byte, o *order, failures []Failure) []byte {
+	start, from := len(dst), 0
+	for i := range failures {
+		dst = a.appendSpan(dst, o, from, failures[i].At)
+		from = failures[i].At + 1
+	}
+	dst = a.appendSpan(dst, o, from, a.asked())
+	if len(dst) == start {
+		return append(dst, "[]"...)
+	}
+	dst[start] = '[' // instead of the first comma
+	return append(dst, ']')
+}
+
+// appendSpan appends the asked nodes between two places, a comma before each.
+func (a *FilterArgs) appendSpan(dst []byte, o *order, i, end int) []byte {
+	if a.byNodes() {
+		for ; i < end; i++ {
+			dst = append(append(dst, ','), a.Nodes[i].Raw...)
 		}
+		return dst
+	}
+	for i < end {
 		row := a.Rows[i]
 		if row < 0 {
 			dst = jsonscan.AppendString(append(dst, ','), a.Unknown[^row])
@@ -64,16 +61,13 @@ func (a *FilterArgs) appendKept(dst []byte, o *order, verdicts []Verdict) []byte
 			continue
 		}
 		place, n := int(o.places[row]), 1
-		for i++; i < len(verdicts) && verdicts[i].Outcome == Kept && place+n < len(o.rows) && o.rows[place+n] == a.Rows[i]; i++ {
+		for most := min(end-i, len(o.rows)-place); n < most && o.rows[place+n] == a.Rows[i+n]; {
 			n++
 		}
 		dst = append(dst, o.span(place, n)...)
+		i += n
 	}
-	if len(dst) == start {
-		return append(dst, "[]"...)
-	}
-	dst[start] = '[' // instead of the first comma
-	return append(dst, ']')
+	return dst
 }
 
 // AppendFilterError appends the ExtenderFilterResult of a call that failed as a whole.

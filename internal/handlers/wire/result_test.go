@@ -16,17 +16,17 @@ import (
 var oddNames = []string{"a", "node-1", "b\"c", "<&>", "é", "\u2028", "z", "Z", "node-10", "node-2", ""}
 
 // upstreamResult is the answer as extender/v1's types say it.
-func upstreamResult(names []string, verdicts []Verdict) extender.ExtenderFilterResult {
+func upstreamResult(names []string, verdicts []verdict) extender.ExtenderFilterResult {
 	kept := []string{}
 	want := extender.ExtenderFilterResult{NodeNames: &kept, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{}}
 	for i, v := range verdicts {
-		switch v.Outcome {
-		case Kept:
+		switch v.outcome {
+		case passed:
 			kept = append(kept, names[i])
-		case Failed:
-			want.FailedNodes[names[i]] = v.Reason
+		case failed:
+			want.FailedNodes[names[i]] = v.reason
 		default:
-			want.FailedAndUnresolvableNodes[names[i]] = v.Reason
+			want.FailedAndUnresolvableNodes[names[i]] = v.reason
 		}
 	}
 	return want
@@ -52,16 +52,16 @@ func TestFilterResultInNames(t *testing.T) {
 		if err := p.FilterArgs(body, &args); err != nil {
 			t.Fatal(err)
 		}
-		var verdicts []Verdict
+		var verdicts []verdict
 		var scores []int64
 		priorities := extender.HostPriorityList{}
 		for i := range args.Rows {
-			verdicts = append(verdicts, Verdict{Outcome(rng.IntN(3)), oddNames[rng.IntN(len(oddNames))]})
+			verdicts = append(verdicts, verdict{outcome(rng.IntN(3)), oddNames[rng.IntN(len(oddNames))]})
 			scores = append(scores, rng.Int64N(40)-20)
 			priorities = append(priorities, extender.HostPriority{Host: asked[i], Score: scores[i]})
 		}
 		names, _ := p.Names.(*Names)
-		got := AppendFilterResult(nil, &args, names, verdicts)
+		got := AppendFilterResult(nil, &args, names, failures(verdicts))
 		if want := unescapedHTML(t, upstreamResult(asked, verdicts)); !bytes.Equal(got, want) {
 			t.Fatalf("asked %q:\n got %s\nwant %s", asked, got, want)
 		}
@@ -78,7 +78,7 @@ func TestFilterResultNamesANodeOnce(t *testing.T) {
 		if err := (&Parser{Names: names}).FilterArgs([]byte(`{"NodeNames":["a","b","a"]}`), &args); err != nil {
 			t.Fatal(err)
 		}
-		got := AppendFilterResult(nil, &args, names, []Verdict{{Failed, "1"}, {Outcome(9), "2"}, {Unresolvable, "3"}})
+		got := AppendFilterResult(nil, &args, names, failures([]verdict{{failed, "1"}, {outcome(9), "2"}, {unresolvable, "3"}}))
 		want := `{"Nodes":null,"NodeNames":[],"FailedNodes":{},"FailedAndUnresolvableNodes":{"a":"3","b":"2"},"Error":""}`
 		if string(got) != want {
 			t.Errorf("got %s\nwant %s", got, want)
@@ -99,7 +99,7 @@ func TestFilterResultInNodes(t *testing.T) {
 		t.Fatalf("%d items, want %d", len(args.Nodes), n)
 	}
 	for keep := range 1 << n {
-		verdicts := make([]Verdict, n)
+		verdicts := make([]verdict, n)
 		nodes := v1.NodeList{Items: []v1.Node{}}
 		var names []string
 		for i := range n {
@@ -107,12 +107,12 @@ func TestFilterResultInNodes(t *testing.T) {
 			if keep>>i&1 != 0 {
 				nodes.Items = append(nodes.Items, upstream.Nodes.Items[i])
 			} else {
-				verdicts[i] = Verdict{Outcome(1 + i%2), "no"}
+				verdicts[i] = verdict{outcome(1 + i%2), "no"}
 			}
 		}
 		want := upstreamResult(names, verdicts)
 		want.Nodes, want.NodeNames = &nodes, nil
-		if got := AppendFilterResult(nil, &args, nil, verdicts); string(got) != string(unescapedHTML(t, want)) {
+		if got := AppendFilterResult(nil, &args, nil, failures(verdicts)); string(got) != string(unescapedHTML(t, want)) {
 			t.Fatalf("got %s\nwant %s", got, unescapedHTML(t, want))
 		}
 	}
@@ -137,7 +137,7 @@ func TestRecordedAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			verdicts := make([]Verdict, args.asked())
+			verdicts := make([]verdict, args.asked())
 			for i := range verdicts {
 				name := ""
 				if args.byNodes() {
@@ -146,13 +146,13 @@ func TestRecordedAnswers(t *testing.T) {
 					name = string(args.Unknown[i])
 				}
 				if reason, ok := want.FailedNodes[name]; ok {
-					verdicts[i] = Verdict{Failed, reason}
+					verdicts[i] = verdict{failed, reason}
 				}
 				if reason, ok := want.FailedAndUnresolvableNodes[name]; ok {
-					verdicts[i] = Verdict{Unresolvable, reason}
+					verdicts[i] = verdict{unresolvable, reason}
 				}
 			}
-			if got := AppendFilterResult(nil, &args, nil, verdicts); string(got) != strings.TrimSpace(string(answer)) {
+			if got := AppendFilterResult(nil, &args, nil, failures(verdicts)); string(got) != strings.TrimSpace(string(answer)) {
 				t.Errorf("%s: got %s\nwant %s", file, got, answer)
 			}
 		}
