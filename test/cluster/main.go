@@ -51,7 +51,7 @@ var scenarios = []scenario{
 	{"upgrade", "an earlier release is replaced by this one over the same data", upgrade},
 	{"outage", "the database is stopped", outage},
 	{"replicas", "two berths behind one address, one of which is killed", replicas},
-	{"turns", "pods per second with an extender that lets everything pass unread, and with berth, in turns", turns},
+	{"turns", "pods per second with extenders that let everything pass unread, without scores and with some, and with berth, in turns", turns},
 	{"throughput", "pods per second without berth, with its shadow, and with its word", throughput},
 }
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// turns has an extender that lets everything pass unread take turns with berth's filter and scores,
-// and with the same where answers do not wait for their records. What else the machine does falls
-// on all three alike; berth runs in its own turns alone.
+// turns has an extender that lets everything pass unread take turns with one that sends scores
+// besides, with berth's filter and scores, and with the same where answers do not wait for their
+// records. What else the machine does falls on all four alike; berth runs in its own turns alone.
 func turns(ctx context.Context, e *env) error {
 	if err := e.nodes(ctx, e.options.nodes, 3, "32", "128Gi", nil); err != nil {
 		return err
@@ -25,18 +25,20 @@ func turns(ctx context.Context, e *env) error {
 	s.proc.stop()
 	list := []struct {
 		name string
+		url  string   // of an extender that is not berth
 		args []string // of berth
 		rate []float64
 		used cpuTimes
 	}{
-		{name: "unread", used: cpuTimes{}},
+		{name: "unread", used: cpuTimes{}, url: noop.url()},
+		{name: "scored", used: cpuTimes{}, url: noop.url() + "/scored"},
 		{name: "strict", used: cpuTimes{}, args: s.args},
 		{name: "relaxed", used: cpuTimes{}, args: append(slices.Clone(s.args), "--audit", "relaxed")},
 	}
 	for turn := range e.options.turns {
 		for i := range list {
 			c := &list[(i+turn)%len(list)]
-			x := asking(noop.url())
+			x := asking(c.url)
 			if s.args = c.args; c.args != nil {
 				x = asking(s.calls(""))
 				if err := s.start(); err != nil {
@@ -56,11 +58,13 @@ func turns(ctx context.Context, e *env) error {
 	}
 	for i := range list {
 		slices.Sort(list[i].rate)
-		median, unread := list[i].rate[e.options.turns/2], list[0].rate[e.options.turns/2]
-		e.figure("%-8s %4.0f pods/s, %.2f of unread; all turns %.0f", list[i].name, median, median/unread, list[i].rate)
+	}
+	for i := range list {
+		median, unread, scored := list[i].rate[e.options.turns/2], list[0].rate[e.options.turns/2], list[1].rate[e.options.turns/2]
+		e.figure("%-8s %4.0f pods/s, %.2f of unread, %.2f of scored; all turns %.0f", list[i].name, median, median/unread, median/scored, list[i].rate)
 		e.figure("%-8s ms of processor time a pod: %s", "", list[i].used.each(e.options.turns*e.options.pods))
 	}
-	s.args = list[1].args
+	s.args = list[2].args
 	if err := s.start(); err != nil {
 		return err
 	}
