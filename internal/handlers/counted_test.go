@@ -54,11 +54,35 @@ func (h *harness) counts(least int64, method, path, body string) {
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		h.api.Handler().ServeHTTP(w, r)
-		if is := w.Code == http.StatusRequestEntityTooLarge || w.Code == http.StatusServiceUnavailable; is != refused || !is && w.Code != http.StatusOK {
+		if is := w.Code == http.StatusRequestEntityTooLarge || w.Code == http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "memory-budget="); is != refused || !is && w.Code != http.StatusOK {
 			h.Errorf("%s within %d bytes: %d %.200s", path, limit, w.Code, w.Body)
 		}
 		if used := h.api.budget.Used(); used != 0 {
 			h.Errorf("%s: %d bytes are still taken", path, used)
+		}
+	}
+}
+
+// TestLongNamesAreCounted: what an answer repeats for each node takes from the budget, also where
+// names have no bound, as those of a cluster that is followed.
+func TestLongNamesAreCounted(t *testing.T) {
+	const nodes, length = 100, 100 << 10
+	h := start(t, func(o *Options) { o.Limits.MaxNameBytes = 1 << 20 })
+	items, names := []string{`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"lost","namespace":"shop"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"` + strings.Repeat("v", length) + `"}}`}, []string{}
+	for i := range nodes {
+		items, names = append(items, node(fmt.Sprintf("n%d", i), "1")), append(names, fmt.Sprintf("%q", fmt.Sprintf("n%d", i)))
+	}
+	h.upload("c", listOf(items...))
+	long := strings.Repeat("a", length)
+	for _, spec := range []string{
+		`,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"` + long + `"}}]`,
+		`,"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"lost"}}]`,
+		`,"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"` + long + `","whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}]`,
+	} {
+		pod := pod("w", "1", spec)
+		h.counts(nodes*length, "POST", "/v1/decisions", `{"snapshot":"c@latest","dryRun":true,"pod":`+pod+`}`)
+		if strings.Contains(spec, "claimName\":\"aa") {
+			h.counts(nodes*length, "POST", "/clusters/c/filter", `{"Pod":`+pod+`,"NodeNames":[`+strings.Join(names, ",")+`]}`)
 		}
 	}
 }

@@ -35,6 +35,7 @@ func TestCountsOfAPod(t *testing.T) {
 		}
 		return `{` + strings.Join(list, ",") + `}`
 	}
+	long := strings.Repeat("a", l.MaxNameBytes+1)
 	for _, c := range []struct{ limit, spec, meta string }{
 		{"max-expressions", terms(`{"matchExpressions":[` + many(l.MaxExpressions+1, expression) + `]}`), ""},
 		{"max-node-affinity-terms", terms(many(l.MaxNodeTerms+1, `{"matchExpressions":[`+expression+`]}`)), ""},
@@ -46,6 +47,10 @@ func TestCountsOfAPod(t *testing.T) {
 		{"max-labels", `"nodeSelector":` + labels(l.MaxLabels+1), ""},
 		{"max-labels", `"hostNetwork":false`, `,"labels":` + labels(l.MaxLabels+1)},
 		{"max-resource-names", `"overhead":` + resources(l.MaxResources+1), ""},
+		{"max-name-bytes", `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"` + long + `","whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}]`, ""},
+		{"max-name-bytes", `"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"` + long + `"}}]`, ""},
+		{"max-name-bytes", `"volumes":[{"name":"` + long + `","emptyDir":{}}]`, ""},
+		{"max-name-bytes", `"resourceClaims":[{"name":"c","resourceClaimName":"` + long + `"}]`, ""},
 	} {
 		pod := `{"metadata":{"name":"p","namespace":"shop"` + c.meta + `},"spec":{"containers":[{"name":"c","image":"i"}],` + c.spec + `}}`
 		for _, call := range []struct{ path, body string }{

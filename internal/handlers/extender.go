@@ -17,6 +17,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/footprint"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
 	"berth/internal/kubeobj"
@@ -254,6 +255,9 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 				}
 			}
 			if verb == "filter" {
+				if err := memory.Take(r.Context(), footprint.Reasons(res)); err != nil {
+					return err
+				}
 				c.filter(res)
 			} else {
 				c.score(res)

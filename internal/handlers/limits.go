@@ -66,6 +66,7 @@ type Limits struct {
 	MaxContainers  int `name:"max-containers" default:"512" help:"Containers of a pod, init containers included."`
 	MaxResources   int `name:"max-resource-names" default:"256" help:"Resource names of one list of requests, limits or capacities."`
 	MaxItems       int `name:"max-list-items" default:"20000" help:"Items of all lists of one object together."`
+	MaxNameBytes   int `name:"max-name-bytes" default:"1024" help:"Bytes of names of a pod's volumes and claims, and of its topology keys, which the verdict on each node may quote."`
 
 	ChangesMaxBytes  Bytes `name:"changes-max-bytes" default:"16MiB" help:"Body of a change to a snapshot."`
 	ChangesMaxTokens int   `name:"changes-max-tokens" default:"2000000" help:"JSON keys and values in a change."`
@@ -255,6 +256,7 @@ func (l *Limits) objects() kubeobj.Limits {
 		Counts: kubeobj.Counts{
 			NodeTerms: l.MaxNodeTerms, PodTerms: l.MaxPodTerms, Expressions: l.MaxExpressions, Values: l.MaxValues, Constraints: l.MaxConstraints,
 			LabelKeys: l.MaxLabelKeys, Tolerations: l.MaxTolerations, Labels: l.MaxLabels, Taints: l.MaxTaints, Containers: l.MaxContainers, Resources: l.MaxResources, Items: l.MaxItems,
+			Names: l.MaxNameBytes,
 		},
 	}
 }

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Counts bound lists within one pod or node, on which the work of a decision depends. Zero stands
-// for no bound: an apiserver has none but the object's size, so that what a cluster already holds
-// is taken as it is.
+// Counts bound lists and names within one object, on which the work of a decision and the length of
+// its answer depend. Zero stands for no bound: an apiserver has none but the object's size, so that
+// what a cluster already holds is taken as it is.
 type Counts struct {
 	NodeTerms   int // node selector terms of a pod, required and preferred
 	PodTerms    int // pod affinity and anti-affinity terms
@@ -25,6 +25,7 @@ type Counts struct {
 	Containers  int // containers of a pod, init containers included
 	Resources   int // resource names of one list
 	Items       int // of all lists of one object together
+	Names       int // bytes of a name that the verdict on each node may hold
 }
 
 // checkItems is check for what an object has before it is decoded: a list of {} takes hundreds of
@@ -53,6 +54,7 @@ const (
 	limitContainers  = "max-containers"
 	limitResources   = "max-resource-names"
 	limitItems       = "max-list-items"
+	limitNames       = "max-name-bytes"
 )
 
 // check returns a LimitError that names the first list that is too long.
@@ -62,10 +64,17 @@ func (c Counts) check(o typed, at string) error {
 	switch o := o.(type) {
 	case *corev1.Pod:
 		w.pod(&o.Spec)
+		for i := range o.Status.ResourceClaimStatuses {
+			if name := o.Status.ResourceClaimStatuses[i].ResourceClaimName; name != nil {
+				w.name(*name, "status.resourceClaimStatuses[].resourceClaimName", i)
+			}
+		}
 	case *corev1.Node:
 		w.most(limitTaints, c.Taints, len(o.Spec.Taints), "spec.taints")
 		w.resources("status.allocatable", o.Status.Allocatable)
 		w.resources("status.capacity", o.Status.Capacity)
+	case *corev1.PersistentVolumeClaim:
+		w.name(o.Spec.VolumeName, "spec.volumeName", 0)
 	}
 	return w.err
 }
@@ -94,7 +103,41 @@ func (w *counting) resources(at string, list corev1.ResourceList) {
 	w.most(limitResources, w.Resources, len(list), "%s", at)
 }
 
+// name holds to its bound a name whose form an apiserver does not check; at may have an index.
+func (w *counting) name(name, at string, i int) {
+	if w.err != nil || w.Names <= 0 || len(name) <= w.Names {
+		return
+	}
+	what := strings.Replace(at, "[]", "["+strconv.Itoa(i)+"]", 1)
+	if w.at != "" {
+		what = w.at + "." + what
+	}
+	w.err = &LimitError{Limit: limitNames, Max: int64(w.Names), What: fmt.Sprintf("the length of %s, %d bytes,", what, len(name))}
+}
+
+// names checks what reasons and details of each node may quote.
+func (w *counting) names(s *corev1.PodSpec) {
+	for i := range s.Volumes {
+		v := &s.Volumes[i]
+		w.name(v.Name, "spec.volumes[].name", i)
+		if c := v.PersistentVolumeClaim; c != nil {
+			w.name(c.ClaimName, "spec.volumes[].persistentVolumeClaim.claimName", i)
+		}
+	}
+	for i := range s.ResourceClaims {
+		c := &s.ResourceClaims[i]
+		w.name(c.Name, "spec.resourceClaims[].name", i)
+		if c.ResourceClaimName != nil {
+			w.name(*c.ResourceClaimName, "spec.resourceClaims[].resourceClaimName", i)
+		}
+	}
+	for i := range s.TopologySpreadConstraints {
+		w.name(s.TopologySpreadConstraints[i].TopologyKey, "spec.topologySpreadConstraints[].topologyKey", i)
+	}
+}
+
 func (w *counting) pod(s *corev1.PodSpec) {
+	w.names(s)
 	w.most(limitContainers, w.Containers, len(s.InitContainers)+len(s.Containers), "spec.containers")
 	w.most(limitTolerations, w.Tolerations, len(s.Tolerations), "spec.tolerations")
 	w.labels("spec.nodeSelector", len(s.NodeSelector))

@@ -19,6 +19,9 @@ const (
 	bytesPerVictim    = 128     // of a pod of the state, where preemption is tried
 	bytesPerVerdict   = 3 << 10 // of a node that is explained
 	bytesPerPluginRow = 384     // of a node that is explained, and a plugin
+
+	longText   = 256 // bytes of a text from which on bytesPerVerdict does not hold it
+	textFactor = 3   // of a text in JSON: its bytes, and the buffer while it grows
 )
 
 // Decision returns an upper bound of what engine.Decide allocates for a pod, in bytes. It depends
@@ -36,15 +39,56 @@ func Decision(s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Optio
 // Explanation returns an upper bound of what writing a decision at a level takes, its JSON
 // included.
 func Explanation(r *engine.Result, level engine.Explain) int64 {
-	each := int64(bytesPerRow + bytesPerRowTerm*parts(r.Query.Pod))
+	each, reasons := int64(bytesPerRow+bytesPerRowTerm*parts(r.Query.Pod)), int64(0)
 	switch level {
 	case engine.ExplainFull, engine.ExplainAll:
 		each += bytesPerPluginRow * int64(len(r.Query.Profile.Rules))
 		fallthrough
 	case engine.ExplainFailures:
-		each += bytesPerVerdict
+		each += bytesPerVerdict + quotedNames(r.Query)
+		reasons = Reasons(r)
 	}
-	return bytesOfDecision + each*int64(r.Considered()) + bytesOfNamespaces(r.Query.State, r.Query.Pod)
+	return bytesOfDecision + each*int64(r.Considered()) + reasons + bytesOfNamespaces(r.Query.State, r.Query.Pod)
+}
+
+// Reasons returns what the reasons of all nodes take in an answer where they are long. They quote
+// names, and an API server does not check how long each of those is.
+func Reasons(r *engine.Result) int64 {
+	if p := r.PreFilter; p != nil {
+		return long(p.Reason) * int64(r.Considered())
+	}
+	n := int64(0)
+	for i := range r.Rejected {
+		for _, reason := range r.Rejected[i].Reasons {
+			if each := long(reason.Text); each > 0 {
+				n += each * int64(reason.Nodes.Count())
+			}
+		}
+	}
+	return n
+}
+
+// quotedNames returns what the names that details quote take, for each node, where they are long.
+func quotedNames(q *engine.Query) (n int64) {
+	spec := &q.Pod.Spec
+	for i := range spec.TopologySpreadConstraints {
+		n += long(spec.TopologySpreadConstraints[i].TopologyKey)
+	}
+	for i := range spec.Volumes {
+		if c := spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			if claim := q.State.PersistentVolumeClaim(q.Pod.Namespace, c.ClaimName); claim != nil {
+				n += long(claim.Spec.VolumeName)
+			}
+		}
+	}
+	return n
+}
+
+func long(text string) int64 {
+	if len(text) <= longText {
+		return 0
+	}
+	return textFactor * int64(len(text))
 }
 
 func bytesOfNamespaces(s *state.State, pod *corev1.Pod) int64 {
