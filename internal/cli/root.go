@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"berth/internal/cluster"
 )
@@ -70,9 +73,23 @@ func (a *app) root() *cobra.Command {
 	fixed("output", formTable, formWide, formJSON, formHTML)
 	fixed("color", "auto", "always", "never")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &problem{what: err.Error(), next: "See " + cmd.CommandPath() + " --help."}
+		return &problem{what: flagError(err), next: "See " + cmd.CommandPath() + " --help."}
 	})
 	root.SetUsageTemplate(usage)
 	root.SetHelpTemplate(help)
 	return root
+}
+
+// flagError words an error of pflag, without strconv's words for what is no number.
+func flagError(err error) string {
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &invalid) || !errors.As(err, &number) {
+		return err.Error()
+	}
+	want := "a whole number"
+	if invalid.GetFlag().Value.Type() == "bool" {
+		want = "true or false"
+	}
+	return fmt.Sprintf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 }

@@ -126,7 +126,7 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 			return head, epoch, nil
 		case revision < head.Revision:
 			// With the head: it may yet be refused, and then was never the newest.
-			detail := fmt.Sprintf("%s is not the newest, which is %s: %v", FormatID(l.name, revision), head.ID(), store.ErrConflict)
+			detail := fmt.Sprintf("%s is not the newest, which is %s", FormatID(l.name, revision), head.ID())
 			return head, 0, &ConflictError{Detail: detail, Revision: head.Revision}
 		case again:
 			return nil, 0, fmt.Errorf("%s: %w", FormatID(l.name, revision), store.ErrNotFound)

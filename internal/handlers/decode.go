@@ -150,7 +150,7 @@ func decodeError(err error) error {
 		if name == "" {
 			name = "body"
 		}
-		message := fmt.Sprintf("want %s, not a %s", jsonKind(typed.Type.String()), typed.Value)
+		message := fmt.Sprintf("want %s, not %s", jsonKind(typed.Type.String()), withArticle(typed.Value))
 		return &Error{
 			Status: http.StatusBadRequest, Kind: "malformed", Detail: name + ": " + message,
 			Fields: []FieldError{{name, string(field.ErrorTypeTypeInvalid), message}},
@@ -161,6 +161,14 @@ func decodeError(err error) error {
 		return badRequest("malformed JSON: it ends too early")
 	}
 	return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: "malformed JSON: " + err.Error()}
+}
+
+// withArticle names a value as encoding/json calls it, such as array or number 1.5.
+func withArticle(value string) string {
+	if value == "array" || value == "object" {
+		return "an " + value
+	}
+	return "a " + value
 }
 
 // jsonKind says in JSON's words what a Go type is written as.

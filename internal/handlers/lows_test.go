@@ -21,6 +21,20 @@ func TestNULIsRefusedByName(t *testing.T) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 	h.want(422, nil, "POST", "/v1/snapshots?cluster=other", listOf(strings.Replace(evil, `{"metadata"`, `{"apiVersion":"v1","kind":"Pod","metadata"`, 1)))
+	h.want(422, &p, "POST", "/v1/decisions", `{"snapshot":"prod@latest","pod":`+pod("w", "1", "")+`,"config":{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"schedulerName":"a\u0000b"}]}}`)
+	if !strings.Contains(p.Detail, "schedulerName") {
+		t.Errorf("%+v", p)
+	}
+	for _, victims := range []string{
+		`"NodeNameToMetaVictims":{"n\u0000":{"Pods":[]}}`,
+		`"NodeNameToMetaVictims":{"n1":{"Pods":[{"UID":"\u0000"}]}}`,
+		`"NodeNameToVictims":{"n1":{"Pods":[{"metadata":{"name":"v\u0000","namespace":"shop","uid":"v"}}]}}`,
+	} {
+		h.want(400, &p, "POST", "/clusters/prod/preempt", `{"Pod":`+pod("w", "1", "")+`,`+victims+`}`)
+		if !strings.Contains(p.Detail, "NUL") {
+			t.Errorf("%s: %+v", victims, p)
+		}
+	}
 	for _, name := range []string{"namespace", "pod", "node"} {
 		h.want(400, &p, "GET", "/v1/decisions?"+name+"="+url.QueryEscape("\x00"), "")
 		if len(p.Errors) != 1 || p.Errors[0].Field != name {

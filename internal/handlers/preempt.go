@@ -135,7 +135,21 @@ func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decision.Que
 		}
 	}
 	slices.SortFunc(q.Victims, func(x, y engine.NodeVictims) int { return strings.Compare(x.Node, y.Node) })
-	return q, nil
+	return q, checkVictims(q.Victims)
+}
+
+// checkVictims refuses what no record can hold.
+func checkVictims(list []engine.NodeVictims) error {
+	for _, n := range list {
+		bad := strings.ContainsRune(n.Node, 0)
+		for _, v := range n.Victims {
+			bad = bad || strings.ContainsRune(v.Namespace, 0) || strings.ContainsRune(v.Name, 0) || strings.ContainsRune(v.UID, 0)
+		}
+		if bad {
+			return badRequest(fmt.Sprintf("node %.253q: its name, and the names, namespaces and UIDs of its victims, must not hold a NUL", n.Node))
+		}
+	}
+	return nil
 }
 
 // namedVictim reads of a victim what matters if the snapshot does not have it.

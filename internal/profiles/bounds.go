@@ -2,6 +2,7 @@ package profiles
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
@@ -29,6 +30,9 @@ func (r *reader) checkBounds(conf *configv1.KubeSchedulerConfiguration) bool {
 	name := func(at *field.Path, s string) {
 		if len(s) > maxNameLength {
 			r.refuse(field.TooLong(at, "", maxNameLength))
+		}
+		if strings.ContainsRune(s, 0) { // records hold the scheduler's
+			r.refuse(field.Invalid(at, s, "must not hold a NUL"))
 		}
 	}
 	profiles := field.NewPath("profiles")

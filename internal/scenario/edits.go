@@ -184,7 +184,7 @@ func (u *forkUpdater) Update(ctx context.Context, _ string, _ int64, f func(*clu
 func (s *NodeSelection) nodes(v *cluster.View, field string) ([]string, error) {
 	switch {
 	case (len(s.Names) > 0) == (s.Selector != ""):
-		return nil, decision.Errorf(decision.Malformed, field, "want names or a selector")
+		return nil, decision.Errorf(decision.Malformed, field, "want either names or a selector")
 	case s.Selector == "":
 		return named(v, field+".names", s.Names)
 	}

@@ -95,7 +95,7 @@ func TestBadEdits(t *testing.T) {
 		`edits.removeNodes.names[0]: prod@1 has no node "c"`:                   {RemoveNodes: &scenario.NodeSelection{Names: []string{"c"}}},
 		`edits.removeNodes.selector: "x=y" matches no node of prod@1`:          {RemoveNodes: &scenario.NodeSelection{Selector: "x=y"}},
 		`edits.removeNodes.selector: no label selector such as pool=batch`:     {RemoveNodes: &scenario.NodeSelection{Selector: "x in"}},
-		`edits.removeNodes: want names or a selector`:                          {RemoveNodes: &scenario.NodeSelection{}},
+		`edits.removeNodes: want either names or a selector`:                   {RemoveNodes: &scenario.NodeSelection{}},
 		`edits.addNodes[0].like: prod@1 has no node "c"`:                       {AddNodes: []scenario.AddNodes{{Like: "c"}}},
 		`edits.addNodes[0].count: want 1 to 10 nodes in all`:                   {AddNodes: []scenario.AddNodes{{Like: "a", Count: new(int)}}},
 		`edits.addNodes[0]: want like or a template`:                           {AddNodes: []scenario.AddNodes{{}}},
