@@ -197,7 +197,7 @@ func (m *Manager) Record(ctx context.Context, d *store.Decision, p *store.Profil
 // not in the store yet.
 func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.Profile) (spooled bool, err error) {
 	d.Asked = store.AskedOf(ctx)
-	e := &store.Entry{Decision: d, Profile: p}
+	e := &store.Entry{Decision: d, Profile: p, Fresh: true}
 	ctx, part := span.Start(ctx, span.Record)
 	defer func() { part.End(err, span.Spooled.Bool(spooled)) }()
 	wait, err := m.g.Submit(ctx, e)

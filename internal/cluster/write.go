@@ -103,7 +103,7 @@ func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func
 	if step.Decision != nil {
 		step.Decision.BoundRevision = v.Revision
 	}
-	err = m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Decision: step.Decision, Profile: step.Profile})
+	err = m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Decision: step.Decision, Profile: step.Profile, Fresh: true})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -102,6 +102,9 @@ type Entry struct {
 	// Gap comes without any of the others. Writing one again with the same
 	// Cluster and ID is a no-op.
 	Gap *Gap
+	// Fresh is set where the decision's ID was drawn for it together with its CreatedAt: what is
+	// stored under the ID, if anything, is this decision, with this time.
+	Fresh bool
 	// Prepared is set by Prepare, for Append.
 	Prepared any
 	// Spooled is set by Append where the entry is durable on the local disk, and

@@ -47,6 +47,9 @@ var storeFaults = []fault{
 	{"chain-lock-ignored", "revisions are appended while another replica has locked the chain", "./internal/store/postgres", "TestOthersWaitForALockedChain", []edit{
 		{"internal/store/postgres/append.go", `await := s.chainLocks.others(chains(entries))`, `await := []string(nil)`},
 	}},
+	{"remembered-end-believed", "a batch is written behind the end of a chain that another replica has moved", "./internal/store/postgres", "TestEndOfADeletedChain", []edit{
+		{"internal/store/postgres/statements.go", `AND seals = $8 AND seal_hash = $9`, `AND $8::bigint >= 0 AND $9::bytea IS NOT NULL`},
+	}},
 	{"reconnect-all-at-once", "a pool whose database is back connects with all it has at once", "./internal/store/postgres", "TestReconnectsOneByOne", []edit{
 		{"internal/store/postgres/backoff.go", `if b.pause > 0 {`, `if b.pause > 0 && false {`},
 	}},

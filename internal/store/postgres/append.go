@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"berth/internal/store"
@@ -27,15 +28,41 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 		return err
 	}
 	await := s.chainLocks.others(chains(entries))
+	begin := func() *appending {
+		a := &appending{
+			Batch: batch.New(entries, &s.stamps), await: await, made: map[string]bool{}, left: map[string]end{},
+			from: map[string]store.SealHead{},
+		}
+		a.Own()
+		return a
+	}
+	fresh := !slices.ContainsFunc(entries, func(e *store.Entry) bool { return e.Decision != nil && !e.Fresh })
 	var a *appending
 	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		a = &appending{Batch: batch.New(entries, &s.stamps), await: await, made: map[string]bool{}}
-		a.Own()
-		return a.lockAndRead(ctx, conn)
-	}, func(ctx context.Context, conn *pgx.Conn) error {
+		first := a == nil
+		if a = begin(); first && fresh && s.ends.take(a) {
+			if a.Judge(); len(a.Changed()) == len(a.Heads) {
+				return nil // what was judged by is checked as it is written
+			}
+			a = begin()
+		}
+		if err := a.lockAndRead(ctx, conn); err != nil {
+			return err
+		}
 		a.Judge()
-		return a.write(ctx, conn, &s.profiles)
+		return nil
+	}, func(limited context.Context, conn *pgx.Conn) error {
+		if len(a.left) > 0 { // it waits for others only here
+			stop := context.AfterFunc(ctx, func() { cancelRequest(conn.PgConn()) })
+			defer func() {
+				if !stop() {
+					abandon(conn.PgConn()) // or the request ends what comes next
+				}
+			}()
+		}
+		return a.write(limited, conn, s)
 	}, func() {
+		s.ends.put(a)
 		s.stamps.Put(a.Stamps)
 		for _, p := range a.Profiles {
 			s.profiles.Store(p.Digest, true)
@@ -68,7 +95,7 @@ func (s *Store) transact(ctx context.Context, prepare, finish func(context.Conte
 func worthAnother(err error) bool {
 	var ce *pgconn.ConnectError
 	switch state := sqlState(err); state {
-	case stateSerialization, stateDeadlock, stateUniqueViolation:
+	case stateSerialization, stateDeadlock, stateUniqueViolation, stateNotNullViolation:
 		return true
 	case "":
 		// Not after a wait of ours, and not where not even a connection could be had.

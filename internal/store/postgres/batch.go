@@ -19,6 +19,9 @@ type appending struct {
 	*batch.Batch
 	await []string        // clusters whose chain another process may have to itself
 	made  map[string]bool // clusters whose row this attempt inserted
+	left  map[string]end  // what was remembered of each cluster, where nothing was read
+	// from are the ends of the chains that the batch adds to, before it.
+	from map[string]store.SealHead
 }
 
 // chains are the clusters that entries add revisions to, each once.
@@ -62,12 +65,20 @@ func (a *appending) lockAndRead(ctx context.Context, conn *pgx.Conn) error {
 	return fmt.Errorf("lock clusters %v: deleted again and again: %w", reads.Clusters, store.ErrUnavailable)
 }
 
+// begin begins the transaction and waits for those who have a chain to themselves.
+func (a *appending) begin() []statement {
+	list := []statement{{what: "begin", sql: "begin"}}
+	if len(a.await) > 0 {
+		list = append(list, statement{what: "wait for chains", sql: sqlAwaitChains, args: []any{a.await}})
+	}
+	return list
+}
+
 func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads, begin bool) error {
 	p := &pgx.Batch{}
 	if begin {
-		p.Queue("begin")
-		if len(a.await) > 0 {
-			p.Queue(sqlAwaitChains, a.await)
+		for _, s := range a.begin() {
+			p.Queue(s.sql, s.args...)
 		}
 	}
 	fact := func(query string, take func(pgx.Rows) error, args ...any) {

@@ -120,7 +120,7 @@ func (c *cutter) fire() bool {
 // whole, and a job is done with the part that its worker finished.
 func TestCutAroundCommit(t *testing.T) {
 	for _, before := range []bool{true, false} {
-		for _, size := range []int{1, copyFrom + 4} {
+		for _, size := range []int{1, fewest + 4} {
 			t.Run(fmt.Sprintf("before=%v/size=%d", before, size), func(t *testing.T) {
 				t.Parallel() // each has its own database, and waits most of the time
 				cutAroundCommit(t, before, size)
@@ -143,7 +143,7 @@ func cutAroundCommit(t *testing.T, before bool, size int) {
 	for round := range rounds {
 		var es []*store.Entry
 		for i := range size {
-			es = append(es, &store.Entry{Decision: sampleDecision("prod", fmt.Sprintf("%02d-%02d", round, i), time.Now())})
+			es = append(es, &store.Entry{Decision: sampleDecision("prod", fmt.Sprintf("%02d-%02d", round, i), time.Now()), Fresh: true})
 		}
 		es[0].Revision = nextRevision(round)
 		es[0].Decision.BoundRevision = es[0].Revision.Number

@@ -36,6 +36,7 @@ var (
 
 // SQLSTATEs and classes of them.
 const (
+	stateNotNullViolation = "23502"
 	stateUniqueViolation  = "23505"
 	stateCheckViolation   = "23514"
 	stateSerialization    = "40001"

@@ -70,6 +70,8 @@ type Store struct {
 	gate       store.Gate
 	profiles   sync.Map // digests that are known to be stored: they are never deleted
 	stamps     lists.StampIDs
+	ends       ends
+	pooled     bool // neither settings nor named statements survive a transaction
 	closed     atomic.Bool
 	closeOnce  sync.Once
 }
@@ -99,8 +101,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	cfg.MaxConns = o.MaxConns
 	cfg.PingTimeout = o.ConnectTimeout
-	if pooled(s.warnings) {
-		// Behind it neither settings nor named statements survive a transaction.
+	if s.pooled = pooled(s.warnings); s.pooled {
 		base.DefaultQueryExecMode = pgx.QueryExecModeExec
 	} else {
 		millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

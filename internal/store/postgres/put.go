@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
+	"berth/internal/store"
 	"berth/internal/store/lists"
 	"berth/internal/store/seal"
 
@@ -15,35 +15,22 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// copyFrom is from how many decisions on COPY is used: below, its own round trip
-// costs more than it saves (BenchmarkWays).
-const copyFrom = 16
+// fewest is from how many decisions on COPY is used: below, the database takes longer to begin it
+// than it saves (BenchmarkWays).
+const fewest = 4
 
-// write puts what the judge left of the batch into the tables and commits.
-func (a *appending) write(ctx context.Context, conn *pgx.Conn, stored *sync.Map) error {
-	for _, d := range a.Decisions {
-		if d.StampID == 0 {
-			if d.StampID = a.Stamps[d.Stamp]; d.StampID == 0 {
-				return fmt.Errorf("decision %s: its stamp has no number", d.ID)
-			}
-		}
+// write puts what the judge left of the batch into the tables and commits, in one round trip. Where
+// nothing was read it begins the transaction as well.
+func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
+	list, err := a.putDecisions(s.pooled)
+	if err != nil {
+		return err
 	}
-	p := &pgx.Batch{}
 	one := func(what, query string, args ...any) {
-		p.Queue(query, args...).Exec(func(ct pgconn.CommandTag) error { return expectOne(what, ct.RowsAffected()) })
+		list = append(list, statement{what: what, sql: query, args: args, want: oneRow})
 	}
-	if len(a.Decisions) >= copyFrom {
-		if err := copyDecisions(ctx, conn, "decisions", a.Decisions, a.SealDecision); err != nil {
-			return err
-		}
-	} else {
-		for _, d := range a.Decisions {
-			values := decisionValues(d)
-			one("write decision", sqlPutDecision, values...)
-			if err := a.SealDecision(d, values); err != nil {
-				return err
-			}
-		}
+	some := func(what, query string, args ...any) {
+		list = append(list, statement{what: what, sql: query, args: args})
 	}
 	for _, r := range a.Revisions {
 		values := []any{
@@ -64,58 +51,94 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, stored *sync.Map)
 		}
 	}
 	for _, pr := range a.Profiles {
-		if _, ok := stored.Load(pr.Digest); !ok {
-			p.Queue(sqlPutProfile, pr.Digest, pr.Name, notNull(pr.Payload))
+		if _, ok := s.profiles.Load(pr.Digest); !ok {
+			some("write profile", sqlPutProfile, pr.Digest, pr.Name, notNull(pr.Payload))
 		}
 	}
 	for _, g := range a.Gaps {
 		values := gapValues(g)
-		p.Queue(sqlPutGap, values...)
+		some("write gap", sqlPutGap, values...)
 		if err := a.SealGap(g, values); err != nil {
 			return err
 		}
 	}
-	seals, err := a.Seals()
+	for _, cluster := range slices.Sorted(maps.Keys(a.made)) {
+		if !a.Heads[cluster].Changed() {
+			// Nothing of it came to be stored.
+			list = append(list, statement{what: "drop head of " + cluster, sql: sqlDropHead, args: []any{cluster}, want: "DELETE 1"})
+		}
+	}
+	heads, err := a.putHeads()
 	if err != nil {
 		return err
 	}
-	for _, s := range seals {
-		one("write seal of "+s.Cluster, sqlPutSeal, seal.Values(s)...)
+	list = append(append(heads, list...), statement{what: "commit", sql: "commit", want: "COMMIT"})
+	if s.pooled {
+		return inBatch(ctx, conn, list)
 	}
-	for _, cluster := range a.Changed() {
-		h := a.Heads[cluster]
-		one("write head of "+cluster, sqlPutHead, cluster, h.Newest, h.Token, h.Revisions, h.Decisions, h.Seal, notNull(h.SealHash))
+	return pipeline(ctx, conn, list)
+}
+
+// inBatch runs statements as the driver does behind a pooler.
+func inBatch(ctx context.Context, conn *pgx.Conn, list []statement) error {
+	p := &pgx.Batch{}
+	for _, s := range list {
+		p.Queue(s.sql, s.args...).Exec(func(ct pgconn.CommandTag) error { return s.answered(ct.String()) })
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(a.made)) {
-		if !a.Heads[cluster].Changed() {
-			one("drop head of "+cluster, sqlDropHead, cluster) // nothing of it came to be stored
-		}
-	}
-	p.Queue("commit").Exec(func(ct pgconn.CommandTag) error {
-		if ct.String() != "COMMIT" {
-			return fmt.Errorf("commit: the database answered %s", ct)
-		}
-		return nil
-	})
 	if err := conn.SendBatch(ctx, p).Close(); err != nil {
 		return fmt.Errorf("write and commit: %w", err)
 	}
 	return nil
 }
 
-// copyDecisions writes rows and hands their values to seen.
-func copyDecisions(ctx context.Context, conn *pgx.Conn, table string, rows []*lists.Row, seen func(*lists.Row, []any) error) error {
-	n, err := conn.CopyFrom(ctx, pgx.Identifier{table}, lists.Stored.Names(), pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
-		values := decisionValues(rows[i])
-		return values, seen(rows[i], values)
-	}))
-	if err == nil && n != int64(len(rows)) {
-		err = fmt.Errorf("%d rows added", n)
+// putHeads moves the ends of the chains, before anything else is written. It comes after the rows
+// were sealed.
+func (a *appending) putHeads() (list []statement, err error) {
+	if len(a.left) > 0 {
+		list = a.begin()
 	}
-	if err != nil {
-		return fmt.Errorf("copy %d decisions: %w", len(rows), err)
+	for _, cluster := range a.Changed() {
+		h := a.Heads[cluster]
+		a.from[cluster] = store.SealHead{Cluster: cluster, Number: h.Seal, Hash: notNull(h.SealHash)}
 	}
-	return nil
+	seals, err := a.Seals()
+	for _, x := range seals {
+		h, from := a.Heads[x.Cluster], a.from[x.Cluster]
+		args := []any{
+			x.Cluster, h.Newest, h.Token, h.Revisions, h.Decisions, h.Seal, notNull(h.SealHash), from.Number, from.Hash,
+		}
+		args = append(args, seal.Values(x)[1:]...)
+		list = append(list, statement{what: "write head and seal of " + x.Cluster, sql: sqlPutHead, args: args, want: oneRow})
+	}
+	return list, err
+}
+
+// putDecisions writes the decisions and seals them.
+func (a *appending) putDecisions(pooled bool) ([]statement, error) {
+	rows := make([][]any, len(a.Decisions))
+	for i, d := range a.Decisions {
+		if d.StampID == 0 {
+			if d.StampID = a.Stamps[d.Stamp]; d.StampID == 0 {
+				return nil, fmt.Errorf("decision %s: its stamp has no number", d.ID)
+			}
+		}
+		rows[i] = decisionValues(d)
+		if err := a.SealDecision(d, rows[i]); err != nil {
+			return nil, err
+		}
+	}
+	return putRows(rows, !pooled && len(rows) >= fewest), nil
+}
+
+// putRows writes rows of the table decisions.
+func putRows(rows [][]any, copied bool) (list []statement) {
+	if copied {
+		return []statement{{what: "copy decisions", sql: sqlCopyDecisions, want: fmt.Sprint("COPY ", len(rows)), copied: rows}}
+	}
+	for _, values := range rows {
+		list = append(list, statement{what: "write decision", sql: sqlPutDecision, args: values, want: oneRow})
+	}
+	return list
 }
 
 func decisionValues(d *lists.Row) []any {

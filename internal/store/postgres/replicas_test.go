@@ -47,6 +47,7 @@ func TestTwoReplicas(t *testing.T) {
 							CreatedAt: time.Now(), Cause: "bind", Change: []byte{1},
 						},
 						Decision: sampleDecision(cluster, token, time.Now()),
+						Fresh:    true,
 					})
 				}
 				if err := s.Append(context.Background(), es); err != nil {

@@ -39,7 +39,7 @@ FROM n LEFT JOIN clusters c ON c.cluster = n.cluster WHERE n.cluster IS NOT NULL
 	sqlOneSealHead = `SELECT cluster, seals, seal_hash, last_seq, newest FROM clusters WHERE cluster = $1`
 )
 
-var sqlPutSeal = `INSERT INTO seals (` + seal.Columns + `) VALUES (` + placeholders(12) + `)`
+var sqlPutSeal = `INSERT INTO seals (` + seal.Columns + `) VALUES (` + placeholders(1, 12) + `)`
 
 // querier is a connection or a transaction.
 type querier interface {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/store/lists"
+	"berth/internal/store/seal"
 )
 
 // The writer's statements; the driver prepares each once a connection.
@@ -14,11 +15,6 @@ const (
 	// The same, for clusters that are new.
 	sqlNewHeads = `INSERT INTO clusters (cluster) SELECT c FROM unnest($1::text[]) c ORDER BY c COLLATE "C"
 ON CONFLICT DO NOTHING RETURNING cluster`
-	// The books are kept by difference, so that one statement a batch and
-	// cluster is enough.
-	sqlPutHead = `UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5,
-  last_seq = last_seq + $5, seals = $6, seal_hash = $7
-WHERE cluster = $1`
 	sqlDropHead = `DELETE FROM clusters WHERE cluster = $1`
 	// What stays of a cluster: the last number given, and the end of its hash chain.
 	sqlEmptyHead = `UPDATE clusters SET newest = 0, token = '', revisions = 0, decisions = 0
@@ -73,13 +69,26 @@ ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = ex
 	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
-var sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (` + placeholders(len(lists.Stored)) + `)`
+// The books are kept by difference, so that one statement a batch and cluster is enough. It fails
+// with stateNotNullViolation where the chain does not end where the batch was judged to begin.
+var sqlPutHead = `WITH head AS (
+  UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5,
+    last_seq = last_seq + $5, seals = $6, seal_hash = $7
+  WHERE cluster = $1 AND seals = $8 AND seal_hash = $9
+  RETURNING cluster
+)
+INSERT INTO seals (` + seal.Columns + `) VALUES ((SELECT cluster FROM head), ` + placeholders(10, 11) + `)`
 
-// placeholders returns $1 to $n.
-func placeholders(n int) string {
+var (
+	sqlPutDecision   = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (` + placeholders(1, len(lists.Stored)) + `)`
+	sqlCopyDecisions = `COPY decisions (` + lists.Stored.List() + `) FROM STDIN BINARY`
+)
+
+// placeholders returns n of them, the first of a number.
+func placeholders(first, n int) string {
 	names := make([]string, n)
 	for i := range names {
-		names[i] = "$" + strconv.Itoa(i+1)
+		names[i] = "$" + strconv.Itoa(first+i)
 	}
 	return strings.Join(names, ", ")
 }
