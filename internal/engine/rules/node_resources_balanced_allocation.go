@@ -46,6 +46,18 @@ func (*NodeResourcesBalancedAllocation) Locality(_ *engine.Query) engine.Localit
 
 // Score skips pods that request none of the resources.
 func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
+	if plainPair(b.Resources) {
+		cpu, memory := askPair(q, false)
+		if cpu == 0 && memory == 0 {
+			out.Skip()
+			return nil
+		}
+		column := q.ByteColumn()
+		if balancedOfPair(q, feasible, column, cpu, memory) {
+			out.Bytes(column, nil)
+			return nil
+		}
+	}
 	list := ask(q, b.Resources, false)
 	idle := true
 	for i := range list {
@@ -54,13 +66,6 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 	if idle {
 		out.Skip()
 		return nil
-	}
-	if plainPair(list) {
-		column := q.ByteColumn()
-		if balancedOfPair(q, feasible, column, list[0].want, list[1].want) {
-			out.Bytes(column, nil)
-			return nil
-		}
 	}
 	after, before := make([]float64, 0, len(list)), make([]float64, 0, len(list))
 	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
@@ -82,7 +87,7 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 // balancedOfPair is the default case, cpu and memory. It returns false where a score does not fit a
 // byte, or the one without the pod is not known, since amounts overflow.
 func balancedOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
-	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).Balanced, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
+	return scorePair(q, feasible, raw, cpu, memory, true, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
 		for ; rows != 0; rows &= rows - 1 {
 			k := bits.TrailingZeros16(rows)
 			u, c := &uses[k], &capacities[k]

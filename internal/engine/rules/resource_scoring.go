@@ -123,14 +123,15 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 
 // score scores the feasible rows. Raw and normalised scores are the same.
 func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, out *engine.Scores) {
-	list := ask(q, s.resources, true)
-	if s.strategy == LeastAllocated && plainPair(list) && list[0].weight == list[1].weight {
+	if s.strategy == LeastAllocated && plainPair(s.resources) && s.resources[0].Weight == s.resources[1].Weight {
 		column := q.ByteColumn()
-		if leastOfPair(q, feasible, column, list[0].want, list[1].want) {
+		cpu, memory := askPair(q, true)
+		if leastOfPair(q, feasible, column, cpu, memory) {
 			out.Bytes(column, nil)
 			return
 		}
 	}
+	list := ask(q, s.resources, true)
 	raw := out.Raw
 	out.Same()
 	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
@@ -209,14 +210,20 @@ func each(q *engine.Query, feasible state.Bits, f func(row int, c *state.Capacit
 
 // plainPair reports whether the resources are cpu and memory. That is the default and has its own
 // loops: a call per node costs more than the arithmetic.
-func plainPair(list []asked) bool {
-	return len(list) == 2 && list[0].read.kind == corev1.ResourceCPU && list[1].read.kind == corev1.ResourceMemory
+func plainPair(list []ResourceWeight) bool {
+	return len(list) == 2 && list[0].Name == string(corev1.ResourceCPU) && list[1].Name == string(corev1.ResourceMemory)
+}
+
+// askPair is ask for a plain pair.
+func askPair(q *engine.Query, nonZero bool) (cpu, memory int64) {
+	list := q.ScoringRequest(nonZero)
+	return list.Of(q, corev1.ResourceCPU), list.Of(q, corev1.ResourceMemory)
 }
 
 // leastOfPair is LeastAllocated for cpu and memory of equal weight. It returns false where a score
 // does not fit a byte, since amounts overflow.
 func leastOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
-	return scorePair(q, feasible, raw, cpu, memory, (*state.PodShares).PercentLeft, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
+	return scorePair(q, feasible, raw, cpu, memory, false, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
 		for ; rows != 0; rows &= rows - 1 {
 			k := bits.TrailingZeros16(rows)
 			u, c, n := &uses[k], &capacities[k], int64(0)
@@ -235,11 +242,10 @@ func leastOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory 
 	})
 }
 
-// scorePair scores by cpu and memory: blocks of nodes by what the pods there take of them, and with
-// rest those of a block's nodes of which that does not tell. It returns false where a score does
-// not fit a byte; rest returns all bits of its scores.
-func scorePair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64,
-	block func(*state.PodShares, *state.State, int, *[state.BlockSize]uint8) uint16,
+// scorePair scores by cpu and memory, by their balance or by what is left: blocks of nodes by what
+// the pods there take of them, and with rest those of a block's nodes of which that does not tell.
+// It returns false where a score does not fit a byte; rest returns all bits of its scores.
+func scorePair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64, balance bool,
 	rest func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) int64,
 ) bool {
 	var all int64
@@ -250,7 +256,13 @@ func scorePair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory in
 			if word >>= state.BlockSize; rows == 0 {
 				continue
 			}
-			if rows &= block(&pod, q.State, at, (*[state.BlockSize]uint8)(raw[at:])); rows != 0 {
+			block := (*[state.BlockSize]uint8)(raw[at:])
+			if balance { // no function is passed: the shares would be allocated
+				rows &= pod.Balanced(q.State, at, block)
+			} else {
+				rows &= pod.PercentLeft(q.State, at, block)
+			}
+			if rows != 0 {
 				to := min(at+state.BlockSize, len(capacity))
 				all |= rest(rows, q.State.Uses(at, to), capacity[at:to], raw[at:to])
 			}
