@@ -54,9 +54,18 @@ type Prepared struct {
 
 // Prepare makes a normalized question ready.
 func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*Prepared, error) {
-	p := &Prepared{Question: q, View: v, State: v.State, Candidates: q.NodeNames, steps: s.MaxSteps}
-	if err := p.checkNodeNames(); err != nil {
+	p := new(Prepared)
+	if err := s.PrepareIn(ctx, p, v, q); err != nil {
 		return nil, err
+	}
+	return p, nil
+}
+
+// PrepareIn is Prepare in the memory of a question that is no longer read.
+func (s *Scheduler) PrepareIn(ctx context.Context, p *Prepared, v *cluster.View, q Question) (err error) {
+	*p = Prepared{Question: q, View: v, State: v.State, Candidates: q.NodeNames, steps: s.MaxSteps}
+	if err := p.checkNodeNames(); err != nil {
+		return err
 	}
 	if q.Recorded == nil {
 		s.admit(p)
@@ -64,12 +73,11 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 		p.steps = 0 // it was answered once
 	}
 	if err := p.findPod(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := p.excludePods(); err != nil {
-		return nil, err
+		return err
 	}
-	var err error
 	switch {
 	case q.Recorded == nil || !q.Recorded.Owned:
 		p.Pod, p.Class, err = ResolvePriority(v.State, p.Pod, s.classes(&q))
@@ -77,17 +85,17 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 		p.Class, err = resolvePriority(v.State, p.Pod, s.classes(&q))
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	profiles := q.Profiles
 	if p.ours = len(profiles) == 0; p.ours {
 		profiles = s.Profiles
 	}
 	if p.Profile, err = ChooseProfile(profiles, q.Profile, p.Pod.Spec.SchedulerName); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.replaceNodes(ctx, p); err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case q.Recorded != nil:
@@ -97,10 +105,7 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 	case q.Bind:
 		err = bindable(p.Pod)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return err
 }
 
 // classes returns where the classes are looked up that the snapshot lacks.

@@ -29,10 +29,11 @@ type Batch struct {
 	// digests compares those that are hashed beside; nil: each is compared at once.
 	digests *digests
 
-	stamp [2]string  // an engine and its semantics, those of most records of late
-	note  string     // the unknownStamp of these
-	rec   record     // at hand
-	pod   corev1.Pod // of its question
+	stamp [2]string         // an engine and its semantics, those of most records of late
+	note  string            // the unknownStamp of these
+	rec   record            // at hand
+	pod   corev1.Pod        // of its question
+	room  decision.Prepared // for its question
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
@@ -205,7 +206,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	}
 	beside := evaluated && b.digests != nil
 	if evaluated {
-		e.undigested = beside
+		e.undigested, e.room = beside, &b.room
 	}
 	r, err := rec.kind.replay(ctx, b.l, rec, view, &b.o, b.decide)
 	if err != nil {
@@ -227,7 +228,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 		return nil, err
 	}
 	if evaluated {
-		e.undigested = false
+		e.undigested, e.room = false, nil
 		if i.template != nil { // the whole record is read more than once
 			e.pod, e.owned = i.pod(), false
 		}

@@ -37,9 +37,10 @@ type Evaluated struct {
 	// records of a time when it was never anything.
 	effectsDigest string
 
-	pod     *corev1.Pod // once it is read
-	owned   bool        // by the question at hand, which may write it
-	like    *corev1.Pod // engine.Options.Like
+	pod     *corev1.Pod        // once it is read
+	owned   bool               // by the question at hand, which may write it
+	like    *corev1.Pod        // engine.Options.Like
+	room    *decision.Prepared // for the question; nil: anew
 	profile *engine.Profile
 	one     [1]*engine.Profile // it alone
 	fixed   decision.Recorded  // of the question at hand
@@ -151,8 +152,11 @@ func (e *Evaluated) replay(ctx context.Context, l *Log, rec *record, v *cluster.
 	if err != nil {
 		return nil, err
 	}
-	p, err := l.scheduler.Prepare(ctx, v, q)
-	if err != nil {
+	p := e.room
+	if p == nil {
+		p = new(decision.Prepared)
+	}
+	if err := l.scheduler.PrepareIn(ctx, p, v, q); err != nil {
 		return nil, err
 	}
 	out, err := p.DecideBy(ctx, decide)

@@ -26,7 +26,11 @@ func Decide(s *state.State, pod *corev1.Pod, p *Profile, o Options) (*Result, er
 
 // Decide is the cycle, whose rules a runner runs. It releases the query where it returns an error.
 func (q *Query) Decide(run Runner) (*Result, error) {
-	r := newResult(q, run)
+	r := q.result
+	if r == nil {
+		r = new(Result)
+	}
+	r.begin(q, run)
 	r.Rejected, r.Scores = q.scratch.rejected[:0], q.scratch.scores[:0]
 	if err := r.decide(); err != nil {
 		q.Release()

@@ -94,7 +94,8 @@ func (r *Result) filterWithNominated(in state.Bits) ([]Rejected, error) {
 
 // filterWith judges one row with more pods on it.
 func (r *Result) filterWith(pods []*state.Pod, row int32) ([]Rejected, error) {
-	trial := newResult(r.Query.WithPods(pods, row), Direct{})
+	trial := new(Result)
+	trial.begin(r.Query.WithPods(pods, row), Direct{})
 	if _, _, err := trial.preFilter(); err != nil {
 		return nil, err
 	}
@@ -110,6 +111,7 @@ func (r *Result) filterWith(pods []*state.Pod, row int32) ([]Rejected, error) {
 // with the current state, and the scratch memory.
 func (q *Query) WithPods(pods []*state.Pod, row int32) *Query {
 	sub := *q
+	sub.result = nil
 	sub.State, sub.added = q.State.WithPods(pods, row)
 	sub.local.ForgetVolumes() // the added pods' volumes are interned by now
 	return &sub

@@ -27,6 +27,7 @@ type Query struct {
 	added    []*state.Pod
 	nsLabels labels.Set
 	scratch  *scratch
+	result   *Result // to be written; nil: anew
 
 	steps, nextLook int64 // of Work
 	explaining      bool  // within Result.Within
@@ -243,11 +244,22 @@ func (q *Query) Compile() (c Compiled, err error) {
 	return q.Compiled, nil
 }
 
-// NewQuery prepares a question about an equal pod.
-func (c *Compiled) NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) *Query {
-	q := &Query{
+// Room is memory for a question and its result, the next of which overwrite them.
+type Room struct {
+	query  Query
+	result Result
+}
+
+// NewQuery prepares a question about an equal pod, in the given room or, where that is nil, in
+// one of its own.
+func (c *Compiled) NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options, room *Room) *Query {
+	if room == nil {
+		room = new(Room)
+	}
+	q := &room.query
+	*q = Query{
 		State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace),
-		Compiled: *c, scratch: getScratch(s.Nodes().Len()),
+		Compiled: *c, scratch: getScratch(s.Nodes().Len()), result: &room.result,
 	}
 	q.findCandidates()
 	return q

@@ -71,10 +71,9 @@ type Rejection struct {
 	Reasons []string
 }
 
-func newResult(q *Query, run Runner) *Result {
-	r := &Result{Query: q, Row: -1, Outcome: UnschedulableOK, run: run}
+func (r *Result) begin(q *Query, run Runner) {
+	*r = Result{Query: q, Row: -1, Outcome: UnschedulableOK, run: run}
 	r.States, r.Skipped = q.perRule()
-	return r
 }
 
 // Release ends the use of the result, which must not be read after.

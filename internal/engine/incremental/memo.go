@@ -28,6 +28,8 @@ type memo struct {
 
 	kept keeper
 
+	room engine.Room // of questions about a state in place, which come one after the other
+
 	hashes digest.Memory // which grows behind the decision, and counts from the next one on
 	learned
 }
@@ -87,7 +89,11 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 	case m.hopeless:
 		return nil
 	default:
-		q = m.compiled.NewQuery(s, pod, m.key.profile, o)
+		room := &m.room
+		if !s.InPlace() {
+			room = nil // the result may be kept, or read by others
+		}
+		q = m.compiled.NewQuery(s, pod, m.key.profile, o, room)
 		q.Worked(m.work)
 		m.changed = q.Bits()
 		for _, row := range m.recent {
@@ -155,7 +161,7 @@ func (m *memo) finish(q *engine.Query) error {
 
 // size is about how many bytes the memo holds.
 func (m *memo) size() int {
-	n := 1024 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes() + m.hashes.Bytes()
+	n := 2048 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes() + m.hashes.Bytes()
 	if r := m.kept.result; r != nil {
 		n += keptBytes + r.Bytes()
 	}
