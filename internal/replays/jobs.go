@@ -133,7 +133,8 @@ func jobOf(r *store.Replay) *Job {
 }
 
 // Parts are planned in pieces of the first size and put together so that there
-// are a few, none above the second: a part begins with loading a state.
+// are a few, none much above the second: a part begins with loading a state, and
+// ends with a commit, which less than half of the least is not worth.
 const (
 	leastPart = 5000
 	mostPart  = 50_000
@@ -201,7 +202,7 @@ func join(pieces []*store.ReplayPart) []*store.ReplayPart {
 	size := min(max(total/fewParts, leastPart), mostPart)
 	var out []*store.ReplayPart
 	for _, p := range pieces {
-		if n := len(out); n > 0 && out[n-1].Total < size {
+		if n := len(out); n > 0 && (out[n-1].Total < size || p.Total < leastPart/2) {
 			out[n-1].Last = p.Last
 			out[n-1].Total += p.Total
 			continue

@@ -65,7 +65,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	if after.ID != "" {
 		at = after.CreatedAt.UnixMicro()
 	}
-	rows, err := s.scans.QueryContext(ctx, sqlReplayDecisions, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
+	rows, err := s.decisionsAgain.QueryContext(ctx, q.Cluster, max(q.First, after.Revision), q.Last, ceilMicro(q.Since), ceilMicro(q.Until),
 		after.Revision, at, after.ID, limit)
 	if err != nil {
 		return s.toStoreErr(err)
@@ -187,13 +187,14 @@ ORDER BY revision, created_at, decision_id LIMIT ?`
 	return list, s.toStoreErr(rows.Err())
 }
 
+const sqlReplayChanges = `SELECT number, digest, change FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
+
 // ReplayChanges implements store.Replays.
 func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	const query = `SELECT number, digest, change FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
-	rows, err := s.scans.QueryContext(ctx, query, cluster, after, limit)
+	rows, err := s.changesAgain.QueryContext(ctx, cluster, after, limit)
 	if err != nil {
 		return nil, s.toStoreErr(err)
 	}

@@ -53,15 +53,17 @@ func (o Options) withDefaults() Options {
 
 // Store is the embedded store. It is safe for concurrent use.
 type Store struct {
-	path   string
-	lock   *flock.Flock
-	reads  *sql.DB
-	scans  *sql.DB // for what goes through a table from one place to another
-	writes *writer
-	stamps lists.StampIDs
-	closed atomic.Bool
-	full   atomic.Bool // a write found no room, and room has seen none since
-	locks  sync.Map    // names that TryLock has given out
+	path  string
+	lock  *flock.Flock
+	reads *sql.DB
+	scans *sql.DB // for what goes through a table from one place to another
+	// The statements of a batch replay, which reads page after page.
+	decisionsAgain, changesAgain *sql.Stmt
+	writes                       *writer
+	stamps                       lists.StampIDs
+	closed                       atomic.Bool
+	full                         atomic.Bool // a write found no room, and room has seen none since
+	locks                        sync.Map    // names that TryLock has given out
 	// fault is the first error after which the file can no longer be trusted.
 	fault     atomic.Pointer[error]
 	closeOnce sync.Once
@@ -99,6 +101,11 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	}
 	if s.scans, err = openPool(s.path, o, scanning, scanners); err != nil {
 		return err
+	}
+	for query, into := range map[string]**sql.Stmt{sqlReplayDecisions: &s.decisionsAgain, sqlReplayChanges: &s.changesAgain} {
+		if *into, err = s.scans.PrepareContext(ctx, query); err != nil {
+			return fmt.Errorf("open sqlite %s: %w", s.path, err)
+		}
 	}
 	if s.writes, err = openWriter(ctx, s.path, o); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
