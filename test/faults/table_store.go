@@ -3,6 +3,9 @@ package main
 // storeFaults are faults of both stores, of what they hold, and of replicas that
 // share one.
 var storeFaults = []fault{
+	{"nameless-file-written", "the embedded store goes on in a file that was renamed", "./internal/store/sqlite", "TestFileGone", []edit{
+		{"internal/store/sqlite/sqlite.go", `case errors.Is(err, fs.ErrNotExist):`, `case errors.Is(err, fs.ErrNotExist) && s.file == nil:`},
+	}},
 	{"cursor-by-id", "a list goes on by id alone, though ids do not come in order of time", "./internal/store/sqlite", "TestStore", []edit{
 		{"internal/store/sqlite/decisions.go", `if !f.BeforeTime.IsZero() || f.BeforeID != "" {`, `if f.BeforeID != "" {
 		and("d.id < ?", f.BeforeID)

@@ -58,6 +58,45 @@ func TestDamageStopsWriting(t *testing.T) {
 	}
 }
 
+// A file that is removed, renamed or replaced takes nothing more, or its records would be gone with
+// the process. One that is put back does.
+func TestFileGone(t *testing.T) {
+	dir := t.TempDir()
+	s := openAt(t, dir)
+	path, elsewhere := filepath.Join(dir, FileName), filepath.Join(dir, "elsewhere.db")
+	write := func(id string) error {
+		e := &store.Entry{Decision: sampleDecision("prod", id, time.Now())}
+		e.Decision.Revision = 0
+		return errors.Join(s.Append(t.Context(), []*store.Entry{e}), e.Err)
+	}
+	check := func(step, words string) {
+		t.Helper()
+		for _, err := range []error{write(step), s.Ping(t.Context())} {
+			if !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), words) {
+				t.Errorf("%s: %v", step, err)
+			}
+		}
+	}
+	if err := os.Rename(path, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	check("renamed", "removed or renamed")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check("replaced", "was replaced")
+	if err := os.Rename(elsewhere, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(write("back"), s.Ping(t.Context())); err != nil {
+		t.Error(err)
+	}
+	list, err := s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod"})
+	if err != nil || len(list) != 1 {
+		t.Errorf("%d decisions, %v; want the last one alone", len(list), err)
+	}
+}
+
 // TestHostileRows plants values that we never write: a row is input, and one
 // that is wrong may cost its own reader an error, and no caller a panic.
 func TestHostileRows(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -64,6 +65,7 @@ type Store struct {
 	closed                       atomic.Bool
 	full                         atomic.Bool // a write found no room, and room has seen none since
 	locks                        sync.Map    // names that TryLock has given out
+	file                         os.FileInfo // of path, as it was opened
 	// fault is the first error after which the file can no longer be trusted.
 	fault     atomic.Pointer[error]
 	closeOnce sync.Once
@@ -96,16 +98,20 @@ func (s *Store) open(ctx context.Context, o Options) error {
 		return err
 	}
 	var err error
+	if s.file, err = os.Stat(s.path); err != nil {
+		return fmt.Errorf("open sqlite: %w", err)
+	}
 	if s.reads, err = openPool(s.path, o, reading, o.Readers); err != nil {
 		return err
 	}
 	if s.scans, err = openPool(s.path, o, scanning, scanners); err != nil {
 		return err
 	}
-	for query, into := range map[string]**sql.Stmt{sqlReplayDecisions: &s.decisionsAgain, sqlReplayChanges: &s.changesAgain} {
-		if *into, err = s.scans.PrepareContext(ctx, query); err != nil {
-			return fmt.Errorf("open sqlite %s: %w", s.path, err)
-		}
+	if s.decisionsAgain, err = s.scans.PrepareContext(ctx, sqlReplayDecisions); err != nil {
+		return fmt.Errorf("open sqlite %s: %w", s.path, err)
+	}
+	if s.changesAgain, err = s.scans.PrepareContext(ctx, sqlReplayChanges); err != nil {
+		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
 	if s.writes, err = openWriter(ctx, s.path, o); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
@@ -129,6 +135,11 @@ func openPool(path string, o Options, u use, n int) (*sql.DB, error) {
 }
 
 func (s *Store) closeReads() (err error) {
+	for _, statement := range []*sql.Stmt{s.decisionsAgain, s.changesAgain} {
+		if statement != nil {
+			err = errors.Join(err, statement.Close())
+		}
+	}
 	for _, db := range []*sql.DB{s.reads, s.scans} {
 		if db != nil {
 			err = errors.Join(err, db.Close())
@@ -241,6 +252,13 @@ func (s *Store) usable() error {
 func (s *Store) faulted() error {
 	if p := s.fault.Load(); p != nil {
 		return fmt.Errorf("store %s needs a restart after: %w", s.path, *p)
+	}
+	// What is written to a file without its name is gone with the process.
+	switch now, err := os.Stat(s.path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s was removed or renamed while it is in use: put it back, or start the server again", store.ErrUnavailable, s.path)
+	case err == nil && !os.SameFile(now, s.file):
+		return fmt.Errorf("%w: %s was replaced while it is in use: put the file back, or start the server again", store.ErrUnavailable, s.path)
 	}
 	return nil
 }
