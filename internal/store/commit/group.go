@@ -31,7 +31,6 @@ type Group struct {
 	// turn holds a token while entries are written. Its holder looks at the queue once more then.
 	turn  chan struct{}
 	batch []*pending // guarded by turn
-	last  int        // entries of the batch before; guarded by turn
 
 	// mu is held shared while sending to queue and alone while closing.
 	mu     sync.RWMutex
@@ -173,7 +172,7 @@ func (g *Group) run() {
 		for again := true; again; again = len(g.queue) > 0 {
 			g.turn <- struct{}{}
 			for len(g.queue) > 0 {
-				g.writeQueued(true)
+				g.writeQueued()
 			}
 			<-g.turn
 		}
@@ -194,22 +193,20 @@ func (g *Group) lead(p *pending) {
 		case <-p.done:
 			return
 		default:
-			g.writeQueued(g.last > 1)
+			g.writeQueued()
 		}
 	}
 }
 
 // writeQueued writes a batch of what is queued. Those whom the last batch set free are about to
-// submit again: let them, or small and large batches alternate.
-func (g *Group) writeQueued(let bool) {
-	if let {
-		runtime.Gosched()
-	}
+// submit again: let them, or small and large batches alternate. On one processor they could not
+// before the batch is written, and each would be a batch alone.
+func (g *Group) writeQueued() {
+	runtime.Gosched()
 	g.batch = g.batch[:0]
 	for len(g.batch) < g.opts.MaxBatch && len(g.queue) > 0 {
 		g.batch = append(g.batch, <-g.queue)
 	}
-	g.last = len(g.batch)
 	g.write(g.batch)
 	clear(g.batch)
 }

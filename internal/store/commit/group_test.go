@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -239,6 +240,30 @@ func TestCallersWrite(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"0", "1", "2", "3", "4", "5"}, w.written()); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
+	}
+}
+
+// TestOneProcessorGathers: also where nothing runs beside a caller that writes, those who are about
+// to submit come into its batch.
+func TestOneProcessorGathers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	w := &fakeWriter{}
+	g := NewGroup(w, Options{CallersWrite: true})
+	const callers, each = 32, 20
+	var wg sync.WaitGroup
+	for c := range callers {
+		wg.Go(func() {
+			for i := range each {
+				if err := g.Commit(t.Context(), entry(fmt.Sprintf("%d-%d", c, i))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	closeGroup(t, g)
+	if batches, most := len(w.batches), callers*each/4; batches > most {
+		t.Errorf("%d batches, want %d at most", batches, most)
 	}
 }
 
