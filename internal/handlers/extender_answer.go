@@ -48,8 +48,10 @@ func (c *call) place(set *state.NodeSet) {
 // filter writes which nodes do not fit; all others are kept.
 func (c *call) filter(r *engine.Result) {
 	again := !c.args.All.IsZero() && r.Nodes() == c.table.set && r.PreFilter == nil && !r.Feasible.Empty()
+	var kept *filterAnswer
 	if again {
-		if c.given = c.table.answers.find(c.args.All, r); c.given != nil {
+		if kept = c.table.answers.find(c.args.All, r); kept != nil && kept.reply != nil {
+			c.given = kept.reply
 			return
 		}
 	}
@@ -70,7 +72,7 @@ func (c *call) filter(r *engine.Result) {
 	}
 	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, c.failures)
 	if again {
-		c.table.answers.keep(c.args.All, r, c.reply)
+		c.table.answers.keep(kept, c.args.All, r, c.reply)
 	}
 }
 

@@ -20,7 +20,7 @@ type filterAnswer struct {
 	asked    wire.AllNames
 	feasible state.Bits
 	rejected []engine.Rejected
-	reply    []byte // nil until the answer was given twice
+	reply    []byte // not to be written; nil until the answer was given twice
 }
 
 // of reports whether a result has this answer.
@@ -32,19 +32,19 @@ func (a *filterAnswer) of(asked wire.AllNames, r *engine.Result) bool {
 	})
 }
 
-// find returns the answer of a result, which is not to be written; nil where it is not kept.
-func (f *filterAnswers) find(asked wire.AllNames, r *engine.Result) []byte {
+// find returns what is kept of a result's answer; nil where it is another's.
+func (f *filterAnswers) find(asked wire.AllNames, r *engine.Result) *filterAnswer {
 	if last := f.last.Load(); last.of(asked, r) {
-		return last.reply
+		return last
 	}
 	return nil
 }
 
-// keep keeps the answer of a result, and its text from the second time on: most of those that never
-// come again cost a few sets of bits.
-func (f *filterAnswers) keep(asked wire.AllNames, r *engine.Result, reply []byte) {
-	if last := f.last.Load(); last.of(asked, r) {
-		f.last.Store(&filterAnswer{asked, last.feasible, last.rejected, bytes.Clone(reply)})
+// keep keeps the answer of a result of which find returned kept, and its text from the second time
+// on: most of those that never come again cost a few sets of bits.
+func (f *filterAnswers) keep(kept *filterAnswer, asked wire.AllNames, r *engine.Result, reply []byte) {
+	if kept != nil {
+		f.last.Store(&filterAnswer{asked, kept.feasible, kept.rejected, bytes.Clone(reply)})
 		return
 	}
 	made := &filterAnswer{asked: asked, feasible: r.Feasible.Clone(), rejected: make([]engine.Rejected, len(r.Rejected))}

@@ -136,15 +136,11 @@ func TestContextEndsAWaitWithoutReading(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	conn, err := s.pool.Acquire(t.Context())
+	tx, err := s.pool.Begin(t.Context()) // its connection goes back with its end
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Release()
-	tx, err := conn.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
 	if _, err := tx.Exec(t.Context(), sqlLock, []string{"prod"}); err != nil {
 		t.Fatal(err)
 	}
