@@ -48,7 +48,7 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 			ans, failed = e.Answer(ctx, q.Explain)
 			release() // others use the memory while this waits, and decide
 			slot.Release(ctx)
-			if failed == nil {
+			if failed == nil && q.Encoded {
 				ans.EncodeDecision()
 			}
 		}

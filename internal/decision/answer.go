@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/engine/explain"
 )
 
 // Answer is a decision as it is answered: about which pod, when and on what, and the
@@ -57,5 +58,5 @@ type Answer struct {
 	// show of it. They are of the request, and not recorded.
 	Warnings []string `json:"warnings,omitempty"`
 
-	members []byte // JSON of the engine's decision; nil until EncodeDecision
+	encoded *explain.Encoded // the engine's decision; nil until that is encoded
 } // @name Decision

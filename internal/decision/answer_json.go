@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/engine/explain"
 	"berth/internal/jsonscan"
 )
 
@@ -30,8 +31,8 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	w.Text(`,"name":`, a.Pod.Name)
 	w.Text(`,"uid":`, a.Pod.UID)
 	w.JSON = append(w.JSON, "},"...)
-	if a.members != nil {
-		w.JSON = append(w.JSON, a.members...)
+	if a.encoded != nil {
+		w.JSON = a.encoded.Append(w.JSON)
 	} else {
 		a.WriteMembers(w)
 	}
@@ -62,9 +63,12 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 // EncodeDecision writes the engine's decision, which is most of the JSON, ahead of AppendJSON: for
 // who waits for a disk meanwhile. It is not to change from then on.
 func (a *Answer) EncodeDecision() {
+	if a.encoded != nil {
+		return
+	}
 	w := &jsonscan.Writer{JSON: make([]byte, 0, encodedBytes*(1+len(a.Nodes)))}
 	if a.WriteMembers(w); w.Err == nil {
-		a.members = w.JSON
+		a.encoded = &explain.Encoded{w.JSON}
 	}
 }
 

@@ -142,10 +142,18 @@ func (o *Outcome) Answer(ctx context.Context, level engine.Explain) (ans *Answer
 }
 
 func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
+	var d *engine.Decision
+	var encoded *explain.Encoded
+	if o.Encoded && o.boundTo == "" { // else its table of spreading is another one
+		d, encoded = explain.Encode(o.Result, level)
+	}
+	if encoded == nil {
+		d = explain.Decision(o.Result, level)
+	}
 	ans := &Answer{
 		Cluster: o.View.Cluster, Snapshot: o.View.ID(), Profile: o.Profile.Name,
 		Engine: engine.Version, Semantics: engine.Semantics, CreatedAt: o.Now, Verb: o.Verb,
-		Pod: PodRef{o.Pod.Namespace, o.Pod.Name, string(o.Pod.UID)}, Decision: *explain.Decision(o.Result, level),
+		Pod: PodRef{o.Pod.Namespace, o.Pod.Name, string(o.Pod.UID)}, Decision: *d, encoded: encoded,
 		ProfileDigest: o.Profile.Digest, SnapshotDigest: o.View.Digest, PodDigest: o.PodDigest(),
 	}
 	if o.boundTo != "" {

@@ -62,6 +62,9 @@ type Question struct {
 	NoPreemption, DryRun, Bind, ScoreAlways bool
 	// Victims limits the question to whether the pod fits once these pods are evicted.
 	Victims []engine.NodeVictims
+	// Encoded lets the answer have its lists of nodes in its JSON alone: the caller writes it out
+	// as it is, and reads no more than the rest.
+	Encoded bool
 	// Suggest adds changes that would let a pod fit that fits nowhere.
 	Suggest bool
 	Now     time.Time // zero: the time of the call

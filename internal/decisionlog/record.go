@@ -89,13 +89,16 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 		d.Node = r.Node()
 	}
 	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
-	lists := engine.Shared(r, listsKey{}, func() (answerLists, bool) { return l.listsOf(r), true })
+	lists := engine.SharedByKind(r, listsKey{}, func() (answerLists, int) { return l.listsOf(r), bytesOfLists })
 	d.Failures, d.Scores = lists.failures, lists.scores
 	return d, finish(d, newEvaluated(o), began)
 }
 
-// answerLists are the lists of a record that follow from the answer alone. Records of equal
-// questions share them.
+// bytesOfLists is about how many bytes answerLists take.
+const bytesOfLists = 4096
+
+// answerLists are the lists of a record that follow from the answer alone, and not from which of
+// equal nodes was chosen. Records of pods of one kind share them.
 type answerLists struct {
 	failures []store.Failure
 	scores   []store.Score

@@ -3,8 +3,8 @@ package engine
 import corev1 "k8s.io/api/core/v1"
 
 // Keep lets a result be given again, before it is released for the first time. It is what Shared
-// keeps things for.
-func (r *Result) Keep() { r.shared = map[any]any{} }
+// and SharedByKind keep things for.
+func (r *Result) Keep() { r.shared, r.ofKind = map[any]any{}, map[any]any{} }
 
 // Again makes a kept result that of a question about a pod that differs in nothing that a rule
 // reads, on the same state and with the same bound on its work. It chooses again among equal nodes.
@@ -40,14 +40,32 @@ func Shared[T any](r *Result, key any, work func() (v T, small bool)) T {
 	return v
 }
 
+// maxShared bounds the bytes of what SharedByKind keeps of one result.
+const maxShared = 256 << 10
+
+// SharedByKind is Shared for what does not depend on the pod's name and UID, nor on which of equal
+// nodes was chosen. Work also returns how many bytes to keep.
+func SharedByKind[T any](r *Result, key any, work func() (v T, bytes int)) T {
+	if v, ok := r.ofKind[key]; ok {
+		return v.(T)
+	}
+	v, bytes := work()
+	if r.ofKind != nil && r.kindBytes+bytes <= maxShared {
+		r.ofKind[key] = v
+		r.kindBytes += bytes
+	}
+	return v
+}
+
 // Pieces is how many pieces of scratch memory the result holds.
 func (r *Result) Pieces() int {
 	s := r.Query.scratch
 	return s.bits.used + s.columns.used + s.bytes.used + s.counts.used
 }
 
-// Bytes is about how many bytes of scratch memory the result holds, and keeps from others.
+// Bytes is about how many bytes of scratch memory the result holds, and keeps from others, with
+// those of SharedByKind.
 func (r *Result) Bytes() int {
 	s := r.Query.scratch
-	return 8*len(s.bits.list)*((s.rows+63)/64) + s.rows*(8*len(s.columns.list)+len(s.bytes.list)+4*len(s.counts.list))
+	return r.kindBytes + 8*len(s.bits.list)*((s.rows+63)/64) + s.rows*(8*len(s.columns.list)+len(s.bytes.list)+4*len(s.counts.list))
 }

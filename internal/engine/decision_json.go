@@ -5,13 +5,24 @@ import "berth/internal/jsonscan"
 // WriteMembers writes the decision's members but for its profile, as encoding/json does, which
 // takes five times as long: an answer is written for each bind.
 func (d *Decision) WriteMembers(w *jsonscan.Writer) {
+	d.WriteHead(w)
+	jsonscan.OptObjects(w, `,"nodes":`, d.Nodes, WriteVerdict)
+	d.WriteLists(w)
+	d.WriteEnd(w)
+}
+
+// WriteHead writes the members ahead of the nodes.
+func (d *Decision) WriteHead(w *jsonscan.Writer) {
 	w.Text(`"outcome":`, string(d.Outcome))
 	w.OptText(`,"node":`, d.Node)
 	w.OptText(`,"nominatedNode":`, d.NominatedNode)
 	w.Text(`,"message":`, d.Message)
 	w.Int(`,"priority":`, int64(d.Priority))
 	w.OptTexts(`,"gates":`, d.Gates)
-	jsonscan.OptObjects(w, `,"nodes":`, d.Nodes, writeVerdict)
+}
+
+// WriteLists writes the members behind the nodes, up to those that depend on the chosen one.
+func (d *Decision) WriteLists(w *jsonscan.Writer) {
 	w.OptInt(`,"nodesOmitted":`, int64(d.NodesOmitted))
 	w.Int(`,"counts":{"nodes":`, int64(d.Counts.Nodes))
 	w.Int(`,"feasible":`, int64(d.Counts.Feasible))
@@ -28,13 +39,18 @@ func (d *Decision) WriteMembers(w *jsonscan.Writer) {
 	if d.Preemption != nil {
 		w.Value(`,"preemption":`, d.Preemption)
 	}
+}
+
+// WriteEnd writes the last members.
+func (d *Decision) WriteEnd(w *jsonscan.Writer) {
 	jsonscan.OptValues(w, `,"volumes":`, d.Volumes)
 	jsonscan.OptValues(w, `,"devices":`, d.Devices)
 	jsonscan.OptValues(w, `,"notEvaluated":`, d.NotEvaluated)
 	w.Text(`,"digest":`, d.Digest)
 }
 
-func writeVerdict(w *jsonscan.Writer, v *NodeVerdict) {
+// WriteVerdict writes the members of the verdict on a node.
+func WriteVerdict(w *jsonscan.Writer, v *NodeVerdict) {
 	w.Text(`"name":`, v.Name)
 	w.Bool(`,"feasible":`, v.Feasible)
 	w.OptRef(`,"score":`, v.Score)

@@ -49,12 +49,14 @@ type Result struct {
 	// Hashes is what package digest keeps of earlier results of the kind of pod; nil for nothing.
 	Hashes any
 
-	run    Runner
-	shared map[any]any // what Shared keeps; nil: nothing
-	total  []int64
-	sums   []int32      // of a Runner instead of total: of what it kept
-	narrow narrowTotals // instead of both
-	common int64        // what Uniform scores add to all totals
+	run       Runner
+	shared    map[any]any // what Shared keeps; nil: nothing
+	ofKind    map[any]any // what SharedByKind keeps, in kindBytes; nil: nothing
+	kindBytes int
+	total     []int64
+	sums      []int32      // of a Runner instead of total: of what it kept
+	narrow    narrowTotals // instead of both
+	common    int64        // what Uniform scores add to all totals
 }
 
 // PreFilterRejection is a verdict on the pod itself.

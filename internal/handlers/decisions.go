@@ -84,6 +84,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		q.Encoded = true
 		evaluate := a.decisions.Decide
 		if q.Bind {
 			evaluate = a.binder.Decide

@@ -123,6 +123,7 @@ func decideAs(ctx context.Context, right access.Right, q decision.Question, deci
 	if err := mayPod(ctx, right, q.Cluster, namespaceOf(&q)); err != nil {
 		return nil, err
 	}
+	q.Encoded = q.Encoded && seesAll(ctx, q.Cluster) // else mask changes it
 	ans, err := decide(ctx, q)
 	if err == nil {
 		mask(ctx, ans)

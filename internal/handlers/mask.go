@@ -65,14 +65,19 @@ func (l storyLog) Queue(ctx context.Context, v *cluster.View, runs state.Runs, c
 	return l.all.Queue(ctx, v, runs, class, now)
 }
 
+// seesAll reports whether the caller may see all of a cluster: mask takes nothing out.
+func seesAll(ctx context.Context, cluster string) bool {
+	return access.From(ctx).Grants.May(access.View, cluster, "")
+}
+
 // mask takes out of an answer what is about pods of namespaces that the caller may not see: it
 // counts victims, and leaves out changes of others' objects, other lists, and terms of other pods.
 // What is left is the pod's own and the nodes'.
 func mask(ctx context.Context, ans *decision.Answer) {
-	who := access.From(ctx)
-	if who.Grants.May(access.View, ans.Cluster, "") {
+	if seesAll(ctx, ans.Cluster) {
 		return
 	}
+	who := access.From(ctx)
 	hidden := func(namespace string) bool { return !who.Grants.May(access.View, ans.Cluster, namespace) }
 	note := func(n int, what string) {
 		if n > 0 {
@@ -133,7 +138,7 @@ func maskTerm(reason, detail string) string {
 
 // maskReplay masks a replay's answer, and leaves out the differences that may name other pods.
 func maskReplay(ctx context.Context, out *decisionlog.Replay) {
-	if access.From(ctx).Grants.May(access.View, out.Decision.Cluster, "") {
+	if seesAll(ctx, out.Decision.Cluster) {
 		return
 	}
 	mask(ctx, out.Decision)

@@ -60,6 +60,12 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
 	}
+	for _, how := range []string{`,"dryRun":true`, `,"bind":true`} { // with the default explanation
+		w := g.as(team, "POST", "/v1/decisions", `{"snapshot":"prod@latest"`+how+`,"pod":`+big+`}`)
+		if text := w.Body.String(); w.Code >= 300 || strings.Contains(text, "secret") || strings.Contains(text, "vault") || !strings.Contains(text, "victims: 1 pods of other namespaces") {
+			t.Errorf("victims with %s: %d %s", how, w.Code, text)
+		}
+	}
 	g.as(all, "POST", "/v1/decisions", `{"snapshot":"prod@latest","podRef":{"namespace":"vault","name":"secret"}}`)
 	for _, path := range []string{"/v1/decisions?cluster=prod", "/v1/decisions?cluster=prod&after=0", "/v1/decisions"} {
 		w := g.as(team, "GET", path, "")

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -21,18 +22,43 @@ func (w *Writer) Text(label, s string) {
 }
 
 func (w *Writer) text(s string) {
-	for i := range len(s) {
-		if !escaped[s[i]] {
-			continue
-		}
-		if strings.ContainsAny(s, "<>&") {
-			w.Value("", s)
-		} else {
-			w.JSON = AppendString(w.JSON, s)
-		}
-		return
+	switch {
+	case plainHTML(s):
+		w.JSON = append(append(append(w.JSON, '"'), s...), '"')
+	case strings.ContainsAny(s, "<>&"):
+		w.Value("", s)
+	default:
+		w.JSON = AppendString(w.JSON, s)
 	}
-	w.JSON = append(append(append(w.JSON, '"'), s...), '"')
+}
+
+// plainHTML is plain where <, > and & are escaped too.
+func plainHTML(s string) bool {
+	i := len(s) - 8
+	if i < 0 {
+		for i := range len(s) {
+			if escaped[s[i]] {
+				return false
+			}
+		}
+		return true
+	}
+	for ; i > 0; i -= 8 {
+		if !plainWord(s[i:]) {
+			return false
+		}
+	}
+	return plainWord(s) // some bytes once more
+}
+
+// plainWord is plainHTML of the first eight bytes.
+func plainWord(s string) bool {
+	var word [8]byte
+	copy(word[:], s)
+	w := binary.LittleEndian.Uint64(word[:])
+	angle := w&^(swarOnes*2) ^ swarOnes*'<' // > is < but for one bit
+	and := w ^ swarOnes*'&'
+	return (special(w)|w|(angle-swarOnes)&^angle|(and-swarOnes)&^and)&swarHighs == 0
 }
 
 // escaped are the bytes that encoding/json may write as others. Of those that are not ASCII it does
@@ -106,6 +132,13 @@ func OptValues[T any](w *Writer, label string, list []T) {
 	}
 }
 
+// Object writes an object. write writes its members.
+func Object[T any](w *Writer, v *T, write func(*Writer, *T)) {
+	w.JSON = append(w.JSON, '{')
+	write(w, v)
+	w.JSON = append(w.JSON, '}')
+}
+
 // OptObjects is a list of objects with omitempty. write writes the members of one.
 func OptObjects[T any](w *Writer, label string, list []T, write func(*Writer, *T)) {
 	if len(list) == 0 {
@@ -116,9 +149,7 @@ func OptObjects[T any](w *Writer, label string, list []T, write func(*Writer, *T
 		if i > 0 {
 			w.JSON = append(w.JSON, ',')
 		}
-		w.JSON = append(w.JSON, '{')
-		write(w, &list[i])
-		w.JSON = append(w.JSON, '}')
+		Object(w, &list[i], write)
 	}
 	w.JSON = append(w.JSON, ']')
 }

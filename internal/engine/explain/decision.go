@@ -1,9 +1,12 @@
 package explain
 
 import (
+	"slices"
+
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
 	"berth/internal/engine/preemption"
+	"berth/internal/engine/state"
 )
 
 // bestListed is how many feasible nodes ExplainFailures lists.
@@ -40,9 +43,35 @@ func write(r *engine.Result, level engine.Explain) *engine.Decision {
 	if every {
 		level = engine.ExplainFull
 	}
+	d := ofKind(r, level)
+	if level != engine.ExplainNone && listsNodes(r) {
+		writeNodes(r, d, level)
+	}
+	if every {
+		addAlsoFailing(r, d)
+	}
+	writeChoice(r, d)
+	return d
+}
+
+// writeChoice adds what depends on which of equal nodes was chosen, but for the list of nodes.
+func writeChoice(r *engine.Result, d *engine.Decision) {
+	d.Node, d.Devices, d.Digest = r.Node(), r.Devices(), digest.Of(r)
+	if r.Outcome == engine.Scheduled {
+		d.Volumes = r.Volumes()
+	}
+}
+
+// listsNodes reports whether nodes are listed at all.
+func listsNodes(r *engine.Result) bool {
+	return r.Outcome != engine.Gated && r.Query.Options.Victims == nil
+}
+
+// ofKind writes what does not depend on which of equal nodes was chosen, but for the list of nodes.
+func ofKind(r *engine.Result, level engine.Explain) *engine.Decision {
 	q := r.Query
 	d := &engine.Decision{
-		Outcome: r.Outcome, Node: r.Node(), NominatedNode: r.NominatedNode(), Message: Message(r), Profile: q.Profile.Name,
+		Outcome: r.Outcome, NominatedNode: r.NominatedNode(), Message: Message(r), Profile: q.Profile.Name,
 		Priority: q.Priority(), Gates: r.Gates, Counts: engine.Counts{Nodes: r.Considered(), Feasible: r.Feasible.Count()},
 		Failures: Failures(r), NotEvaluated: notEvaluated(q),
 	}
@@ -52,9 +81,7 @@ func write(r *engine.Result, level engine.Explain) *engine.Decision {
 			margin := r.Top - second
 			d.Margin = &margin
 		}
-		d.Volumes = r.Volumes()
 	}
-	d.Devices = r.Devices()
 	if r.Outcome != engine.Gated {
 		for _, rule := range q.Profile.Rules {
 			if rule.Spread != nil {
@@ -62,14 +89,7 @@ func write(r *engine.Result, level engine.Explain) *engine.Decision {
 			}
 		}
 	}
-	if level != engine.ExplainNone && r.Outcome != engine.Gated && q.Options.Victims == nil {
-		writeNodes(r, d, level)
-	}
-	if every {
-		addAlsoFailing(r, d)
-	}
 	d.Preemption = preemption.Explain(r, level)
-	d.Digest = digest.Of(r)
 	return d
 }
 
@@ -103,40 +123,51 @@ func notEvaluated(q *engine.Query) []engine.NotEvaluated {
 	return out
 }
 
+// writeNodes adds the verdicts on the nodes that a level lists.
 func writeNodes(r *engine.Result, d *engine.Decision, level engine.Explain) {
-	candidates, listed := r.Query.Candidates, r.Query.Bits()
+	listed := r.Query.Candidates
 	if level == engine.ExplainFailures {
-		room := bestListed
-		if r.Row >= 0 { // among equals it may come late by name, and is the best all the same
-			listed.Set(r.Row)
-			room--
+		best := r.BestRows(bestListed)
+		listed = listedOfKind(r, best)
+		if last := lastListed(r, best); last >= 0 {
+			listed.Set(last)
 		}
-		for _, row := range r.BestRows(bestListed) {
-			if room > 0 && !listed.Has(int(row)) {
-				listed.Set(int(row))
-				room--
-			}
-		}
-	} else {
-		listed.Or(r.Feasible)
-	}
-	listed.And(candidates)
-	if !r.Nominated { // otherwise they were never judged: the nominated node was taken at once
-		rejected := r.Query.Bits()
-		rejected.Or(candidates)
-		rejected.AndNot(r.Feasible)
-		listed.Or(rejected)
+	} else if r.Nominated {
+		listed = r.Feasible
 	}
 	n := listed.Count()
-	if d.NodesOmitted = candidates.Count() - n; n == 0 {
+	if d.NodesOmitted = r.Considered() - n; n == 0 {
 		return
 	}
 	d.Nodes = make([]engine.NodeVerdict, 0, n)
 	for row := range r.Nodes().ByName(listed) {
-		if r.Feasible.Has(row) {
-			d.Nodes = append(d.Nodes, feasibleVerdict(r, row))
-		} else {
-			d.Nodes = append(d.Nodes, Verdict(r, row))
-		}
+		d.Nodes = append(d.Nodes, Verdict(r, row))
 	}
+}
+
+// listedOfKind returns the nodes that ExplainFailures lists whichever of equal ones was chosen: of
+// the best rows of a result, and the rejected ones. Where the nominated node was taken at once, the
+// others were never judged.
+func listedOfKind(r *engine.Result, best []int32) state.Bits {
+	listed := r.Query.Bits()
+	if !r.Nominated {
+		listed.Or(r.Query.Candidates)
+		listed.AndNot(r.Feasible)
+	}
+	for _, row := range best[:min(len(best), bestListed-1)] {
+		listed.Set(int(row))
+	}
+	return listed
+}
+
+// lastListed returns the row that ExplainFailures lists beside them, -1 for none: the chosen one,
+// which among equals may come late by name and is the best all the same.
+func lastListed(r *engine.Result, best []int32) int {
+	switch {
+	case len(best) < bestListed:
+		return -1
+	case r.Row < 0 || slices.Contains(best[:bestListed-1], int32(r.Row)):
+		return int(best[bestListed-1])
+	}
+	return r.Row
 }

@@ -9,7 +9,8 @@ import (
 	"berth/internal/engine/state"
 )
 
-// keptBytes is about what is shared of a result that is given again, such as its explanation.
+// keptBytes is about what is shared of a result that is given again where the same node is chosen,
+// such as its explanation.
 const keptBytes = 16 << 10
 
 // maxPieces bounds the scratch memory that explanations of a kept result take, one after the other.
@@ -42,6 +43,7 @@ func (m *memo) Done(r *engine.Result) {
 // keep keeps a result.
 func (m *memo) keep(r *engine.Result) {
 	if m.kept.result == r {
+		m.d.resize(m) // it may share more
 		return
 	}
 	r.Keep()
