@@ -33,6 +33,7 @@ type methodsKey struct {
 var registerVFS = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
+	wrapPageCache(tls)
 	vfs.unix = codes.Xsqlite3_vfs_find(tls, 0)
 	name, err := libc.CString(vfsName)
 	if err != nil {
