@@ -44,7 +44,7 @@ func TestPools(t *testing.T) {
 		body   string
 	}{
 		"pools: want 1 to":                                       {422, `{}`},
-		"pools[0]: want like or a template":                      {400, `{"pools":[{}]}`},
+		"pools[0]: want either like or a template":               {400, `{"pools":[{}]}`},
 		`pools[0].like: prod@1 has no node`:                      {422, `{"pools":[{"like":"n9"}]}`},
 		"pools[0].max: want a number from 1":                     {422, `{"pools":[{"like":"n1","max":61}]}`},
 		"pools[1].max: the pools may get":                        {422, `{"pools":[{"like":"n1"},{"like":"n2","max":11}]}`},

@@ -99,6 +99,14 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	if errors.As(err, &bad) {
 		return badField(http.StatusBadRequest, bad.Parameter, bad.Message)
 	}
+	if err := checkAllowed(func(name string) string { return answer.Parameters[name] }); err != nil {
+		return err
+	}
+	since, _ := args[queries.Since].(time.Time) // zero where the query takes none
+	until, _ := args[queries.Until].(time.Time)
+	if err := checkSpan(since, until); err != nil {
+		return err
+	}
 	if err := mayIn(r.Context(), answer.Parameters["cluster"]); err != nil {
 		return err
 	}

@@ -36,7 +36,10 @@ func TestReadyQueriesAnswer(t *testing.T) {
 	for _, q := range list.Items {
 		address := "/v1/queries/" + q.Name + "?limit=5"
 		for _, p := range q.Parameters {
-			if !queries.IsTime(p) {
+			switch values := allowed[p]; {
+			case values != nil:
+				address += "&" + p + "=" + values[0]
+			case !queries.IsTime(p):
 				address += "&" + p + "=demo"
 			}
 		}
@@ -64,14 +67,18 @@ func TestReadyQueriesRefuse(t *testing.T) {
 		status int
 		text   string
 	}{
-		"/v1/queries/top-reason?cluster=demo":                   {http.StatusNotFound, "did you mean top-reasons?"},
-		"/v1/queries/top-reasons":                               {http.StatusBadRequest, "cluster: the query needs it"},
-		"/v1/queries/top-reasons?cluster=demo&pod=x":            {http.StatusBadRequest, "the query takes cluster, since and limit"},
-		"/v1/queries/top-reasons?cluster=demo&since=never":      {http.StatusBadRequest, "RFC 3339"},
-		"/v1/queries/top-reasons?cluster=demo&limit=10001":      {http.StatusBadRequest, "want a number from 1 to 10000"},
-		"/v1/queries/top-reasons?cluster=demo&format=xml":       {http.StatusBadRequest, "want json or csv"},
-		"/v1/queries/top-reasons?cluster=no%20name":             {http.StatusBadRequest, "cluster"},
-		"/v1/queries/top-reasons?cluster=demo&sql=DROP%20TABLE": {http.StatusBadRequest, "unknown parameter"},
+		"/v1/queries/top-reason?cluster=demo":                                                      {http.StatusNotFound, "did you mean top-reasons?"},
+		"/v1/queries/top-reasons":                                                                  {http.StatusBadRequest, "cluster: the query needs it"},
+		"/v1/queries/top-reasons?cluster=demo&pod=x":                                               {http.StatusBadRequest, "the query takes cluster, since and limit"},
+		"/v1/queries/top-reasons?cluster=demo&since=never":                                         {http.StatusBadRequest, "RFC 3339"},
+		"/v1/queries/top-reasons?cluster=demo&limit=10001":                                         {http.StatusBadRequest, "want a number from 1 to 10000"},
+		"/v1/queries/top-reasons?cluster=demo&format=xml":                                          {http.StatusBadRequest, "want json or csv"},
+		"/v1/queries/decisions?cluster=demo&outcome=Pending":                                       {http.StatusBadRequest, "outcome: want one of Scheduled, Unschedulable,"},
+		"/v1/queries/decisions?cluster=demo&verb=decided":                                          {http.StatusBadRequest, "verb: want one of filter,"},
+		"/v1/queries/decisions?cluster=demo&until=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z": {http.StatusBadRequest, "until: it is before since"},
+		"/v1/decisions?until=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z":                      {http.StatusBadRequest, "until: it is before since"},
+		"/v1/queries/top-reasons?cluster=no%20name":                                                {http.StatusBadRequest, "cluster"},
+		"/v1/queries/top-reasons?cluster=demo&sql=DROP%20TABLE":                                    {http.StatusBadRequest, "unknown parameter"},
 	} {
 		if got := h.want(want.status, nil, http.MethodGet, address, ""); !strings.Contains(string(got.body), want.text) {
 			t.Errorf("%s: %s, want %q", address, got.body, want.text)

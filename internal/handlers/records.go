@@ -98,10 +98,8 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 			return f, 0, badField(http.StatusBadRequest, "cluster", reason(err))
 		}
 	}
-	for name, values := range allowed {
-		if v := q.Get(name); v != "" && !contains(values, v) {
-			return f, 0, badField(http.StatusBadRequest, name, "want one of "+strings.Join(values, ", "))
-		}
+	if err := checkAllowed(q.Get); err != nil {
+		return f, 0, err
 	}
 	for name, to := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
 		if v := q.Get(name); v != "" {
@@ -113,11 +111,32 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 			}
 		}
 	}
+	if err := checkSpan(f.Since, f.Until); err != nil {
+		return f, 0, err
+	}
 	if f.BeforeTime, f.BeforeID, err = a.decisionCursor(r); err != nil {
 		return f, 0, err
 	}
 	limit, err = a.pageSize(r)
 	return f, limit, err
+}
+
+// checkAllowed refuses values of parameters that no decision has.
+func checkAllowed(get func(name string) string) error {
+	for name, values := range allowed {
+		if v := get(name); v != "" && !contains(values, v) {
+			return badField(http.StatusBadRequest, name, "want one of "+strings.Join(values, ", "))
+		}
+	}
+	return nil
+}
+
+// checkSpan refuses a time that ends before it begins; a zero time is no bound.
+func checkSpan(since, until time.Time) error {
+	if since.IsZero() || until.IsZero() || !until.Before(since) {
+		return nil
+	}
+	return badField(http.StatusBadRequest, "until", "it is before since")
 }
 
 func contains(list []string, s string) bool {

@@ -50,6 +50,12 @@ func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, sett
 // notJSON words a body that is no JSON object; one that looks like YAML needs its media type.
 func notJSON(body []byte) string {
 	const message = "the body is not a JSON object"
+	switch {
+	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
+		return message + ": it begins with a byte order mark; want UTF-8 without one"
+	case bytes.HasPrefix(body, []byte("\xff\xfe")), bytes.HasPrefix(body, []byte("\xfe\xff")):
+		return message + ": it is UTF-16; want UTF-8"
+	}
 	line, _, _ := bytes.Cut(body, []byte("\n"))
 	key, _, _ := bytes.Cut(line, []byte(":"))
 	switch {

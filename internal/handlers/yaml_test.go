@@ -54,6 +54,8 @@ func TestYAMLRefusals(t *testing.T) {
 	}{
 		"not said to be YAML": {"application/json", "pod:\n  metadata: {}\n", 400, "the body is not a JSON object; for YAML send Content-Type: application/yaml"},
 		"with a mark":         {"application/x-www-form-urlencoded", "---\npod: {}\n", 400, "the body is not a JSON object; for YAML send Content-Type: application/yaml"},
+		"a byte order mark":   {"application/json", "\xef\xbb\xbf{}", 400, "the body is not a JSON object: it begins with a byte order mark; want UTF-8 without one"},
+		"UTF-16":              {"application/json; charset=utf-16", "\xff\xfe{\x00}\x00", 400, "the body is not a JSON object: it is UTF-16; want UTF-8"},
 		"no YAML either":      {"application/json", `"a: b"`, 400, "the body is not a JSON object"},
 		"bad":                 {"application/yaml", "pod: [", 400, "bad YAML in the body: yaml: line 1: did not find expected node content"},
 		"twice":               {"application/yaml", "pod: {}\npod: {}\n", 400, `bad YAML in the body: yaml: unmarshal errors: line 2: key "pod" already set in map`},

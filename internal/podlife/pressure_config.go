@@ -103,6 +103,9 @@ func (c *EvictionConfig) thresholds(at *field.Path) (out []threshold, transition
 	graces := map[string]time.Duration{}
 	eachSignal(at.Child("evictionSoftGracePeriod"), c.EvictionSoftGracePeriod, &errs, func(signal, text string) (why string) {
 		graces[signal], why = shutdownDuration(text)
+		if text == "" { // no default, unlike that of a field
+			why = "want a duration such as 30s"
+		}
 		return why
 	})
 	read := func(name string, each map[string]string, soft bool) {

@@ -116,6 +116,7 @@ func TestPressureIsRefused(t *testing.T) {
 		"no amount":            {Pressure{Config: EvictionConfig{EvictionHard: map[string]string{"memory.available": "much"}}}, "config.evictionHard[memory.available]"},
 		"nothing":              {Pressure{Config: EvictionConfig{EvictionHard: map[string]string{"memory.available": "0"}}}, "config.evictionHard[memory.available]"},
 		"more than all":        {Pressure{Config: EvictionConfig{EvictionHard: map[string]string{"memory.available": "101%"}}}, "config.evictionHard[memory.available]"},
+		"an empty grace":       {Pressure{Config: EvictionConfig{EvictionSoft: map[string]string{"memory.available": "1Gi"}, EvictionSoftGracePeriod: map[string]string{"memory.available": ""}}}, "config.evictionSoftGracePeriod[memory.available]"},
 		"soft without a grace": {Pressure{Config: EvictionConfig{EvictionSoft: map[string]string{"memory.available": "1Gi"}}}, "config.evictionSoft[memory.available]"},
 		"no duration":          {Pressure{Config: EvictionConfig{EvictionPressureTransitionPeriod: "5"}}, "config.evictionPressureTransitionPeriod"},
 		"an unknown signal":    {Pressure{Signals: map[string]Observed{"cpu": {}}}, "signals"},

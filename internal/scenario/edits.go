@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -207,6 +208,9 @@ func named(v *cluster.View, field string, names []string) (out []string, err err
 
 // selected returns the names of the nodes that a label selector matches, in order.
 func selected(v *cluster.View, field, selector string) ([]string, error) {
+	if strings.ContainsRune(selector, 0) { // which labels.Parse passes over at the end of a word
+		return nil, decision.Errorf(decision.Malformed, field, "it must not hold a NUL")
+	}
 	sel, err := labels.Parse(selector)
 	if err != nil {
 		return nil, decision.Errorf(decision.Malformed, field, "no label selector such as pool=batch: %v", err)

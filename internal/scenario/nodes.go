@@ -16,11 +16,13 @@ import (
 	"berth/internal/kubeobj"
 )
 
+const wantModel = "want either like or a template"
+
 // add adds nodes to the view.
 func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes) error {
 	isLike := a.Like != ""
 	if isLike == !isNull(a.Template) {
-		return decision.Errorf(decision.Malformed, field, "want like or a template")
+		return decision.Errorf(decision.Malformed, field, wantModel)
 	}
 	first, err := d.model(out.View, field, a)
 	if err != nil {

@@ -241,7 +241,7 @@ func (d *Editor) checkPools(v *cluster.View, pools []NodePool) error {
 		}
 		sum += *p.Max
 		if (p.Like != "") == !isNull(p.Template) {
-			return decision.Errorf(decision.Malformed, at, "want like or a template")
+			return decision.Errorf(decision.Malformed, at, wantModel)
 		}
 		n, err := d.model(v, at, &p.AddNodes)
 		if err != nil {

@@ -91,6 +91,14 @@ func TestATolerationByWhichItEvicts(t *testing.T) {
 	if i < 0 || list[i].Outcome != "Preempting" || list[i].Change != "tolerate the taint dedicated=gpu:NoSchedule" {
 		t.Errorf("suggested %+v", list)
 	}
+	bare := enginetest.Node("bare-1", enginetest.Allocatable("cpu", "8", "example.com/gpu", "0"))
+	c = ready(t, &enginetest.Case{Objects: []any{gpu, busy, bare}, Pod: pod, Spec: rules.DefaultSpec()})
+	_, list, _, _ = c.advise()
+	for _, kind := range []string{"toleration", "capacity"} { // only the platform team gives bare-1 a device
+		if !slices.ContainsFunc(list, func(g advice.Suggestion) bool { return g.Kind == kind }) {
+			t.Errorf("no %s among %+v", kind, list)
+		}
+	}
 }
 
 // TestOneUnitInARange: 2 beside 100m reads as millicores.

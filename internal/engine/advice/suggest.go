@@ -144,11 +144,16 @@ func cheapest(a, b offer) int {
 	return cmp.Or(a.cost-b.cost, b.Fits-a.Fits, cmp.Compare(a.Change, b.Change))
 }
 
-// beyond tries more than single changes of what exists: one more node, and, where no single change
-// finds a free place, pairs and tolerations with which the pod would evict others.
+// beyond tries more than single changes of what exists: one more node, pairs where no single change
+// finds a free place, and tolerations with which the pod would evict others where none of the pod
+// does: who may change the pod may not change the cluster.
 func (s *searcher) beyond() {
 	s.limit = s.tries + MaxPairTries
-	helped := slices.ContainsFunc(s.found, func(o offer) bool { return o.Outcome == engine.Scheduled })
+	helped, byPod := false, false
+	for _, o := range s.found {
+		fits := o.Outcome == engine.Scheduled
+		helped, byPod = helped || fits, byPod || fits && o.Action == ChangePod
+	}
 	alone, err := explain.RunAlone(s.base)
 	if err != nil { // the caller's context has ended
 		return
@@ -157,6 +162,8 @@ func (s *searcher) beyond() {
 	s.oneMoreNode(alone)
 	if !helped {
 		s.pairs(alone)
+	}
+	if !byPod {
 		s.tolerateAndEvict()
 	}
 }
