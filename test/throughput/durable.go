@@ -29,6 +29,8 @@ const (
 	lightCluster = "light" // so little to decide that it is not what is measured
 	realCluster  = "real"
 	boundCluster = "bound" // one that binds change
+	// taintedCluster has nodes that a pod without tolerations is rejected from.
+	taintedCluster = "tainted"
 )
 
 // system is the rooms of a server over a store.
@@ -61,7 +63,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{realCluster, boundCluster} {
+	for _, name := range []string{realCluster, boundCluster, taintedCluster} {
 		if err := h.upload(ctx, name, o.Nodes, o.Pods); err != nil {
 			return nil, err
 		}
@@ -84,8 +86,12 @@ const smallPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namesp
 "spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}],
 "tolerations":[{"key":"batch","operator":"Exists"}]}}`
 
+// plainPod tolerates no taint.
+const plainPod = `{"metadata":{"name":"p","namespace":"default"},
+"spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}]}}`
+
 // upload makes a cluster of nodes in three zones and with five models, the pods
-// spread over them.
+// spread over them. In one of them every twelfth node is tainted.
 func (h *system) upload(ctx context.Context, name string, nodes, pods int) error {
 	_, _, err := h.m.Upload(ctx, name, func(yield func(kubeobj.Object) error) (map[string]int, error) {
 		put := func(format string, args ...any) error {
@@ -96,8 +102,12 @@ func (h *system) upload(ctx context.Context, name string, nodes, pods int) error
 			return yield(o)
 		}
 		for i := range nodes {
+			spec := "{}"
+			if name == taintedCluster && i%12 == 0 {
+				spec = `{"taints":[{"key":"dedicated","value":"batch","effect":"NoSchedule"}]}`
+			}
 			err := put(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-%05d","labels":{"kubernetes.io/hostname":"node-%05d","topology.kubernetes.io/zone":"z%d","model":"m%d"}},
-				"status":{"allocatable":{"cpu":"%d","memory":"256Gi","pods":"110"}}}`, i, i, i%3, i%5, 32+i%96)
+				"spec":%s,"status":{"allocatable":{"cpu":"%d","memory":"256Gi","pods":"110"}}}`, i, i, i%3, i%5, spec, 32+i%96)
 			if err != nil {
 				return nil, err
 			}

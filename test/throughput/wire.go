@@ -150,11 +150,16 @@ func (s *server) ordinary(o options, want int, method, path, content string) (fl
 
 func always(request []byte) func() []byte { return func() []byte { return request } }
 
-// bind makes questions about pods that were not asked about before, for one connection.
 func (s *server) bind(more string) func() []byte {
-	request := question(boundCluster, strings.Replace(smallPod, `"name":"p"`, `"name":"p0000000"`, 1), `,"bind":true`+more)
-	digits := bytes.Index(request, []byte("0000000"))
+	return s.fresh(boundCluster, smallPod, `,"bind":true`+more)
+}
+
+// fresh makes questions about pods of one kind that were not asked about before.
+func (s *server) fresh(cluster, pod, more string) func() []byte {
+	kind := question(cluster, strings.Replace(pod, `"name":"p"`, `"name":"p0000000"`, 1), more)
+	digits := bytes.Index(kind, []byte("0000000"))
 	return func() []byte {
+		request := bytes.Clone(kind)
 		_ = fmt.Appendf(request[:digits], "%07d", s.named.Add(1))
 		return request
 	}
@@ -181,6 +186,7 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 		return h.replay(ctx, o)
 	}
 	var livez, dry, recorded, bound, unexplained, single series
+	var freshDry, freshRecorded series             // each about another pod, with the default explanation
 	var usualLivez, usualDry, usualRecorded series // by net/http's client
 	const unrecorded, recording = `,"explain":"none","dryRun":true`, `,"explain":"none"`
 	for range o.Rounds {
@@ -199,6 +205,16 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 			{&recorded, func() (float64, error) {
 				return o.profiled("http", func() (float64, error) {
 					return s.rate(o, o.Callers, "201", always(question(realCluster, podJSON, recording)))
+				})
+			}},
+			{&freshDry, func() (float64, error) {
+				return o.profiled("fresh-dry", func() (float64, error) {
+					return s.rate(o, o.Callers, "200", s.fresh(taintedCluster, plainPod, `,"dryRun":true`))
+				})
+			}},
+			{&freshRecorded, func() (float64, error) {
+				return o.profiled("fresh-http", func() (float64, error) {
+					return s.rate(o, o.Callers, "201", s.fresh(taintedCluster, plainPod, ""))
 				})
 			}},
 			{&usualLivez, func() (float64, error) { return s.ordinary(o, http.StatusOK, http.MethodGet, "/livez", "") }},
@@ -230,6 +246,8 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 		show("/livez", livez, livez, "itself")
 		show("dry", dry, livez, "/livez")
 		show("recorded", recorded, livez, "/livez")
+		show("dry, each a new pod, explained", freshDry, livez, "/livez")
+		show("recorded, the same", freshRecorded, livez, "/livez")
 		show("/livez, net/http's client", usualLivez, usualLivez, "itself")
 		show("dry, the same", usualDry, usualLivez, "/livez")
 		show("recorded, the same", usualRecorded, usualLivez, "/livez")
