@@ -6,6 +6,9 @@ import corev1 "k8s.io/api/core/v1"
 // and SharedByKind keep things for.
 func (r *Result) Keep() { r.shared, r.ofKind = map[any]any{}, map[any]any{} }
 
+// Kept reports whether Keep was called, so that what is made for one pod may serve others.
+func (r *Result) Kept() bool { return r.ofKind != nil }
+
 // Again makes a kept result that of a question about a pod that differs in nothing that a rule
 // reads, on the same state and with the same bound on its work. It chooses again among equal nodes.
 // It returns false where the caller's context has ended: there is no answer then.

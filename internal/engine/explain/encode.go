@@ -42,8 +42,12 @@ type (
 )
 
 // Encode writes a result at a level as Decision does, but for the lists of nodes, which are in the
-// JSON alone. It returns nil at levels that list all nodes.
+// JSON alone. It returns nil at levels that list all nodes, and for a result that is not kept:
+// parts that nobody shares cost more than Decision and WriteMembers.
 func Encode(r *engine.Result, level engine.Explain) (*engine.Decision, *Encoded) {
+	if !r.Kept() {
+		return nil, nil
+	}
 	var key any = encodedNone{}
 	switch level {
 	case engine.ExplainNone, engine.ExplainGroups:

@@ -19,7 +19,16 @@ import (
 	"berth/internal/jsonscan"
 )
 
-// encoded returns what Encode makes of an answer.
+// decideKept is engine.Decide of a result that others may be given.
+func decideKept(s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) (*engine.Result, error) {
+	r, err := engine.Decide(s, pod, p, o)
+	if err == nil {
+		r.Keep()
+	}
+	return r, err
+}
+
+// encoded returns what Encode makes of an answer; nil where the result is not kept.
 func encoded(t *testing.T, decide enginetest.DecideFunc, s *state.State, pod *corev1.Pod, p *engine.Profile, level engine.Explain) (*engine.Decision, string) {
 	t.Helper()
 	r, err := decide(s, pod, p, engine.Options{})
@@ -28,6 +37,12 @@ func encoded(t *testing.T, decide enginetest.DecideFunc, s *state.State, pod *co
 	}
 	defer r.Release()
 	d, e := explain.Encode(r, level)
+	if (e != nil) != r.Kept() {
+		t.Fatalf("%s: encoded %v, kept %v", pod.Name, e != nil, r.Kept())
+	}
+	if e == nil {
+		return nil, ""
+	}
 	return d, string(e.Append(nil))
 }
 
@@ -57,8 +72,11 @@ func written(t *testing.T, s *state.State, pod *corev1.Pod, p *engine.Profile, l
 func checkEncoded(t *testing.T, name string, d *incremental.Decider, s *state.State, pod *corev1.Pod, p *engine.Profile, level engine.Explain) {
 	t.Helper()
 	wantHead, want := written(t, s, pod, p, level)
-	for _, decide := range []enginetest.DecideFunc{engine.Decide, d.Decide} {
+	for _, decide := range []enginetest.DecideFunc{decideKept, d.Decide} {
 		head, got := encoded(t, decide, s, pod, p, level)
+		if head == nil {
+			continue
+		}
 		if diff := cmp.Diff(wantHead, head); diff != "" {
 			t.Fatalf("%s, %s, %s (-written +encoded):\n%s", name, pod.Name, level, diff)
 		}
