@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -22,43 +21,18 @@ func (w *Writer) Text(label, s string) {
 }
 
 func (w *Writer) text(s string) {
-	switch {
-	case plainHTML(s):
-		w.JSON = append(append(append(w.JSON, '"'), s...), '"')
-	case strings.ContainsAny(s, "<>&"):
-		w.Value("", s)
-	default:
-		w.JSON = AppendString(w.JSON, s)
-	}
-}
-
-// plainHTML is plain where <, > and & are escaped too.
-func plainHTML(s string) bool {
-	i := len(s) - 8
-	if i < 0 {
-		for i := range len(s) {
-			if escaped[s[i]] {
-				return false
-			}
+	for i := range len(s) {
+		if !escaped[s[i]] {
+			continue
 		}
-		return true
-	}
-	for ; i > 0; i -= 8 {
-		if !plainWord(s[i:]) {
-			return false
+		if strings.ContainsAny(s, "<>&") {
+			w.Value("", s)
+		} else {
+			w.JSON = AppendString(w.JSON, s)
 		}
+		return
 	}
-	return plainWord(s) // some bytes once more
-}
-
-// plainWord is plainHTML of the first eight bytes.
-func plainWord(s string) bool {
-	var word [8]byte
-	copy(word[:], s)
-	w := binary.LittleEndian.Uint64(word[:])
-	angle := w&^(swarOnes*2) ^ swarOnes*'<' // > is < but for one bit
-	and := w ^ swarOnes*'&'
-	return (special(w)|w|(angle-swarOnes)&^angle|(and-swarOnes)&^and)&swarHighs == 0
+	w.JSON = append(append(append(w.JSON, '"'), s...), '"')
 }
 
 // escaped are the bytes that encoding/json may write as others. Of those that are not ASCII it does

@@ -43,7 +43,7 @@ type (
 
 // Encode writes a result at a level as Decision does, but for the lists of nodes, which are in the
 // JSON alone. It returns nil at levels that list all nodes, and for a result that is not kept:
-// parts that nobody shares cost more than Decision and WriteMembers.
+// parts that no other answer shares cost more than Decision and WriteMembers.
 func Encode(r *engine.Result, level engine.Explain) (*engine.Decision, *Encoded) {
 	if !r.Kept() {
 		return nil, nil
