@@ -30,14 +30,14 @@ func (r *Result) Again(pod *corev1.Pod, o Options) bool {
 }
 
 // Shared returns what an earlier call with the same key, about the same answer, returned: the same
-// node was chosen for an equal pod on the same state. It is not to be written. Work also returns
-// whether it is small enough to be kept, which it is only where the answer may be given again.
-func Shared[T any](r *Result, key any, work func() (v T, small bool)) T {
+// node was chosen for an equal pod on the same state. It is not to be written, and kept only where
+// the answer may be given again.
+func Shared[T any](r *Result, key any, work func() T) T {
 	if v, ok := r.shared[key]; ok {
 		return v.(T)
 	}
-	v, small := work()
-	if r.shared != nil && small {
+	v := work()
+	if r.shared != nil {
 		r.shared[key] = v
 	}
 	return v

@@ -82,10 +82,7 @@ func TestEngineAgreesWithItsNaiveTwin(t *testing.T) {
 	wrong := 0
 	seen := map[string]int{}
 	for seed := from; seed < to && wrong < 3; seed++ {
-		c := enginetest.Generate(seed)
-		if seed%8 == 0 {
-			c = enginetest.Crowded(seed)
-		}
+		c := enginetest.Mixed(seed)
 		diff, d := disagreement(c)
 		if diff != "" {
 			wrong++

@@ -49,7 +49,7 @@ func Of(r *engine.Result) string { return Form3.Of(r) }
 // Of returns the digest of a result, in this form unless it was asked for in another one before.
 func (f Form) Of(r *engine.Result) string {
 	if r.Digest == "" {
-		r.Digest = engine.Shared(r, f, func() (string, bool) { return f.hash(r), true })
+		r.Digest = engine.Shared(r, f, func() string { return f.hash(r) })
 	}
 	return r.Digest
 }

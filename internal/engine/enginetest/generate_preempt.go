@@ -13,6 +13,14 @@ import (
 // Now is the time that generated cases are judged at.
 var Now = Epoch.Add(48 * time.Hour)
 
+// Mixed makes Generate's case of a seed, and Crowded's of every eighth.
+func Mixed(seed uint64) *Case {
+	if seed%8 == 0 {
+		return Crowded(seed)
+	}
+	return Generate(seed)
+}
+
 // Crowded makes a random case in which mostly nothing but other pods is in the
 // pod's way: what else keeps it off nodes is taken out of Generate's case, and
 // three times out of four so are ports, spreading and affinity.

@@ -22,10 +22,7 @@ func TestEveryRejectingRuleIsNamed(t *testing.T) {
 	from, to := enginetest.Seeds(t, 1200)
 	seen, errors := map[string]int{}, 0
 	for seed := from; seed < to; seed++ {
-		c := enginetest.Generate(seed)
-		if seed%8 == 0 {
-			c = enginetest.Crowded(seed)
-		}
+		c := enginetest.Mixed(seed)
 		s, err := enginetest.State(c.Objects...)
 		if err != nil {
 			t.Fatal(err)

@@ -12,36 +12,14 @@ import (
 // bestListed is how many feasible nodes ExplainFailures lists.
 const bestListed = 10
 
-// sharedNodes is up to how many nodes a decision lists that is shared.
-const sharedNodes = 64
-
-// The levels at which decisions are shared: the others list all nodes.
-var sharedNone, sharedFailures any = engine.ExplainNone, engine.ExplainFailures
-
-// Decision writes a result at a level. What it points to is not to be written: the answers to equal
-// questions share it.
+// Decision writes a result at a level.
 func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
-	key := sharedNone
-	switch level {
-	case engine.ExplainNone, engine.ExplainGroups:
-		level = engine.ExplainNone
-	case engine.ExplainFailures:
-		key = sharedFailures
-	default:
-		return write(r, level)
-	}
-	d := *engine.Shared(r, key, func() (*engine.Decision, bool) {
-		d := write(r, level)
-		return d, len(d.Nodes) <= sharedNodes
-	})
-	d.Digest = digest.Of(r) // which may be asked for in another form
-	return &d
-}
-
-func write(r *engine.Result, level engine.Explain) *engine.Decision {
 	every := level == engine.ExplainAll
-	if every {
+	switch level {
+	case engine.ExplainAll:
 		level = engine.ExplainFull
+	case engine.ExplainGroups:
+		level = engine.ExplainNone
 	}
 	d := ofKind(r, level)
 	if level != engine.ExplainNone && listsNodes(r) {

@@ -136,10 +136,7 @@ func TestEncodedOfAnyCluster(t *testing.T) {
 	t.Parallel()
 	from, to := enginetest.Seeds(t, 600)
 	for seed := from; seed < to; seed++ {
-		c := enginetest.Generate(seed)
-		if seed%8 == 0 {
-			c = enginetest.Crowded(seed)
-		}
+		c := enginetest.Mixed(seed)
 		s, err := enginetest.State(c.Objects...)
 		if err != nil {
 			t.Fatal(err)

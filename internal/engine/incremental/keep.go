@@ -9,8 +9,7 @@ import (
 	"berth/internal/engine/state"
 )
 
-// keptBytes is about what is shared of a result that is given again where the same node is chosen,
-// such as its explanation.
+// keptBytes bounds what a result that is given again holds beside its Bytes, such as its digest.
 const keptBytes = 16 << 10
 
 // maxPieces bounds the scratch memory that explanations of a kept result take, one after the other.
