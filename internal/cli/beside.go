@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/kubeobj"
+	"berth/internal/scenario"
 )
 
 // maxNotes is how many notes of one kind are printed; the others are counted.
@@ -29,10 +30,15 @@ type workload struct {
 	notes []string
 }
 
-// makePods makes a pod of each workload, for a file that has no pods of its own.
-func (in *input) makePods() error {
+// makePods makes a pod of each workload, for a file that has no pods of its own. Where replicas are
+// counted, none is told that it is one of several.
+func (in *input) makePods(counted bool) error {
 	for _, o := range in.others {
-		made, err := kubeobj.PodOf(o.raw, kubeobj.Limits{})
+		raw := o.raw
+		if counted {
+			_, raw = scenario.ReplicasIn(raw)
+		}
+		made, err := kubeobj.PodOf(raw, kubeobj.Limits{})
 		if err != nil {
 			return err
 		}

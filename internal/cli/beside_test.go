@@ -75,6 +75,12 @@ func TestFileOfAPodAndMore(t *testing.T) {
 	if code != exitYes || !strings.Contains(out, "shop/web-") || !strings.Contains(errs, "Deployment: the answer is for one of 3 replicas") {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
+	if code, out, errs = runOn(t, "fit", "-f", at("dep.yaml"), "--snapshot", at("dump.yaml")); code != exitYes || strings.Contains(errs, "replicas") {
+		t.Errorf("%d\n%s\n%s", code, out, errs)
+	}
+	if code, out, errs = runOn(t, "queue", "-A", "--snapshot", at("dump.yaml")); code != exitYes {
+		t.Errorf("%d\n%s\n%s", code, out, errs)
+	}
 	if code, out, errs = runOn(t, "termination", "-f", at("dep.yaml")); code != exitYes || !strings.Contains(out, "shop/web-") {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}

@@ -46,7 +46,7 @@ func (a *app) find(ctx context.Context, from source, t target) (target, error) {
 	case err != nil:
 		return t, err
 	case len(all) == 0:
-		return t, &problem{what: about + " has no pods here", next: "A pod is named as NAME, pod/NAME or NAMESPACE/NAME."}
+		return t, &problem{what: about + " has no pods here", next: fmt.Sprintf("In another namespace: -n NAMESPACE. The pod that it would make: kubectl get %s -n %s %s -o json | %s explain -", strings.ToLower(t.owner), t.namespace, t.name, a.name)}
 	case len(waiting) == 0:
 		return t, &problem{what: fmt.Sprintf("%s has %s, none of which waits for a node", about, plural(len(all), "pod")), next: "Name one of them: " + someNames(namesOf(all))}
 	}

@@ -40,7 +40,7 @@ func TestNames(t *testing.T) {
 		}
 		for name, want := range map[string]string{
 			"sts/db":       "StatefulSet shop/db has 1 pod, none of which waits for a node\nName one of them: db-0",
-			"deploy/other": "Deployment shop/other has no pods here",
+			"deploy/other": "Deployment shop/other has no pods here\nIn another namespace: -n NAMESPACE. The pod that it would make: kubectl get deployment -n shop other -o json | berth explain -",
 			"web-7d9f-1":   "Did you mean web-7d9f-10, web-7d9f-11?",
 			"default/db-0": "in another namespace: -n shop",
 		} {

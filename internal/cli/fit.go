@@ -46,6 +46,7 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 	if f.most < 1 || f.add < 1 {
 		return fmt.Errorf("--max and --add: want a number above 0")
 	}
+	a.counted = true
 	pod, err := a.target(args, f.file)
 	if err != nil {
 		return err

@@ -40,6 +40,11 @@ func (a *app) forAll(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&a.o.all, "all-namespaces", "A", false, "pods of all namespaces")
 }
 
+// forAllAnyway lets a command that is about all namespaces take the flag -A.
+func forAllAnyway(cmd *cobra.Command) {
+	cmd.Flags().BoolP("all-namespaces", "A", false, "pods of all namespaces, as without it")
+}
+
 // scope is the namespace that a list is about; empty: all.
 func (a *app) scope() (string, error) {
 	if a.o.all {

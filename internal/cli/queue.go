@@ -33,6 +33,7 @@ Exit code 0.`,
 			return a.show(raw, gaps.about("Pod", "PriorityClass"), q, func(p *page) { p.queue(a, q) })
 		},
 	}
+	forAllAnyway(cmd)
 	return cmd
 }
 
@@ -88,6 +89,7 @@ Exit code 0 if it would delete none, 2 if it would delete some.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.garbage(cmd.Context(), threshold) },
 	}
 	cmd.Flags().IntVar(&threshold, "terminated-pod-gc-threshold", defaultThreshold, "ended pods that may stay, as in kube-controller-manager")
+	forAllAnyway(cmd)
 	return cmd
 }
 

@@ -31,8 +31,9 @@ type app struct {
 	read    bool   // stdin was read
 	line    string // the command, for a page that is a file
 	// beside are the objects that came in a file beside the pod.
-	beside []kubeobj.Object
-	points *live // the cluster of the kubeconfig, once it was looked for; nil: none
+	beside  []kubeobj.Object
+	counted bool  // the command counts replicas of a workload
+	points  *live // the cluster of the kubeconfig, once it was looked for; nil: none
 }
 
 // Run runs the command line and returns the exit code. program is the path that

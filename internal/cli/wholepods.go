@@ -183,7 +183,7 @@ func (a *app) readInput(file string) (*input, error) {
 		return in.add(kind, raw)
 	})
 	if err == nil && len(in.pods) == 0 {
-		err = in.makePods()
+		err = in.makePods(a.counted)
 	}
 	if err == nil && len(in.pods) == 0 {
 		err = errors.New("it contains no pod")

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"berth/internal/access"
 	"berth/internal/cluster"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -97,9 +99,51 @@ func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {
 		return store.ClusterInfo{}, err
 	}
 	if len(found) == 0 {
-		return store.ClusterInfo{}, notFound(fmt.Sprintf("there is no cluster %q", name))
+		return store.ClusterInfo{}, a.noCluster(r.Context(), name)
 	}
 	return found[0], nil
+}
+
+// namedClusters is how many clusters a refusal names.
+const namedClusters = 10
+
+// noCluster is that there is no cluster of a name, with the one that was meant, or those that the
+// caller may see.
+func (a *API) noCluster(ctx context.Context, name string) error {
+	text := fmt.Sprintf("there is no cluster %q", name)
+	list, err := a.clusters.Clusters(ctx, store.ClusterFilter{Limit: a.limits.MaxPage})
+	if err != nil || len(list) == 0 {
+		return notFound(text)
+	}
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
+	}
+	if near, ok := kubeobj.Nearest(name, names); ok {
+		return notFound(text + ": did you mean " + near + "?")
+	}
+	more := ""
+	if len(names) > namedClusters {
+		names, more = names[:namedClusters], " and others"
+	}
+	return notFound(text + "; there are: " + strings.Join(names, ", ") + more)
+}
+
+// checkCluster refuses a list without rows that is about a cluster of which there is nothing,
+// neither a revision nor a decision; an empty name is of all clusters.
+func (a *API) checkCluster(ctx context.Context, name string, rows int) error {
+	if name == "" || rows > 0 {
+		return nil
+	}
+	found, err := a.clusters.Clusters(ctx, store.ClusterFilter{Name: name})
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	decided, err := a.decisions.List(ctx, store.DecisionFilter{Cluster: name, Limit: 1})
+	if err != nil || len(decided) > 0 {
+		return err
+	}
+	return a.noCluster(ctx, name)
 }
 
 // roomForCluster refuses a cluster that would be one too many. Uploads of several new ones at the

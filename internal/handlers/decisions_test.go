@@ -136,7 +136,7 @@ func TestDecisionsAreListedReadAndReplayed(t *testing.T) {
 	if d := cmp.Diff(ids, got); d != "" {
 		t.Error(d)
 	}
-	for query, want := range map[string]int{"pod=p3": 1, "namespace=shop": 5, "node=n1": 5, "node=n9": 0, "cluster=other": 0, "outcome=Gated": 0, "verb=bind": 0, "until=" + url.QueryEscape(before): 0} {
+	for query, want := range map[string]int{"pod=p3": 1, "namespace=shop": 5, "node=n1": 5, "node=n9": 0, "outcome=Gated": 0, "verb=bind": 0, "until=" + url.QueryEscape(before): 0} {
 		var l struct{ Items []decided }
 		h.want(200, &l, "GET", "/v1/decisions?"+query, "")
 		if len(l.Items) != want {

@@ -150,7 +150,7 @@ func decodeError(err error) error {
 		if name == "" {
 			name = "body"
 		}
-		message := fmt.Sprintf("want %s, not %s", jsonKind(typed.Type.String()), withArticle(typed.Value))
+		message := fmt.Sprintf("want %s, not %s", jsonKind(typed.Type), withArticle(typed.Value))
 		return &Error{
 			Status: http.StatusBadRequest, Kind: "malformed", Detail: name + ": " + message,
 			Fields: []FieldError{{name, string(field.ErrorTypeTypeInvalid), message}},
@@ -172,18 +172,22 @@ func withArticle(value string) string {
 }
 
 // jsonKind says in JSON's words what a Go type is written as.
-func jsonKind(goType string) string {
-	switch {
-	case goType == "bool", goType == "*bool":
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonKind(t.Elem())
+	case reflect.Bool:
 		return "true or false"
-	case goType == "string" || goType == "*string" || goType == "engine.Explain":
+	case reflect.String:
 		return "a string"
-	case goType[0] == '[':
+	case reflect.Slice, reflect.Array:
 		return "an array"
-	case goType[:1] == "i" || goType[:2] == "*i":
-		return "an integer"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Struct, reflect.Map, reflect.Interface:
+		return "an object"
 	}
-	return "an object"
+	return "an integer"
 }
 
 // check walks over the body once and counts, before anything is built from it. What is no JSON is

@@ -81,7 +81,7 @@ func (p *posted) consumers(list []EvictionCandidate) ([]podlife.Consumer, error)
 	pods := make([]podlife.Consumer, len(list))
 	for i, c := range list {
 		at := fmt.Sprintf("pods[%d]", i)
-		pod, err := p.wholePod(at+".pod", c.Pod)
+		pod, err := p.runningPod(at+".pod", c.Pod)
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,9 @@ func (a *API) followDecisions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkCluster(r.Context(), q.Get("cluster"), len(rows)); err != nil {
+		return err
+	}
 	if len(rows) > 0 {
 		after = rows[len(rows)-1].Seq
 	}

@@ -30,6 +30,9 @@ func jobPage[J any](a *API, r *http.Request, list func(ctx context.Context, clus
 	if items, err = list(r.Context(), name, before, limit+1); err == nil && len(items) > limit {
 		items, cursor = items[:limit], a.sealCursor(r, id(items[limit-1]))
 	}
+	if err == nil {
+		err = a.checkCluster(r.Context(), name, len(items))
+	}
 	return items, cursor, err
 }
 

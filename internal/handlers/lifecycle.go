@@ -55,7 +55,7 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		pod, err := p.wholePod("pod", req.Pod)
+		pod, err := p.runningPod("pod", req.Pod)
 		if err != nil {
 			return err
 		}

@@ -53,8 +53,8 @@ func TestPodLifecycle(t *testing.T) {
 		t.Errorf("%+v", l.Timeline)
 	}
 	l = podlife.Life{}
-	h.want(200, &l, "POST", at, `{"pod":{}}`)
-	if l.Phase != "Pending" || len(l.Containers) != 0 {
+	h.want(200, &l, "POST", at, `{"pod":{"spec":{"containers":[{"name":"c"}]}}}`)
+	if l.Phase != "Pending" || len(l.Containers) != 1 {
 		t.Errorf("%+v", l)
 	}
 
@@ -66,16 +66,16 @@ func TestPodLifecycle(t *testing.T) {
 		"no pod":             {400, `{"node":null}`, "pod"},
 		"a pod in a list":    {400, `{"pod":[]}`, "pod"},
 		"a node as the pod":  {400, `{"pod":{"kind":"Node"}}`, "pod.kind"},
-		"a pod as the node":  {400, `{"pod":{},"node":{"kind":"Pod"}}`, "node.kind"},
-		"a node by its name": {400, `{"pod":{},"node":"n1"}`, "node"},
+		"a pod as the node":  {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":{"kind":"Pod"}}`, "node.kind"},
+		"a node by its name": {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":"n1"}`, "node"},
 		"a wrong type":       {400, `{"pod":{"status":{"phase":7}}}`, "pod.status.phase"},
-		"in the node":        {400, `{"pod":{},"node":{"status":{"conditions":{}}}}`, "node.status.conditions"},
-		"a bomb in the node": {400, `{"pod":{},"node":{"status":{"capacity":{"cpu":"1e-999999999"}}}}`, "node.status.capacity[cpu]"},
-		"an unknown field":   {400, `{"pod":{},"at":"2026-03-01T12:00:00Z"}`, "at"},
-		"no time":            {400, `{"pod":{},"now":"soon"}`, "now"},
-		"another time":       {400, `{"pod":{},"now":"2026-03-01T12:00:00Z","nodeLostSince":"yesterday"}`, "nodeLostSince"},
-		"an event's time":    {400, `{"pod":{},"events":[{"at":"noon"}]}`, "events[0].at"},
-		"no restart period":  {400, `{"pod":{},"maxContainerRestartPeriod":"10m"}`, "maxContainerRestartPeriod"},
+		"in the node":        {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":{"status":{"conditions":{}}}}`, "node.status.conditions"},
+		"a bomb in the node": {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":{"status":{"capacity":{"cpu":"1e-999999999"}}}}`, "node.status.capacity[cpu]"},
+		"an unknown field":   {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"at":"2026-03-01T12:00:00Z"}`, "at"},
+		"no time":            {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"now":"soon"}`, "now"},
+		"another time":       {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"now":"2026-03-01T12:00:00Z","nodeLostSince":"yesterday"}`, "nodeLostSince"},
+		"an event's time":    {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"events":[{"at":"noon"}]}`, "events[0].at"},
+		"no restart period":  {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"maxContainerRestartPeriod":"10m"}`, "maxContainerRestartPeriod"},
 		"deep":               {413, `{"pod":` + strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat("}", 100) + `}`, ""},
 	} {
 		var p Problem

@@ -136,6 +136,15 @@ func (p *posted) wholePod(name string, raw json.RawMessage) (*corev1.Pod, error)
 	return pod, nil
 }
 
+// runningPod is wholePod for a pod that an API server has taken, so that it has containers.
+func (p *posted) runningPod(name string, raw json.RawMessage) (*corev1.Pod, error) {
+	pod, err := p.wholePod(name, raw)
+	if err == nil && len(pod.Spec.Containers) == 0 {
+		return nil, badField(http.StatusBadRequest, name+".spec.containers", "a pod has one container at least")
+	}
+	return pod, err
+}
+
 // wholeObject decodes a v1 object of a kind; meta is the object's own.
 func wholeObject(name string, raw json.RawMessage, object any, kind string, meta *metav1.TypeMeta) error {
 	return wholeObjectOf("v1", name, raw, object, kind, meta)

@@ -22,7 +22,7 @@ func TestMisspeltFieldsAreRefused(t *testing.T) {
 		{"change", "POST", "/v1/snapshots/default@latest/changes", `{"apply":[{"apiVersion":"v1","kind":"Pod",` + misspelt[1:] + `]}`, "apply[0]." + where + "apply[0]." + alsoWhere},
 		{"admission", "POST", "/v1/pods/admission", `{"operation":"CREATE","pod":` + misspelt + `}`, "pod." + where + "pod." + alsoWhere},
 		{"lifecycle", "POST", "/v1/pods/lifecycle", `{"pod":` + misspelt + `}`, "pod." + where + "pod." + alsoWhere},
-		{"node of a lifecycle", "POST", "/v1/pods/lifecycle", `{"pod":{"metadata":{"name":"a"}},"node":{"spec":{"unschedulabel":true}}}`, "node.spec.unschedulabel: unknown field: did you mean unschedulable?"},
+		{"node of a lifecycle", "POST", "/v1/pods/lifecycle", `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":{"spec":{"unschedulabel":true}}}`, "node.spec.unschedulabel: unknown field: did you mean unschedulable?"},
 		{"termination", "POST", "/v1/pods/termination", `{"cause":"delete","pod":` + misspelt + `}`, "pod." + where + "pod." + alsoWhere},
 		{"eviction ranking", "POST", "/v1/nodes/eviction-ranking", `{"signal":"memory","pods":[{"pod":` + misspelt + `}]}`, "pods[0].pod." + where + "pods[0].pod." + alsoWhere},
 		{"priority class", "POST", "/v1/priorityclasses", `{"metadata":{"name":"high"},"valeu":1}`, "valeu: unknown field: did you mean value?"},

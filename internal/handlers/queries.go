@@ -121,6 +121,9 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 		}
 		return &Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "query-deadline", Cause: err, Detail: fmt.Sprintf("the query took longer than %s: %s", a.limits.QueryDeadline, advice)}
 	}
+	if err == nil {
+		err = a.checkCluster(r.Context(), answer.Parameters["cluster"], len(table.Rows))
+	}
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ type ReplayRequest struct {
 //	@Param		cursor		query		string	false	"cursor of the page before"
 //	@Param		after		query		int		false	"with cluster and limit alone: those with a greater seq, oldest first; 0 for the beginning"
 //	@Success	200			{object}	DecisionList
-//	@Failure	400,401,403,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/decisions [get]
 func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("after") {
@@ -67,6 +67,9 @@ func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
 	f.Limit = limit + 1
 	rows, err := a.decisions.List(r.Context(), f)
 	if err != nil {
+		return err
+	}
+	if err := a.checkCluster(r.Context(), f.Cluster, len(rows)); err != nil {
 		return err
 	}
 	list := DecisionList{Items: rows}

@@ -130,7 +130,7 @@ func (a *API) decodeBatch(body []byte, p *posted) (q replays.Request, err error)
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	BatchList
-//	@Failure	400,401,403,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays [get]
 func (a *API) listBatches(w http.ResponseWriter, r *http.Request) error {
 	items, cursor, err := jobPage(a, r, a.batches.List, func(j *replays.Job) string { return j.ID })

@@ -267,7 +267,7 @@ func checkRoute(ctx context.Context, n need, name string) error {
 		return nil
 	case name == "":
 		if !who.Grants.MaySome(n.right, "") {
-			return forbidden(n.right, "any cluster")
+			return forbidden(n.right, "at least one cluster")
 		}
 		return nil
 	}

@@ -3,6 +3,7 @@ package handlers
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
@@ -19,7 +20,10 @@ func (a *API) Router() *chi.Mux { return a.routes(nil, a.extenderRoutes, a.restR
 func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.observe, a.guard, middleware.GetHead) // probes ask by HEAD
-	r.NotFound(a.adapt(rest, func(http.ResponseWriter, *http.Request) error {
+	r.NotFound(a.adapt(rest, func(_ http.ResponseWriter, r *http.Request) error {
+		if path, cut := strings.CutSuffix(r.URL.Path, "/"); cut && len(methodsAt(r, path)) > 0 {
+			return notFound("there is nothing at this path: did you mean " + path + ", without the slash at its end?")
+		}
 		return notFound("there is nothing at this path; /docs lists what there is")
 	}))
 	r.MethodNotAllowed(a.adapt(rest, a.methodNotAllowed))
@@ -174,15 +178,20 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 	return &Error{Status: http.StatusMethodNotAllowed, Kind: "method", Detail: fmt.Sprintf("%.20s is not allowed here; allowed: %v", r.Method, allowed)}
 }
 
-// allowedMethods calls the router itself which methods the path has.
-func allowedMethods(r *http.Request) (allowed []string) {
-	c := chi.RouteContext(r.Context())
-	if c == nil || c.Routes == nil {
-		return nil
-	}
+// allowedMethods returns the methods that the path has.
+func allowedMethods(r *http.Request) []string {
 	path := r.URL.RawPath
 	if path == "" {
 		path = r.URL.Path
+	}
+	return methodsAt(r, path)
+}
+
+// methodsAt calls the router itself for the methods that a path has.
+func methodsAt(r *http.Request, path string) (allowed []string) {
+	c := chi.RouteContext(r.Context())
+	if c == nil || c.Routes == nil {
+		return nil
 	}
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		if c.Routes.Match(chi.NewRouteContext(), m, path) {

@@ -218,7 +218,7 @@ type SimulationList struct {
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	SimulationList
-//	@Failure	400,401,403,429,500,503	{object}	Problem
+//	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/simulations [get]
 func (a *API) listSimulations(w http.ResponseWriter, r *http.Request) error {
 	items, cursor, err := jobPage(a, r, a.simulations.List, func(j *simulations.Job) string { return j.ID })

@@ -75,7 +75,7 @@ func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		pod, err := p.wholePod("pod", req.Pod)
+		pod, err := p.runningPod("pod", req.Pod)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func TestPodTermination(t *testing.T) {
 		"no pod":             {`{"cause":"delete"}`, "pod"},
 		"a list":             {`{"cause":"delete","pod":[]}`, "pod"},
 		"a node":             {`{"cause":"delete","pod":{"kind":"Node"}}`, "pod.kind"},
-		"no cause":           {`{"pod":{}}`, "cause"},
+		"no cause":           {`{"pod":{"spec":{"containers":[{"name":"c"}]}}}`, "cause"},
 		"another cause":      {body(`"cause":"kill"`), "cause"},
 		"an unknown field":   {body(`"cause":"delete","grace":3`), "grace"},
 		"a wrong type":       {body(`"cause":"delete","gracePeriodSeconds":"3"`), "gracePeriodSeconds"},
@@ -118,11 +118,11 @@ func TestEvictionRanking(t *testing.T) {
 		"another signal":  {`{"signal":"cpu","pods":[]}`, "signal"},
 		"no pod":          {`{"signal":"memory","pods":[{"usage":{}}]}`, "pods[0].pod"},
 		"an unknown key":  {`{"signal":"memory","pods":[{"pod":{},"stats":{}}]}`, "pods[0].stats"},
-		"a list of usage": {`{"signal":"memory","pods":[{"pod":{}},{"pod":{},"usage":[]}]}`, "pods[1].usage"},
-		"no quantity":     {`{"signal":"memory","pods":[{"pod":{},"usage":{"memory":"much"}}]}`, "pods[0].usage.memory"},
-		"a negative one":  {`{"signal":"memory","pods":[{"pod":{},"usage":{"memory":-3}}]}`, "pods[0].usage.memory"},
-		"a bomb":          {`{"signal":"memory","pods":[{"pod":{},"usage":{"memory":"1e-999999999"}}]}`, "pods[0].usage.memory"},
-		"null":            {`{"signal":"memory","pods":[{"pod":{},"usage":{"memory":null}}]}`, "pods[0].usage.memory"},
+		"a list of usage": {`{"signal":"memory","pods":[{"pod":{"spec":{"containers":[{"name":"c"}]}}},{"pod":{"spec":{"containers":[{"name":"c"}]}},"usage":[]}]}`, "pods[1].usage"},
+		"no quantity":     {`{"signal":"memory","pods":[{"pod":{"spec":{"containers":[{"name":"c"}]}},"usage":{"memory":"much"}}]}`, "pods[0].usage.memory"},
+		"a negative one":  {`{"signal":"memory","pods":[{"pod":{"spec":{"containers":[{"name":"c"}]}},"usage":{"memory":-3}}]}`, "pods[0].usage.memory"},
+		"a bomb":          {`{"signal":"memory","pods":[{"pod":{"spec":{"containers":[{"name":"c"}]}},"usage":{"memory":"1e-999999999"}}]}`, "pods[0].usage.memory"},
+		"null":            {`{"signal":"memory","pods":[{"pod":{"spec":{"containers":[{"name":"c"}]}},"usage":{"memory":null}}]}`, "pods[0].usage.memory"},
 	} {
 		var p Problem
 		h.want(400, &p, "POST", at, c.body)

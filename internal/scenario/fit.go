@@ -99,7 +99,8 @@ func (q *FitQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if isNull(q.Pod) {
 		return nil, decision.Errorf(decision.Malformed, "pod", "want a pod, or a workload with a pod template")
 	}
-	pod, err := s.Editor.Pod(s.View, "pod", q.Pod)
+	_, one := ReplicasIn(q.Pod) // the answer is how many of them
+	pod, err := s.Editor.Pod(s.View, "pod", one)
 	if err != nil {
 		return nil, err
 	}

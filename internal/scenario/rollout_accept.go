@@ -25,7 +25,7 @@ func (r *rollout) accept(s *Stage, v *cluster.View, q *RolloutQuestion) (err err
 	if json.Unmarshal(q.Deployment, &head) != nil || head.Kind != "Deployment" {
 		return decision.Errorf(decision.Malformed, "deployment", "want a Deployment of apps/v1")
 	}
-	_, one := replicasIn(q.Deployment)
+	_, one := ReplicasIn(q.Deployment)
 	if r.pod, err = s.Editor.Pod(v, "deployment", one); err != nil {
 		return err
 	}

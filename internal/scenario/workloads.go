@@ -19,7 +19,7 @@ func (d *Editor) arrive(ctx context.Context, v *cluster.View, field string, list
 		if isNull(w.Pod) {
 			return nil, decision.Errorf(decision.Malformed, at+".pod", "want a pod, or a workload with a pod template")
 		}
-		n, raw := replicasIn(w.Pod)
+		n, raw := ReplicasIn(w.Pod)
 		pod, err := d.Pod(v, at+".pod", raw)
 		if err != nil {
 			return nil, err
@@ -52,15 +52,18 @@ func replicate(v *cluster.View, pod *corev1.Pod, n int, out []Arrival) []Arrival
 	return out
 }
 
-// replicasIn returns how many pods a workload wants at a time, and the workload without the
+// ReplicasIn returns how many pods a workload wants at a time, and the workload without the
 // numbers: all of them are meant, not one. Without a number it is one. A Job runs no more than it
 // has to complete (pkg/controller/job/job_controller.go manageJob), and a CronJob is one Job.
-func replicasIn(raw json.RawMessage) (int, json.RawMessage) {
+func ReplicasIn(raw json.RawMessage) (int, json.RawMessage) {
 	var head struct {
 		Kind string `json:"kind"`
 	}
 	_ = json.Unmarshal(raw, &head) // the decoder names what is wrong
-	if head.Kind == "CronJob" {
+	switch head.Kind {
+	case "", "Pod":
+		return 1, raw
+	case "CronJob":
 		return replicasAt(raw, "spec", "jobTemplate", "spec")
 	}
 	return replicasAt(raw, "spec")
