@@ -229,8 +229,8 @@ func New(o Options) (*API, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	a := &API{
-		binder: guardedBinder{o.Binder}, batches: guardedReplays{o.Replays},
-		simulations: guardedSimulations{o.Simulations}, queries: o.Queries, callers: o.Callers, accessLog: o.AccessLog,
+		binder: guardedBinder{o.Binder}, batches: guardReplays(o.Replays),
+		simulations: guardSimulations(o.Simulations), queries: o.Queries, callers: o.Callers, accessLog: o.AccessLog,
 		profiles: o.ParseProfiles, checks: o.Checks, notes: o.Notes,
 		withDeadline: context.WithDeadline,
 		limits:       o.Limits, log: o.Log, tracer: o.Tracer, scrape: o.Metrics,

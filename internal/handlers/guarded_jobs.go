@@ -9,60 +9,86 @@ import (
 	"berth/internal/store"
 )
 
-// guardedReplays checks the cluster of each batch replay.
-type guardedReplays struct{ all Replays }
+// jobCalls are the calls about jobs J, which questions Q start.
+type jobCalls[Q, J any] interface {
+	Start(ctx context.Context, q Q) (J, error)
+	Get(ctx context.Context, id string) (J, error)
+	List(ctx context.Context, cluster, before string, limit int) ([]J, error)
+	Cancel(ctx context.Context, id string) (J, error)
+	Delete(ctx context.Context, id string) error
+}
 
-func (g guardedReplays) Start(ctx context.Context, q replays.Request) (*replays.Job, error) {
-	if err := mayIn(ctx, q.Cluster); err != nil {
-		return nil, err
+// guardedJobs checks the cluster of each job.
+type guardedJobs[Q, J any] struct {
+	all  jobCalls[Q, J]
+	kind string // as messages name a job
+	in   func(Q) (cluster string)
+	of   func(J) (id, cluster string)
+}
+
+func (g guardedJobs[Q, J]) Start(ctx context.Context, q Q) (j J, err error) {
+	if err := mayIn(ctx, g.in(q)); err != nil {
+		return j, err
 	}
 	return g.all.Start(ctx, q)
 }
 
-func (g guardedReplays) Get(ctx context.Context, id string) (*replays.Job, error) {
+func (g guardedJobs[Q, J]) Get(ctx context.Context, id string) (none J, err error) {
 	j, err := g.all.Get(ctx, id)
-	if err == nil && !sees(ctx, j.Cluster, "") {
-		return nil, fmt.Errorf("batch replay %s: %w", id, store.ErrNotFound)
+	if err != nil {
+		return none, err
 	}
-	return j, err
+	if _, cluster := g.of(j); !sees(ctx, cluster, "") {
+		return none, fmt.Errorf("%s %s: %w", g.kind, id, store.ErrNotFound)
+	}
+	return j, nil
 }
 
-func (g guardedReplays) List(ctx context.Context, name, before string, limit int) ([]*replays.Job, error) {
-	return jobsOf(ctx, name, before, limit, g.all.List, func(j *replays.Job) (string, string) { return j.ID, j.Cluster })
-}
-
-// jobsOf lists the jobs that the caller may see.
-func jobsOf[J any](ctx context.Context, name, before string, limit int, list func(ctx context.Context, name, before string, limit int) ([]J, error), of func(J) (id, cluster string)) ([]J, error) {
+func (g guardedJobs[Q, J]) List(ctx context.Context, name, before string, limit int) ([]J, error) {
 	if name != "" {
 		if err := mayIn(ctx, name); err != nil {
 			return nil, err
 		}
 	}
 	passes := func(j *J) bool {
-		_, at := of(*j)
-		return sees(ctx, at, "")
+		_, cluster := g.of(*j)
+		return sees(ctx, cluster, "")
 	}
 	return visible(limit, passes, func() ([]J, error) {
-		page, err := list(ctx, name, before, limit)
+		page, err := g.all.List(ctx, name, before, limit)
 		if len(page) > 0 {
-			before, _ = of(page[len(page)-1])
+			before, _ = g.of(page[len(page)-1])
 		}
 		return page, err
 	})
 }
 
-func (g guardedReplays) Cancel(ctx context.Context, id string) (*replays.Job, error) {
+func (g guardedJobs[Q, J]) Cancel(ctx context.Context, id string) (none J, err error) {
 	if _, err := g.Get(ctx, id); err != nil {
-		return nil, err
+		return none, err
 	}
 	return g.all.Cancel(ctx, id)
 }
 
-func (g guardedReplays) Delete(ctx context.Context, id string) error {
+func (g guardedJobs[Q, J]) Delete(ctx context.Context, id string) error {
 	if _, err := g.Get(ctx, id); err != nil {
 		return err
 	}
 	return g.all.Delete(ctx, id)
+}
+
+// guardedReplays checks the cluster of each batch replay.
+type guardedReplays struct {
+	guardedJobs[replays.Request, *replays.Job]
+	all Replays
+}
+
+func guardReplays(all Replays) guardedReplays {
+	return guardedReplays{guardedJobs[replays.Request, *replays.Job]{
+		all: all, kind: "batch replay",
+		in: func(q replays.Request) string { return q.Cluster },
+		of: func(j *replays.Job) (id, cluster string) { return j.ID, j.Cluster },
+	}, all}
 }
 
 func (g guardedReplays) Differences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*replays.Difference, error) {
@@ -72,38 +98,10 @@ func (g guardedReplays) Differences(ctx context.Context, id string, after store.
 	return g.all.Differences(ctx, id, after, limit)
 }
 
-// guardedSimulations checks the cluster of each job.
-type guardedSimulations struct{ all Simulations }
-
-func (g guardedSimulations) Start(ctx context.Context, q *simulations.Question) (*simulations.Job, error) {
-	if err := mayIn(ctx, q.Cluster); err != nil {
-		return nil, err
+func guardSimulations(all Simulations) Simulations {
+	return guardedJobs[*simulations.Question, *simulations.Job]{
+		all: all, kind: "job",
+		in: func(q *simulations.Question) string { return q.Cluster },
+		of: func(j *simulations.Job) (id, cluster string) { return j.ID, j.Cluster },
 	}
-	return g.all.Start(ctx, q)
-}
-
-func (g guardedSimulations) Get(ctx context.Context, id string) (*simulations.Job, error) {
-	j, err := g.all.Get(ctx, id)
-	if err == nil && !sees(ctx, j.Cluster, "") {
-		return nil, fmt.Errorf("job %s: %w", id, store.ErrNotFound)
-	}
-	return j, err
-}
-
-func (g guardedSimulations) List(ctx context.Context, name, before string, limit int) ([]*simulations.Job, error) {
-	return jobsOf(ctx, name, before, limit, g.all.List, func(j *simulations.Job) (string, string) { return j.ID, j.Cluster })
-}
-
-func (g guardedSimulations) Cancel(ctx context.Context, id string) (*simulations.Job, error) {
-	if _, err := g.Get(ctx, id); err != nil {
-		return nil, err
-	}
-	return g.all.Cancel(ctx, id)
-}
-
-func (g guardedSimulations) Delete(ctx context.Context, id string) error {
-	if _, err := g.Get(ctx, id); err != nil {
-		return err
-	}
-	return g.all.Delete(ctx, id)
 }

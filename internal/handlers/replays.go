@@ -13,11 +13,7 @@ import (
 
 // Replays is what the API needs of batch replays; *replays.Jobs is one.
 type Replays interface {
-	Start(ctx context.Context, q replays.Request) (*replays.Job, error)
-	Get(ctx context.Context, id string) (*replays.Job, error)
-	List(ctx context.Context, cluster, before string, limit int) ([]*replays.Job, error)
-	Cancel(ctx context.Context, id string) (*replays.Job, error)
-	Delete(ctx context.Context, id string) error
+	jobCalls[replays.Request, *replays.Job]
 	Differences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*replays.Difference, error)
 }
 

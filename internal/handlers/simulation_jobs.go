@@ -25,13 +25,7 @@ import (
 
 // Simulations is what the API needs of the jobs of questions about what comes next;
 // *simulations.Jobs is one.
-type Simulations interface {
-	Start(ctx context.Context, q *simulations.Question) (*simulations.Job, error)
-	Get(ctx context.Context, id string) (*simulations.Job, error)
-	List(ctx context.Context, cluster, before string, limit int) ([]*simulations.Job, error)
-	Cancel(ctx context.Context, id string) (*simulations.Job, error)
-	Delete(ctx context.Context, id string) error
-}
+type Simulations = jobCalls[*simulations.Question, *simulations.Job]
 
 // simulationWait is how long POST /v1/simulations waits unless told.
 const simulationWait = 2 * time.Second
