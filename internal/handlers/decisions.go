@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
@@ -176,14 +177,15 @@ func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Questio
 		return err
 	}
 	q.Pod, q.Like, q.PodJSON, err = p.pods.Decode(text)
-	wraps := err == nil && state.Wraps(q.Pod)
-	if wraps {
-		for _, e := range state.AmountErrors(q.Pod) {
-			p.warnings = append(p.warnings, at+"."+e.Field+": "+e.Detail+"; it wraps, as in kube-scheduler, and the nodes are judged by what is left")
-		}
+	var large field.ErrorList
+	if err == nil {
+		large = state.AmountErrors(q.Pod)
+	}
+	for _, e := range large {
+		p.warnings = append(p.warnings, at+"."+e.Field+": "+e.Detail+"; it wraps, as in kube-scheduler, and the nodes are judged by what is left")
 	}
 	// A few of those that may be: what never comes again would take twice the time.
-	if q.Like != nil && !wraps && p.mode == fieldsStrict && at == name && rand.IntN(8) == 0 {
+	if q.Like != nil && len(large) == 0 && p.mode == fieldsStrict && at == name && rand.IntN(8) == 0 {
 		p.pods.Remember(raw, q.Pod, q.Like, q.PodJSON)
 	}
 	return inField(at, err)

@@ -25,6 +25,30 @@ func tooLarge(name corev1.ResourceName, q *resource.Quantity) bool {
 	return q.Cmp(mostUnit) > 0
 }
 
+// plenty is an amount so small that even the sum of a pod's containers fits.
+var plenty = *resource.NewQuantity(1<<40, resource.DecimalSI)
+
+// modest reports whether each amount of a pod is small, as in nearly all pods: AmountErrors has
+// nothing to name then.
+func modest(pod *corev1.Pod) bool {
+	large := func(amounts corev1.ResourceList) bool {
+		for _, q := range amounts {
+			if q.Cmp(plenty) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			if large(list[i].Resources.Requests) {
+				return false
+			}
+		}
+	}
+	return !large(pod.Spec.Overhead) && (pod.Spec.Resources == nil || !large(pod.Spec.Resources.Requests))
+}
+
 // AmountErrors names the amounts of a pod or a node that do not fit 64 bits in their unit: each by
 // itself, and the sum of a pod's containers. A ledger must refuse them, since no apiserver does it.
 // Decisions overflow as kube-scheduler does.
@@ -41,6 +65,9 @@ func AmountErrors(o any) (errs field.ErrorList) {
 		list(field.NewPath("status", "allocatable"), o.Status.Allocatable)
 		list(field.NewPath("status", "capacity"), o.Status.Capacity)
 	case *corev1.Pod:
+		if modest(o) {
+			return nil
+		}
 		spec := field.NewPath("spec")
 		sum := corev1.ResourceList{}
 		add := func(amounts corev1.ResourceList) {
@@ -75,26 +102,4 @@ func AmountErrors(o any) (errs field.ErrorList) {
 		}
 	}
 	return errs
-}
-
-// plenty is an amount so small that even the sum of a pod's containers fits.
-var plenty = *resource.NewQuantity(1<<40, resource.DecimalSI)
-
-// Wraps reports whether AmountErrors has errors for a pod, cheaply for nearly all pods.
-func Wraps(pod *corev1.Pod) bool {
-	large := func(amounts corev1.ResourceList) bool {
-		for _, q := range amounts {
-			if q.Cmp(plenty) > 0 {
-				return true
-			}
-		}
-		return false
-	}
-	some := large(pod.Spec.Overhead) || pod.Spec.Resources != nil && large(pod.Spec.Resources.Requests)
-	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
-		for i := range list {
-			some = some || large(list[i].Resources.Requests)
-		}
-	}
-	return some && len(AmountErrors(pod)) > 0
 }

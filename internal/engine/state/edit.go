@@ -278,7 +278,7 @@ func (e *Edit) putNode(in *corev1.Node) {
 	_, had := set.byName[in.Name]
 	row := set.put(compileNode(e.scalarIDs(), in))
 	if e.s.use.block(int(row)>>blockBits) != nil {
-		e.weigh(int(row))
+		e.s.use.own(e.id, int(row)>>blockBits).weigh(e.s.nodes, int(row))
 	}
 	if had {
 		return

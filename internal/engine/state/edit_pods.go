@@ -110,14 +110,15 @@ func (e *Edit) count(p *Pod, sign int64) {
 	if e.inPlace {
 		e.rows = append(e.rows, p.Row)
 	}
-	u := &e.s.use.own(e.id, row>>blockBits).of[row&(BlockSize-1)]
+	b := e.s.use.own(e.id, row>>blockBits)
+	u := &b.of[row&(BlockSize-1)]
 	u.CPU += sign * c.Request.CPU
 	u.Memory += sign * c.Request.Memory
 	u.Ephemeral += sign * c.Request.Ephemeral
 	u.NonZeroCPU += sign * c.NonZeroCPU
 	u.NonZeroMem += sign * c.NonZeroMem
 	u.Pods += int32(sign)
-	e.weigh(row)
+	b.weigh(e.s.nodes, row)
 	for _, sc := range c.Request.Scalars {
 		at := e.s.scalar.edit(e.id, int(sc.ID))
 		*at = (*at).add(e.id, row, sign*sc.N)

@@ -194,6 +194,6 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		}
 	}
 	p.Grace = podlife.GracePeriod(in)
-	p.Wraps = Wraps(in)
+	p.Wraps = len(AmountErrors(in)) > 0
 	return p, nil
 }

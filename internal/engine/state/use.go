@@ -88,8 +88,8 @@ func (s *State) LeastLeft(row int) *Left {
 }
 
 // weigh brings what is worked out from a row's sum up to date.
-func (e *Edit) weigh(row int) {
-	b, set, first := e.s.use.own(e.id, row>>blockBits), e.s.nodes, row&^(BlockSize-1)
+func (b *useBlock) weigh(set *NodeSet, row int) {
+	first := row &^ (BlockSize - 1)
 	b.of[row-first].weigh(&set.capacity[row])
 	least := &b.least
 	*least = Left{Amount{math.MaxInt64, math.MaxInt64, math.MaxInt64}, math.MaxInt64}
