@@ -29,7 +29,7 @@ var imports = map[string][]string{
 	"berth/internal/engine/digest":           {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/footprint":        {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/preemption":       {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/podlife"},
-	"berth/internal/engine/incremental":      {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest"},
+	"berth/internal/engine/incremental":      {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/engine/explain"},
 	"berth/internal/engine/explain":          {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/engine/preemption"},
 	"berth/internal/engine/state":            {"berth/internal/kubeobj", "berth/internal/podlife"},
 	"berth/internal/engine/rules":            {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preemption", "berth/internal/engine/devices"},

@@ -7,7 +7,7 @@ import "berth/internal/jsonscan"
 func (d *Decision) WriteMembers(w *jsonscan.Writer) {
 	d.WriteHead(w)
 	jsonscan.OptObjects(w, `,"nodes":`, d.Nodes, WriteVerdict)
-	d.WriteLists(w)
+	d.WriteLists(w, nil)
 	d.WriteEnd(w)
 }
 
@@ -21,8 +21,9 @@ func (d *Decision) WriteHead(w *jsonscan.Writer) {
 	w.OptTexts(`,"gates":`, d.Gates)
 }
 
-// WriteLists writes the members behind the nodes, up to those that depend on the chosen one.
-func (d *Decision) WriteLists(w *jsonscan.Writer) {
+// WriteLists writes the members behind the nodes, up to those that depend on the chosen one. best
+// writes that member, nil where the decision has it.
+func (d *Decision) WriteLists(w *jsonscan.Writer, best func(*jsonscan.Writer)) {
 	w.OptInt(`,"nodesOmitted":`, int64(d.NodesOmitted))
 	w.Int(`,"counts":{"nodes":`, int64(d.Counts.Nodes))
 	w.Int(`,"feasible":`, int64(d.Counts.Feasible))
@@ -33,7 +34,11 @@ func (d *Decision) WriteLists(w *jsonscan.Writer) {
 		w.Text(`,"reason":`, f.Reason)
 		w.Int(`,"nodes":`, int64(f.Nodes))
 	})
-	w.OptTexts(`,"best":`, d.Best)
+	if best != nil {
+		best(w)
+	} else {
+		w.OptTexts(`,"best":`, d.Best)
+	}
 	w.OptRef(`,"margin":`, d.Margin)
 	jsonscan.OptValues(w, `,"topologySpread":`, d.Spread)
 	if d.Preemption != nil {

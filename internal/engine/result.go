@@ -48,6 +48,8 @@ type Result struct {
 	Digest string
 	// Hashes is what package digest keeps of earlier results of the kind of pod; nil for nothing.
 	Hashes any
+	// Verdicts is what package explain keeps of them; nil for nothing.
+	Verdicts any
 
 	run       Runner
 	shared    map[any]any // what Shared keeps; nil: nothing

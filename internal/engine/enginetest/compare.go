@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/internal/jsonscan"
 )
 
 // Seeds returns how many random cases a test goes through: n, or what
@@ -48,7 +49,8 @@ func Fresh(t testing.TB, objects ...any) *state.State {
 // DecideFunc is what engine.Decide and Decider.Decide have in common.
 type DecideFunc func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)
 
-// Everything is all that can be read off an answer, as text.
+// Everything is all that can be read off an answer, as text. It checks that Encode writes the
+// answer as Decision and WriteMembers do.
 func Everything(t testing.TB, decide DecideFunc, s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) string {
 	t.Helper()
 	r, err := decide(s, pod, p, o)
@@ -63,6 +65,11 @@ func Everything(t testing.TB, decide DecideFunc, s *state.State, pod *corev1.Pod
 	raw, err := json.Marshal([]any{digest.Of(r), explain.Decision(r, engine.ExplainFull), explain.TopScores(r, 5), explain.RejectedNames(r, 4), explain.Failures(r), totals, r.Top, r.Scored})
 	if err != nil {
 		t.Fatal(err)
+	}
+	var w jsonscan.Writer
+	explain.Decision(r, engine.ExplainFailures).WriteMembers(&w)
+	if _, e := explain.Encode(r, engine.ExplainFailures); string(e.Append(nil)) != string(w.JSON) {
+		t.Errorf("%s: encoded\n%s\nwritten\n%s", pod.Name, e.Append(nil), w.JSON)
 	}
 	return string(raw)
 }

@@ -22,6 +22,9 @@ func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
 		level = engine.ExplainNone
 	}
 	d := ofKind(r, level)
+	if r.Outcome == engine.Scheduled {
+		d.Best = best(r)
+	}
 	if level != engine.ExplainNone && listsNodes(r) {
 		writeNodes(r, d, level)
 	}
@@ -45,7 +48,7 @@ func listsNodes(r *engine.Result) bool {
 	return r.Outcome != engine.Gated && r.Query.Options.Victims == nil
 }
 
-// ofKind writes what does not depend on which of equal nodes was chosen, but for the list of nodes.
+// ofKind writes what does not depend on which of equal nodes was chosen, but for lists of nodes.
 func ofKind(r *engine.Result, level engine.Explain) *engine.Decision {
 	q := r.Query
 	d := &engine.Decision{
@@ -54,7 +57,6 @@ func ofKind(r *engine.Result, level engine.Explain) *engine.Decision {
 		Failures: Failures(r), NotEvaluated: notEvaluated(q),
 	}
 	if r.Outcome == engine.Scheduled {
-		d.Best = best(r)
 		if second, ok := r.Second(); ok {
 			margin := r.Top - second
 			d.Margin = &margin

@@ -35,6 +35,9 @@ func (k *encodedKind) bytes() int {
 	return 1024 + cap(k.verdicts) + cap(k.lists) + 24*cap(k.names)
 }
 
+// verdictBytes is about the JSON of a verdict on a node.
+const verdictBytes = 300
+
 // The levels at which decisions are encoded: the others list all nodes.
 type (
 	encodedNone     struct{}
@@ -42,12 +45,8 @@ type (
 )
 
 // Encode writes a result at a level as Decision does, but for the lists of nodes, which are in the
-// JSON alone. It returns nil at levels that list all nodes, and for a result that is not kept:
-// parts that no other answer shares cost more than Decision and WriteMembers.
+// JSON alone. It returns nil at levels that list all nodes.
 func Encode(r *engine.Result, level engine.Explain) (*engine.Decision, *Encoded) {
-	if !r.Kept() {
-		return nil, nil
-	}
 	var key any = encodedNone{}
 	switch level {
 	case engine.ExplainNone, engine.ExplainGroups:
@@ -103,12 +102,12 @@ func encodeKind(r *engine.Result, level engine.Explain) *encodedKind {
 	if level != engine.ExplainNone && listsNodes(r) {
 		k.best = r.BestRows(bestListed)
 		listed := listedOfKind(r, k.best)
-		k.names = make([]string, 0, listed.Count())
-		var v engine.NodeVerdict
+		n := listed.Count()
+		k.names, k.starts = make([]string, 0, n), make([]int, 0, n+1)
+		w.JSON = make([]byte, 0, verdictBytes*n)
 		for row := range r.Nodes().ByName(listed) {
-			v = Verdict(r, row)
-			k.names, k.starts = append(k.names, v.Name), append(k.starts, len(w.JSON))
-			jsonscan.Object(w, &v, engine.WriteVerdict)
+			k.names, k.starts = append(k.names, r.Nodes().Node(row).Name), append(k.starts, len(w.JSON))
+			writeVerdict(w, r, row)
 			w.JSON = append(w.JSON, ',')
 		}
 		if lastListed(r, k.best) >= 0 {
@@ -118,13 +117,25 @@ func encodeKind(r *engine.Result, level engine.Explain) *encodedKind {
 	}
 	k.verdicts = w.JSON
 	k.starts = append(k.starts, len(k.verdicts))
-	w.JSON = make([]byte, 0, 512+16*len(d.Best))
+	w.JSON = make([]byte, 0, 512+16*r.Best.Count())
 	if len(k.names)+more > 0 {
 		w.JSON = append(w.JSON, ']')
 	}
-	d.WriteLists(w)
+	d.WriteLists(w, func(w *jsonscan.Writer) { writeBest(w, r) })
 	k.lists, k.err = w.JSON, w.Err
-	d.Best, d.Spread, d.Preemption = nil, nil, nil
+	d.Spread, d.Preemption = nil, nil
 	k.decision = *d
 	return k
+}
+
+// writeBest writes what best returns.
+func writeBest(w *jsonscan.Writer, r *engine.Result) {
+	label := `,"best":`
+	switch {
+	case r.Outcome != engine.Scheduled:
+	case r.Scored && r.Row >= 0:
+		w.JSON = r.Nodes().AppendNames(append(w.JSON, label...), r.Best)
+	default:
+		w.OptTexts(label, best(r))
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
+	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 )
 
@@ -53,6 +54,7 @@ type learned struct {
 	sums     []int32           // what they add to the totals, by row
 	tops     tops              // of sums
 	summed   bool              // both are up to date, but for the rows that changed
+	verdicts explain.Memory    // which grows behind the decision, as hashes
 
 	// Of the decision at hand: the rows that changed, all if whole; of these, the rows that pass
 	// the filters that are up to date; how many filters and scorers are.
@@ -102,6 +104,7 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 		if !m.reached {
 			copy(m.changed, q.Nodes.Alive())
 		}
+		m.verdicts.Forget(m.changed)
 	}
 	m.rows = q.Bits()
 	copy(m.rows, m.changed)
@@ -161,7 +164,7 @@ func (m *memo) finish(q *engine.Query) error {
 
 // size is about how many bytes the memo holds.
 func (m *memo) size() int {
-	n := 2048 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes() + m.hashes.Bytes()
+	n := 2048 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes() + m.hashes.Bytes() + m.verdicts.Bytes()
 	if r := m.kept.result; r != nil {
 		n += keptBytes + r.Bytes()
 	}

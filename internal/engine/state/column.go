@@ -1,6 +1,9 @@
 package state
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // nodeMemo caches what is derived from the nodes on demand. It is bounded and changes no result.
 type nodeMemo struct {
@@ -11,6 +14,7 @@ type nodeMemo struct {
 	terms       map[string]Bits
 	termBytes   int
 	reach       map[any]*Reach // of volumes and pools of storage, by their selector
+	names       atomic.Pointer[nameList]
 }
 
 // Bounds of a nodeMemo. Callers choose the keys, so a bound on the number of entries is not enough.
@@ -50,6 +54,7 @@ func (s *State) DropMemos() {
 	m.dropColumns()
 	clear(m.terms)
 	m.termBytes, m.reach = 0, nil
+	m.names.Store(nil)
 }
 
 func (m *nodeMemo) dropColumns() {
