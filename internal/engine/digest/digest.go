@@ -79,6 +79,39 @@ func (f Form) Append(b []byte, r *engine.Result) []byte {
 	b = append(append(b, "berth-answer-"...), '0'+byte(f))
 	b = AppendText(b, string(r.Outcome))
 	b = AppendText(b, r.Node())
+	if r.Kept() {
+		b = append(b, engine.SharedByKind(r, kindKey(f), func() ([]byte, int) {
+			of := f.appendKind(nil, r)
+			return of, len(of)
+		})...)
+	} else {
+		b = f.appendKind(b, r)
+	}
+	b = appendPostFilter(b, r)
+	for _, v := range r.Volumes() {
+		b = AppendText(append(b, 'v'), v.Claim)
+		b = AppendText(b, v.Volume)
+		b = AppendText(b, v.Provision)
+	}
+	for _, d := range r.Devices() {
+		b = append(b, 'd')
+		for _, s := range []string{d.Claim, d.Request, d.Driver, d.Pool, d.Device} {
+			b = AppendText(b, s)
+		}
+	}
+	if r.HeldBack != "" {
+		b = AppendText(append(b, 'h'), r.HeldBack)
+	}
+	// A new part of an answer gets its section here, with a mark of its own, and writes nothing
+	// where it is absent.
+	return b
+}
+
+// kindKey is what SharedByKind keeps the sections of appendKind by.
+type kindKey Form
+
+// appendKind encodes what does not depend on which of equal nodes was chosen.
+func (f Form) appendKind(b []byte, r *engine.Result) []byte {
 	b = append(b, r.Query.Nodes.NamesDigest()...)
 	for _, g := range r.Gates {
 		b = AppendText(append(b, 'g'), g)
@@ -113,23 +146,6 @@ func (f Form) Append(b []byte, r *engine.Result) []byte {
 			}
 		}
 	}
-	b = appendPostFilter(b, r)
-	for _, v := range r.Volumes() {
-		b = AppendText(append(b, 'v'), v.Claim)
-		b = AppendText(b, v.Volume)
-		b = AppendText(b, v.Provision)
-	}
-	for _, d := range r.Devices() {
-		b = append(b, 'd')
-		for _, s := range []string{d.Claim, d.Request, d.Driver, d.Pool, d.Device} {
-			b = AppendText(b, s)
-		}
-	}
-	if r.HeldBack != "" {
-		b = AppendText(append(b, 'h'), r.HeldBack)
-	}
-	// A new part of an answer gets its section here, with a mark of its own, and writes nothing
-	// where it is absent.
 	return b
 }
 
