@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -153,30 +154,28 @@ func (r *Replay) Validate() error {
 	return validateText("replay", r.ID, r.Cluster, r.Profile, r.Reason)
 }
 
-// Cutter cuts revisions with their counts, given in order, into parts of about
-// size decisions.
-type Cutter struct {
-	Cluster string
-	Size    int64
-	Parts   []*ReplayPart
-}
-
-// Add takes the next revision.
-func (c *Cutter) Add(revision, count int64) {
-	if n := len(c.Parts); n > 0 && c.Parts[n-1].Total < c.Size {
-		c.Parts[n-1].Last = revision
-		c.Parts[n-1].Total += count
-		return
+// CutReplay cuts the decisions of a window into parts. end returns the revision behind after at
+// which a part has enough, or the greatest number; count counts the decisions of revisions behind
+// after up to last, and tells their first and last revision.
+func CutReplay(cluster string, end func(after int64) (last int64, err error), count func(after, last int64) (first, end, n int64, err error)) ([]*ReplayPart, error) {
+	var parts []*ReplayPart
+	for after := int64(-1); after < math.MaxInt64; {
+		last, err := end(after)
+		if err != nil {
+			return nil, err
+		}
+		first, end, n, err := count(after, last)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			parts = append(parts, &ReplayPart{
+				Cluster: cluster, Number: len(parts), First: first, Last: end, State: ReplayQueued, ReplayCounts: ReplayCounts{Total: n},
+			})
+		}
+		after = last
 	}
-	c.Part(revision, revision, count)
-}
-
-// Part adds a part.
-func (c *Cutter) Part(first, last, total int64) {
-	c.Parts = append(c.Parts, &ReplayPart{
-		Cluster: c.Cluster, Number: len(c.Parts), First: first, Last: last, State: ReplayQueued,
-		ReplayCounts: ReplayCounts{Total: total},
-	})
+	return parts, nil
 }
 
 // CheckEnd refuses to end a job as anything but cancelled or failed.

@@ -4,12 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
+
+	"github.com/jackc/pgx/v5"
 )
+
+// planned are the decisions to plan with, which an index has in the order of revisions.
+const planned = ` FROM decisions WHERE cluster = $1 AND revision > $2 AND revision <= $3 AND created_at >= $4 AND created_at < $5`
 
 // PlanReplay implements store.Replays.
 func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*store.ReplayPart, error) {
@@ -18,27 +25,25 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 		return nil, err
 	}
 	defer done()
-	const query = `SELECT revision, count(*) FROM decisions WHERE cluster = $1 AND created_at >= $2 AND created_at < $3 GROUP BY revision ORDER BY revision`
-	rows, err := s.pool.Query(ctx, query, cluster, ceilMicro(since), ceilMicro(until))
-	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
+	row := func(query string, after, last int64, more ...any) pgx.Row {
+		return s.pool.QueryRow(ctx, query, append([]any{cluster, after, last, ceilMicro(since), ceilMicro(until)}, more...)...)
 	}
-	c := store.Cutter{Cluster: cluster, Size: size}
-	err = each(rows, func() error {
-		var revision, n int64
-		if err := rows.Scan(&revision, &n); err != nil {
-			return err
+	parts, err := store.CutReplay(cluster, func(after int64) (last int64, err error) {
+		last = math.MaxInt64
+		err = row(`SELECT revision`+planned+` ORDER BY revision LIMIT 1 OFFSET $6`, after, last, size-1).Scan(&last)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return last, nil
 		}
-		c.Add(revision, n)
-		return nil
+		return last, err
+	}, func(after, last int64) (first, end, n int64, err error) {
+		err = row(`SELECT coalesce(min(revision), 0), coalesce(max(revision), 0), count(*)`+planned, after, last).Scan(&first, &end, &n)
+		return first, end, n, err
 	})
-	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
-	}
-	return c.Parts, nil
+	return parts, s.toStoreErr(ctx, err)
 }
 
-var sqlReplayDecisions = `SELECT ` + lists.Replayed.Select() + ` FROM decisions d` + withStamp + `
+// sqlReplayDecisions reads the stamps' numbers only: the stamps themselves are a handful.
+var sqlReplayDecisions = `SELECT ` + lists.ReplayedOwn.Select() + `, d.stamp FROM decisions d
 WHERE d.cluster = $1 AND d.revision >= $2 AND d.revision <= $3 AND d.created_at >= $4 AND d.created_at < $5
   AND (d.revision, d.created_at, d.id) > ($6, $7, $8)
 ORDER BY d.revision, d.created_at, d.id LIMIT $9`
@@ -55,26 +60,57 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	if err != nil {
 		return s.toStoreErr(ctx, err)
 	}
-	size := 0
+	list, stamped := make([]*store.Decision, 0, limit), make([]int32, 0, limit)
 	var room lists.Room[store.Decision]
-	var row store.Decision
-	targets := lists.Replayed.Targets(&row)
+	row, stamp, size := store.Decision{Cluster: q.Cluster}, int32(0), 0
+	targets := append(lists.ReplayedOwn.Targets(&row), &stamp)
 	err = each(rows, func() error {
 		if size > store.PageBytes {
 			return errEnough
 		}
-		row = store.Decision{Cluster: q.Cluster}
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		d := room.Keep(&row)
-		size += len(d.Input)
-		return f(d)
-	})
-	if errors.Is(err, errEnough) {
+		list, stamped = append(list, room.Keep(&row)), append(stamped, stamp)
+		size += len(row.Input)
 		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return s.toStoreErr(ctx, err)
 	}
-	return s.toStoreErr(ctx, err)
+	stamps, err := s.stampsOf(ctx, stamped)
+	if err != nil {
+		return s.toStoreErr(ctx, err)
+	}
+	for i, d := range list {
+		t := stamps[stamped[i]]
+		d.ProfileDigest, d.Engine, d.Semantics = t[0], t[1], t[2]
+		if err := f(d); err != nil {
+			return s.toStoreErr(ctx, err)
+		}
+	}
+	return nil
+}
+
+// stampsOf reads which profile, engine and semantics answered, by the stamps' numbers. One that is
+// missing hides no decision.
+func (s *Store) stampsOf(ctx context.Context, numbers []int32) (map[int32][3]string, error) {
+	numbers = slices.Compact(slices.Sorted(slices.Values(numbers)))
+	stamps := make(map[int32][3]string, len(numbers))
+	if len(numbers) == 0 {
+		return stamps, nil
+	}
+	rows, err := s.pool.Query(ctx, `SELECT id, profile_digest, engine, semantics FROM stamps WHERE id = ANY ($1)`, numbers)
+	if err != nil {
+		return nil, err
+	}
+	return stamps, each(rows, func() error {
+		var id int32
+		var t [3]string
+		err := rows.Scan(&id, &t[0], &t[1], &t[2])
+		stamps[id] = t
+		return err
+	})
 }
 
 // ReplayDifferences implements store.Replays.
@@ -120,14 +156,16 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 		return nil, s.toStoreErr(ctx, err)
 	}
 	list, size := make([]*store.ReplayChange, 0, limit), 0
+	var room lists.Room[store.ReplayChange]
+	var row store.ReplayChange
+	targets := []any{&row.Number, &row.Digest, &row.Change}
 	err = each(rows, func() error {
 		if size > store.PageBytes {
 			return errEnough
 		}
-		var c store.ReplayChange
-		list = append(list, &c)
-		err := rows.Scan(&c.Number, &c.Digest, &c.Change)
-		size += len(c.Change)
+		err := rows.Scan(targets...)
+		list = append(list, room.Keep(&row))
+		size += len(row.Change)
 		return err
 	})
 	if errors.Is(err, errEnough) {

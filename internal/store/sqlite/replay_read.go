@@ -23,26 +23,21 @@ func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until tim
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	c := store.Cutter{Cluster: cluster, Size: size}
-	for after, more := int64(-1), true; more; {
-		last := int64(math.MaxInt64)
-		row := func(query string, more ...any) *sql.Row {
-			return s.reads.QueryRowContext(ctx, query, append([]any{cluster, after, last, ceilMicro(since), ceilMicro(until)}, more...)...)
-		}
-		err := row(`SELECT revision`+planned+` ORDER BY revision LIMIT 1 OFFSET ?6`, size-1).Scan(&last)
-		if more = err == nil; err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, s.toStoreErr(err)
-		}
-		var first, n int64
-		if err := row(`SELECT coalesce(min(revision), 0), coalesce(max(revision), 0), count(*)`+planned).Scan(&first, &last, &n); err != nil {
-			return nil, s.toStoreErr(err)
-		}
-		if n > 0 {
-			c.Part(first, last, n)
-		}
-		after = last
+	row := func(query string, after, last int64, more ...any) *sql.Row {
+		return s.reads.QueryRowContext(ctx, query, append([]any{cluster, after, last, ceilMicro(since), ceilMicro(until)}, more...)...)
 	}
-	return c.Parts, nil
+	parts, err := store.CutReplay(cluster, func(after int64) (last int64, err error) {
+		last = math.MaxInt64
+		err = row(`SELECT revision`+planned+` ORDER BY revision LIMIT 1 OFFSET ?6`, after, last, size-1).Scan(&last)
+		if errors.Is(err, sql.ErrNoRows) {
+			return last, nil
+		}
+		return last, err
+	}, func(after, last int64) (first, end, n int64, err error) {
+		err = row(`SELECT coalesce(min(revision), 0), coalesce(max(revision), 0), count(*)`+planned, after, last).Scan(&first, &end, &n)
+		return first, end, n, err
+	})
+	return parts, s.toStoreErr(err)
 }
 
 // replayTexts are read as one column: each one costs more than the text itself.
