@@ -53,19 +53,19 @@ func TestTokenText(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
 		text := NewToken()
-		hash, err := HashToken(text)
+		hash, err := hashToken(text)
 		if err != nil || seen[text] || len(hash) != 32 || strings.Contains(string(hash), text) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		seen[text] = true
 		for i := range text {
 			changed := text[:i] + string(rune('a'+(text[i]-'a'+1)%26)) + text[i+1:]
-			if _, err := HashToken(changed); changed != text && err == nil {
+			if _, err := hashToken(changed); changed != text && err == nil {
 				t.Errorf("%q is taken for a token, with character %d changed", changed, i)
 			}
 		}
 		for _, cut := range []string{"", text[:len(text)-1], text + "a", strings.ToUpper(text), " " + text} {
-			if _, err := HashToken(cut); err == nil {
+			if _, err := hashToken(cut); err == nil {
 				t.Errorf("%q is taken for a token", cut)
 			} else if strings.Contains(err.Error(), text[6:20]) {
 				t.Errorf("the error quotes the token: %v", err)

@@ -93,7 +93,7 @@ func bearer(r *http.Request, strict bool) (string, error) {
 
 // byToken returns nil where no source knows tokens of this kind.
 func (a *Authenticator) byToken(ctx context.Context, token string) (*Identity, error) {
-	if IsToken(token) {
+	if isToken(token) {
 		if a.Tokens != nil {
 			if i, ok := a.Tokens.Identify(token, time.Now()); ok {
 				return i, nil

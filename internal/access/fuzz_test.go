@@ -14,8 +14,8 @@ func FuzzToken(f *testing.F) {
 	f.Add("berth_")
 	f.Add(strings.Repeat("a", tokenLength))
 	f.Fuzz(func(t *testing.T, text string) {
-		hash, err := HashToken(text)
-		if err == nil && (len(hash) != 32 || len(text) != tokenLength || !IsToken(text) || text[:len(text)-checksumChars]+checksum(text[:len(text)-checksumChars]) != text) {
+		hash, err := hashToken(text)
+		if err == nil && (len(hash) != 32 || len(text) != tokenLength || !isToken(text) || text[:len(text)-checksumChars]+checksum(text[:len(text)-checksumChars]) != text) {
 			t.Errorf("%q is taken for a token", text)
 		}
 	})

@@ -38,12 +38,12 @@ func checksum(text string) string {
 // errToken is about a token that is none, whatever is stored.
 var errToken = errors.New("it is no API token: want berth_ and 47 characters, of which the last 7 are a checksum")
 
-// IsToken reports whether a bearer token claims to be an API token.
-func IsToken(text string) bool { return strings.HasPrefix(text, tokenPrefix) }
+// isToken reports whether a bearer token claims to be an API token.
+func isToken(text string) bool { return strings.HasPrefix(text, tokenPrefix) }
 
-// HashToken returns the hash of a token; an error is about a text that is mistyped or cut.
-func HashToken(text string) ([]byte, error) {
-	if len(text) != tokenLength || !IsToken(text) {
+// hashToken returns the hash of a token; an error is about a text that is mistyped or cut.
+func hashToken(text string) ([]byte, error) {
+	if len(text) != tokenLength || !isToken(text) {
 		return nil, errToken
 	}
 	body := text[:len(text)-checksumChars]

@@ -137,7 +137,7 @@ func (t *Tokens) writeUsed(ctx context.Context) {
 
 // Identify returns who bears a token; ok is false where it is unknown, revoked or expired.
 func (t *Tokens) Identify(text string, now time.Time) (_ *Identity, ok bool) {
-	hash, err := HashToken(text)
+	hash, err := hashToken(text)
 	if err != nil {
 		return nil, false
 	}
@@ -195,7 +195,7 @@ func (t *Tokens) put(ctx context.Context, name string, grants Grants, expires, n
 		return nil, "", &FieldError{"expiresAt", "is not in the future"}
 	}
 	text := NewToken()
-	hash, err := HashToken(text)
+	hash, err := hashToken(text)
 	if err != nil {
 		return nil, "", err
 	}

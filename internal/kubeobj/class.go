@@ -59,11 +59,11 @@ func DefaultClass(c *schedulingv1.PriorityClass) {
 // pkg/apis/scheduling/validation, ValidatePriorityClass).
 func ValidateClass(c *schedulingv1.PriorityClass) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&c.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
-	return append(errs, ValidateClassFields(c)...)
+	return append(errs, validateClassFields(c)...)
 }
 
-// ValidateClassFields is ValidateClass without the metadata, but for a reserved name.
-func ValidateClassFields(c *schedulingv1.PriorityClass) (errs field.ErrorList) {
+// validateClassFields is ValidateClass without the metadata, but for a reserved name.
+func validateClassFields(c *schedulingv1.PriorityClass) (errs field.ErrorList) {
 	switch {
 	case strings.HasPrefix(c.Name, systemPrefix):
 		if why := notSystem(c); why != "" {

@@ -32,10 +32,10 @@ func (k *kind) setDefaults(v typed) {
 // as a whole (upstream SetDefaults_NodeStatus): a resource that an allocatable leaves out is one
 // that the node does not offer. An empty list is missing too, for an API server stores none.
 func defaultNode(n *corev1.Node) {
-	RoundUp(n.Status.Capacity)
-	RoundUp(n.Status.Allocatable)
+	roundUp(n.Status.Capacity)
+	roundUp(n.Status.Allocatable)
 	if len(n.Status.Allocatable) == 0 {
-		AddMissing(&n.Status.Allocatable, n.Status.Capacity)
+		addMissing(&n.Status.Allocatable, n.Status.Capacity)
 	}
 }
 
@@ -61,7 +61,7 @@ func defaultController(c *corev1.ReplicationController) {
 }
 
 func defaultPV(v *corev1.PersistentVolume) {
-	RoundUp(v.Spec.Capacity)
+	roundUp(v.Spec.Capacity)
 	if v.Spec.VolumeMode == nil {
 		v.Spec.VolumeMode = new(corev1.PersistentVolumeFilesystem)
 	}
@@ -87,7 +87,7 @@ func defaultPVC(c *corev1.PersistentVolumeClaim) {
 }
 
 func defaultClaimSpec(s *corev1.PersistentVolumeClaimSpec) {
-	RoundUp(s.Resources.Requests)
+	roundUp(s.Resources.Requests)
 	if s.VolumeMode == nil {
 		s.VolumeMode = new(corev1.PersistentVolumeFilesystem)
 	}

@@ -20,7 +20,7 @@ func SetPodDefaults(p *corev1.Pod) {
 	for _, list := range [][]corev1.Container{s.InitContainers, s.Containers} {
 		for i := range list {
 			defaultContainer(&list[i])
-			AddMissing(&list[i].Resources.Requests, list[i].Resources.Limits)
+			addMissing(&list[i].Resources.Requests, list[i].Resources.Limits)
 			for j := range list[i].Ports {
 				if port := &list[i].Ports[j]; s.HostNetwork && port.HostPort == 0 {
 					port.HostPort = port.ContainerPort
@@ -31,8 +31,8 @@ func SetPodDefaults(p *corev1.Pod) {
 	for i := range s.EphemeralContainers {
 		defaultContainer((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon))
 	}
-	SetPodResourceDefaults(p)
-	RoundUp(s.Overhead)
+	setPodResourceDefaults(p)
+	roundUp(s.Overhead)
 	defaultSpec(s)
 	for i := range s.Volumes {
 		defaultVolume(&s.Volumes[i])
@@ -76,13 +76,13 @@ func defaultContainer(c *corev1.Container) {
 			}
 		}
 	}
-	RoundUp(c.Resources.Limits)
-	RoundUp(c.Resources.Requests)
+	roundUp(c.Resources.Limits)
+	roundUp(c.Resources.Requests)
 	for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		if p == nil {
 			continue
 		}
-		SetProbeDefaults(p)
+		setProbeDefaults(p)
 		defaultHTTP(p.HTTPGet)
 		if p.GRPC != nil {
 			p.GRPC.Service = or(p.GRPC.Service, "")
@@ -97,8 +97,8 @@ func defaultContainer(c *corev1.Container) {
 	}
 }
 
-// SetProbeDefaults sets the numbers that a probe leaves out (upstream SetDefaults_Probe).
-func SetProbeDefaults(p *corev1.Probe) {
+// setProbeDefaults sets the numbers that a probe leaves out (upstream SetDefaults_Probe).
+func setProbeDefaults(p *corev1.Probe) {
 	p.TimeoutSeconds, p.PeriodSeconds = cmp.Or(p.TimeoutSeconds, 1), cmp.Or(p.PeriodSeconds, 10)
 	p.SuccessThreshold, p.FailureThreshold = cmp.Or(p.SuccessThreshold, 1), cmp.Or(p.FailureThreshold, 3)
 }
@@ -129,9 +129,9 @@ func defaultFieldRef(f *corev1.ObjectFieldSelector) {
 	}
 }
 
-// RoundUp rounds quantities up to thousandths, the finest that an API server keeps (upstream
+// roundUp rounds quantities up to thousandths, the finest that an API server keeps (upstream
 // pkg/apis/core/v1/defaults.go, SetDefaults_ResourceList).
-func RoundUp(list corev1.ResourceList) {
+func roundUp(list corev1.ResourceList) {
 	for name, q := range list {
 		if !q.RoundUp(resource.Milli) {
 			list[name] = q
@@ -139,9 +139,9 @@ func RoundUp(list corev1.ResourceList) {
 	}
 }
 
-// AddMissing copies to dst the resources that it lacks. dst becomes an empty list, not nil, if src
+// addMissing copies to dst the resources that it lacks. dst becomes an empty list, not nil, if src
 // is one.
-func AddMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
+func addMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
 	if src != nil && *dst == nil {
 		*dst = corev1.ResourceList{}
 	}
@@ -152,18 +152,18 @@ func AddMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
 	}
 }
 
-// SetPodResourceDefaults completes pod-level resources that are given in part: limits of huge pages
+// setPodResourceDefaults completes pod-level resources that are given in part: limits of huge pages
 // from the containers' sum, then requests from the containers' sum, then requests from the limits
 // (upstream defaults.go, defaultHugePagePodLimits and defaultPodRequests). The containers have
 // their defaults.
-func SetPodResourceDefaults(p *corev1.Pod) {
+func setPodResourceDefaults(p *corev1.Pod) {
 	r := p.Spec.Resources
 	if r == nil {
 		return
 	}
 	defer func() {
-		RoundUp(r.Limits)
-		RoundUp(r.Requests)
+		roundUp(r.Limits)
+		roundUp(r.Requests)
 	}()
 	if len(r.Limits) == 0 && len(r.Requests) == 0 {
 		return
@@ -171,7 +171,7 @@ func SetPodResourceDefaults(p *corev1.Pod) {
 	fill := func(dst *corev1.ResourceList, src corev1.ResourceList, admit func(corev1.ResourceName) bool) {
 		for name, q := range src {
 			if resourcehelper.IsSupportedPodLevelResource(name) && admit(name) {
-				AddMissing(dst, corev1.ResourceList{name: q})
+				addMissing(dst, corev1.ResourceList{name: q})
 			}
 		}
 	}
@@ -214,8 +214,8 @@ func defaultVolume(v *corev1.Volume) {
 	if s := v.Ephemeral; s != nil && s.VolumeClaimTemplate != nil {
 		c := &s.VolumeClaimTemplate.Spec
 		c.VolumeMode = or(c.VolumeMode, corev1.PersistentVolumeFilesystem)
-		RoundUp(c.Resources.Limits)
-		RoundUp(c.Resources.Requests)
+		roundUp(c.Resources.Limits)
+		roundUp(c.Resources.Requests)
 	}
 	defaultOldVolume(v)
 }

@@ -17,8 +17,8 @@ func defaultPod(p *corev1.Pod) {
 			defaultStoredContainer(&list[i], s.HostNetwork)
 		}
 	}
-	RoundUp(s.Overhead)
-	SetPodResourceDefaults(p)
+	roundUp(s.Overhead)
+	setPodResourceDefaults(p)
 	if s.RestartPolicy == "" {
 		s.RestartPolicy = corev1.RestartPolicyAlways
 	}
@@ -38,11 +38,11 @@ func defaultPod(p *corev1.Pod) {
 	defaultGated(p)
 	for _, list := range [][]corev1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.EphemeralContainerStatuses} {
 		for i := range list {
-			RoundUp(list[i].AllocatedResources)
+			roundUp(list[i].AllocatedResources)
 			roundRequirements(list[i].Resources)
 		}
 	}
-	RoundUp(p.Status.AllocatedResources)
+	roundUp(p.Status.AllocatedResources)
 	roundRequirements(p.Status.Resources)
 }
 
@@ -60,14 +60,14 @@ func defaultGated(p *corev1.Pod) {
 
 func roundRequirements(r *corev1.ResourceRequirements) {
 	if r != nil {
-		RoundUp(r.Limits)
-		RoundUp(r.Requests)
+		roundUp(r.Limits)
+		roundUp(r.Requests)
 	}
 }
 
 func defaultStoredContainer(c *corev1.Container, hostNetwork bool) {
 	roundRequirements(&c.Resources)
-	AddMissing(&c.Resources.Requests, c.Resources.Limits)
+	addMissing(&c.Resources.Requests, c.Resources.Limits)
 	for i := range c.Ports {
 		if c.Ports[i].Protocol == "" {
 			c.Ports[i].Protocol = corev1.ProtocolTCP
@@ -78,7 +78,7 @@ func defaultStoredContainer(c *corev1.Container, hostNetwork bool) {
 	}
 	for _, p := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
 		if p != nil {
-			SetProbeDefaults(p)
+			setProbeDefaults(p)
 		}
 	}
 }

@@ -62,7 +62,7 @@ var kinds = byName(
 	define[corev1.ReplicationController]("ReplicationController", "v1", true, keepController, defaultController, nil),
 	define("ReplicaSet", "apps/v1", true, keepReplicaSet, nil, validateReplicaSet),
 	define("StatefulSet", "apps/v1", true, keepReplicaSet, nil, validateStatefulSet),
-	define("PriorityClass", "scheduling.k8s.io/v1", false, keepPriorityClass, DefaultClass, ValidateClassFields),
+	define("PriorityClass", "scheduling.k8s.io/v1", false, keepPriorityClass, DefaultClass, validateClassFields),
 	define("PodDisruptionBudget", "policy/v1", true, keepPDB, nil, validatePDB),
 	define("PersistentVolume", "v1", false, keepPV, defaultPV, validatePV),
 	define("PersistentVolumeClaim", "v1", true, keepPVC, defaultPVC, validatePVC),

@@ -101,7 +101,7 @@ func attempt(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorL
 	}
 	msg := err.Error()
 	if t == quantityType {
-		if hint := QuantityHint(s); hint != "" {
+		if hint := quantityHint(s); hint != "" {
 			msg += "; " + hint
 		}
 	}

@@ -18,9 +18,9 @@ var units = map[string]string{
 	"millicpu": "m", "millicore": "m", "millicores": "m",
 }
 
-// QuantityHint returns what a text that is no quantity most likely stands for, such as
+// quantityHint returns what a text that is no quantity most likely stands for, such as
 // "did you mean 4G or 4Gi?" for 4GB; empty where nothing is near.
-func QuantityHint(text string) string {
+func quantityHint(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > maxQuantityBytes {
 		return ""

@@ -11,7 +11,7 @@ func TestQuantityHint(t *testing.T) {
 		if want != "" {
 			want = "did you mean " + want + "?"
 		}
-		if got := QuantityHint(text); got != want {
+		if got := quantityHint(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

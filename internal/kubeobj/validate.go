@@ -138,7 +138,7 @@ var taintEffects = []corev1.TaintEffect{
 // checkQuantities validates each amount of a list.
 func checkQuantities(list corev1.ResourceList, path func(name string) *field.Path) (errs field.ErrorList) {
 	for name, q := range list {
-		errs = append(errs, ValidateQuantity(name, q, path(string(name)))...)
+		errs = append(errs, validateQuantity(name, q, path(string(name)))...)
 	}
 	sortErrors(errs)
 	return errs

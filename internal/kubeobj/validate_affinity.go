@@ -49,9 +49,9 @@ func checkAffinity(a *corev1.Affinity, o options, path *field.Path) (errs field.
 	return errs
 }
 
-// ValidateNodeSelector returns what an API server refuses in a node selector, such as that of a
+// validateNodeSelector returns what an API server refuses in a node selector, such as that of a
 // PersistentVolume. nil passes.
-func ValidateNodeSelector(s *corev1.NodeSelector, path *field.Path) field.ErrorList {
+func validateNodeSelector(s *corev1.NodeSelector, path *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
 	}

@@ -48,7 +48,7 @@ func validatePV(v *corev1.PersistentVolume) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := checkQuantities(v.Spec.Capacity, spec.Child("capacity").Key)
 	if a := v.Spec.NodeAffinity; a != nil {
-		errs = append(errs, ValidateNodeSelector(a.Required, spec.Child("nodeAffinity", "required"))...)
+		errs = append(errs, validateNodeSelector(a.Required, spec.Child("nodeAffinity", "required"))...)
 	}
 	return errs
 }
@@ -124,7 +124,7 @@ func validateClaim(c *resourcev1.ResourceClaim) field.ErrorList {
 	errs := checkDevices(&c.Spec.Devices, field.NewPath("spec", "devices"))
 	if a := c.Status.Allocation; a != nil {
 		at := field.NewPath("status", "allocation")
-		errs = append(errs, ValidateNodeSelector(a.NodeSelector, at.Child("nodeSelector"))...)
+		errs = append(errs, validateNodeSelector(a.NodeSelector, at.Child("nodeSelector"))...)
 		errs = append(errs, checkTime(a.AllocationTimestamp, at.Child("allocationTimestamp"))...)
 	}
 	for i, d := range c.Status.Devices {
@@ -158,13 +158,13 @@ func checkDevices(c *resourcev1.DeviceClaim, path *field.Path) (errs field.Error
 
 func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := ValidateNodeSelector(s.Spec.NodeSelector, spec.Child("nodeSelector"))
+	errs := validateNodeSelector(s.Spec.NodeSelector, spec.Child("nodeSelector"))
 	if s.Spec.Driver == "" {
 		errs = append(errs, field.Required(spec.Child("driver"), ""))
 	}
 	for i, d := range s.Spec.Devices {
 		at := spec.Child("devices").Index(i)
-		errs = append(errs, ValidateNodeSelector(d.NodeSelector, at.Child("nodeSelector"))...)
+		errs = append(errs, validateNodeSelector(d.NodeSelector, at.Child("nodeSelector"))...)
 		for j := range d.Taints {
 			errs = append(errs, checkTime(d.Taints[j].TimeAdded, at.Child("taints").Index(j).Child("timeAdded"))...)
 		}

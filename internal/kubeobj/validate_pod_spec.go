@@ -46,9 +46,9 @@ func ValidateCreate(p *corev1.Pod) field.ErrorList {
 	return append(errs, checkGatedNode(&p.Spec)...)
 }
 
-// ValidateStored returns what no API server would have stored in a pod's spec. It is never stricter
+// validateStored returns what no API server would have stored in a pod's spec. It is never stricter
 // than ValidateCreate. What may be set only after a create, such as ephemeral containers, passes.
-func ValidateStored(p *corev1.Pod) field.ErrorList {
+func validateStored(p *corev1.Pod) field.ErrorList {
 	errs := validateSpec(p, options{stored: true, allowHugePages: true}, field.NewPath("spec"))
 	return append(errs, checkGatedNode(&p.Spec)...)
 }

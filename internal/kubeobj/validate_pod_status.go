@@ -6,7 +6,7 @@ import (
 )
 
 func validatePod(p *corev1.Pod) field.ErrorList {
-	return append(ValidateStored(p), checkPodStatus(&p.Status, field.NewPath("status"))...)
+	return append(validateStored(p), checkPodStatus(&p.Status, field.NewPath("status"))...)
 }
 
 // checkPodStatus checks what a status counts with: quantities and times.

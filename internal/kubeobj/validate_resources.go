@@ -24,7 +24,7 @@ func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.Res
 	compute, huge := false, false
 	quantity := func(name corev1.ResourceName, q resource.Quantity, at *field.Path) {
 		errs = append(errs, checkName(name, at)...)
-		errs = append(errs, ValidateQuantity(name, q, at)...)
+		errs = append(errs, validateQuantity(name, q, at)...)
 		compute = compute || name == corev1.ResourceCPU || name == corev1.ResourceMemory
 		huge = huge || isHugePage(name)
 	}
@@ -58,9 +58,9 @@ func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.Res
 	return errs
 }
 
-// ValidateQuantity returns what an API server refuses in an amount of a resource (upstream
+// validateQuantity returns what an API server refuses in an amount of a resource (upstream
 // ValidateResourceQuantityValue).
-func ValidateQuantity(name corev1.ResourceName, q resource.Quantity, at *field.Path) (errs field.ErrorList) {
+func validateQuantity(name corev1.ResourceName, q resource.Quantity, at *field.Path) (errs field.ErrorList) {
 	if q.Sign() < 0 {
 		errs = append(errs, field.Invalid(at, q.String(), apivalidation.IsNegativeErrorMsg))
 	}

@@ -70,11 +70,11 @@ func (r *reading) life() Life {
 // applySchedulingGatedCondition).
 func (r *reading) columns() Columns {
 	if len(r.pod.Spec.SchedulingGates) == 0 || r.pod.Spec.NodeName != "" || r.posted(corev1.PodScheduled) != nil {
-		return KubectlColumns(r.pod, r.now)
+		return kubectlColumns(r.pod, r.now)
 	}
 	stored := *r.pod
 	stored.Status.Conditions = append(slices.Clip(stored.Status.Conditions), kubeobj.GatedCondition(metav1.NewTime(r.now)))
-	c := KubectlColumns(&stored, r.now)
+	c := kubectlColumns(&stored, r.now)
 	if c.Status == corev1.PodReasonSchedulingGated {
 		c.Rule = Rule{"status/gated-when-stored", "The pod has scheduling gates; it gets the condition PodScheduled with the reason SchedulingGated as it is stored."}
 	}

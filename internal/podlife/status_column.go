@@ -19,10 +19,10 @@ type Columns struct {
 	Restarts string
 }
 
-// KubectlColumns returns the columns READY, STATUS and RESTARTS as kubectl prints
+// kubectlColumns returns the columns READY, STATUS and RESTARTS as kubectl prints
 // them for a pod as it is, at a time
 // (pkg/printers/internalversion/printers.go printPod).
-func KubectlColumns(pod *corev1.Pod, now time.Time) Columns {
+func kubectlColumns(pod *corev1.Pod, now time.Time) Columns {
 	p := printed{pod: pod, sidecars: map[string]bool{}, total: len(pod.Spec.Containers)}
 	for i := range pod.Spec.InitContainers {
 		if c := &pod.Spec.InitContainers[i]; isSidecar(c) {

@@ -58,7 +58,7 @@ func TestStatusColumn(t *testing.T) {
 		for _, change := range c.changes {
 			change(p)
 		}
-		got := KubectlColumns(p, lifeNow)
+		got := kubectlColumns(p, lifeNow)
 		if got.Status != c.want || got.Ready != c.ready || got.Restarts != c.restarts || got.Rule.ID == "" || got.Rule.Text == "" {
 			t.Errorf("%s: %+v, want %s %s %s", c.what, got, c.ready, c.want, c.restarts)
 		}

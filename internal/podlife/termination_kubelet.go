@@ -80,7 +80,7 @@ func (w *ending) waitFor(override *int64) {
 	if override != nil {
 		period, whose = *override, "its override"
 	}
-	wait := EvictionWait(period)
+	wait := evictionWait(period)
 	w.out.EvictionTimeoutSeconds = &wait
 	w.step("kubelet", fmt.Sprintf("it waits 1.5 times %s of %d seconds, at least 10 seconds, then writes the Event ExceededGracePeriod: timeout waiting to kill pod", whose, period), wait)
 }
@@ -107,9 +107,9 @@ func (w *ending) kubeletKill(cause Cause) (*int64, *kill) {
 	return &override, &kill{string(cause), "Evicted", "", "with a message that says what the node was low on"}
 }
 
-// EvictionWait is how long the kubelet waits for a pod that it kills with this
+// evictionWait is how long the kubelet waits for a pod that it kills with this
 // override, in seconds.
-func EvictionWait(override int64) int64 {
+func evictionWait(override int64) int64 {
 	return max(override+override/2, leastEvictionWait)
 }
 

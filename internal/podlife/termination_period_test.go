@@ -165,7 +165,7 @@ func TestPeriodOfAnEviction(t *testing.T) {
 // not the period that came of it, and at least 10 seconds.
 func TestEvictionWait(t *testing.T) {
 	for override, want := range map[int64]int64{0: 10, 1: 10, 6: 10, 7: 10, 8: 12, 9: 13, 30: 45, -4: 10} {
-		is(t, "wait", EvictionWait(override), want)
+		is(t, "wait", evictionWait(override), want)
 	}
 	o := ends(t, Ending{Pod: dying(t, `"metadata":{"deletionTimestamp":"2026-03-01T12:00:05Z","deletionGracePeriodSeconds":5},"spec":{"terminationGracePeriodSeconds":40}`), Cause: CauseEvictSoft, EvictionMaxPodGracePeriod: 30})
 	is(t, "of a pod that is going", []int64{o.GracePeriodSeconds, *o.EvictionTimeoutSeconds}, []int64{5, 45})

@@ -114,8 +114,8 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 	if err := memory.Take(ctx, int64(st.Nodes().Len())*8*2*(gridScalars+maxScalars)+int64(st.PodCount())); err != nil {
 		return nil, err
 	}
-	label := LabelOf(st.Nodes(), cmp.Or(pool, "pool"))
-	daemons, err := DaemonsOf(ctx, v)
+	label := labelOf(st.Nodes(), cmp.Or(pool, "pool"))
+	daemons, err := daemonsOf(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 // daemonSet is in the JSON of every pod of a DaemonSet, and of few others.
 var daemonSet = []byte(`"DaemonSet"`)
 
-// DaemonsOf returns which pods of a view are made by DaemonSets. The error is the context's.
-func DaemonsOf(ctx context.Context, v *cluster.View) (made func(*state.Pod) bool, err error) {
+// daemonsOf returns which pods of a view are made by DaemonSets. The error is the context's.
+func daemonsOf(ctx context.Context, v *cluster.View) (made func(*state.Pod) bool, err error) {
 	set, count := map[podName]bool{}, steps.Of(ctx)
 	for k, js := range v.All() {
 		if err := count.Take(daemonSteps); err != nil {

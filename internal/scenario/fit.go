@@ -123,7 +123,7 @@ func (q *FitQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 func (q *FitQuestion) Count(ctx context.Context, v *cluster.View, o Options, of *corev1.Pod, most int) (*Fit, error) {
 	o.NoPreemption = true
 	pod := *of
-	out := &Fit{Snapshot: v.ID(), Pod: decision.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID)}, By: LabelOf(v.State.Nodes(), q.By)}
+	out := &Fit{Snapshot: v.ID(), Pod: decision.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID)}, By: labelOf(v.State.Nodes(), q.By)}
 	if len(pod.Spec.SchedulingGates) > 0 {
 		pod.Spec.SchedulingGates = nil
 		out.Notes = append(out.Notes, "its scheduling gates count as removed")

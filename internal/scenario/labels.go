@@ -20,10 +20,10 @@ var racks = []string{
 	"topology.kubernetes.io/rack", "topology.rook.io/rack", "failure-domain.beta.kubernetes.io/rack", "rack",
 }
 
-// LabelOf returns the label that a word stands for: zone, region, node (or host), pool, which is
+// labelOf returns the label that a word stands for: zone, region, node (or host), pool, which is
 // the first label of a provider that a node has, and rack, which is the pool where no node has a
 // rack. Every other word is a label itself.
-func LabelOf(nodes *state.NodeSet, word string) string {
+func labelOf(nodes *state.NodeSet, word string) string {
 	switch word {
 	case "zone":
 		return corev1.LabelTopologyZone
@@ -35,7 +35,7 @@ func LabelOf(nodes *state.NodeSet, word string) string {
 		if key := firstLabel(nodes, racks); key != "" {
 			return key
 		}
-		return LabelOf(nodes, "pool")
+		return labelOf(nodes, "pool")
 	case "pool":
 		return cmp.Or(firstLabel(nodes, pools), corev1.LabelInstanceTypeStable)
 	}

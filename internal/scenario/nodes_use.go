@@ -47,7 +47,7 @@ func MeasureNodes(ctx context.Context, v *cluster.View, group string) (*NodesUse
 	if err := memory.Take(ctx, int64(set.Len())*(nodeUseBytes+8*2*(gridScalars+maxScalars))); err != nil {
 		return nil, err
 	}
-	label, count := LabelOf(set, cmp.Or(group, "rack")), steps.Of(ctx)
+	label, count := labelOf(set, cmp.Or(group, "rack")), steps.Of(ctx)
 	g := newGrid(v.State)
 	out := &NodesUse{Snapshot: v.ID(), GroupLabel: label, Nodes: make([]NodeUse, 0, len(g.rows))}
 	for i := range g.cols {

@@ -251,7 +251,7 @@ func (h *History) append(ctx context.Context, d *Editor, v *cluster.View, out []
 // are made for their node, and those that have ended or are ending do not come back.
 func unplaced(ctx context.Context, v *cluster.View) (*cluster.View, error) {
 	var names []podName
-	daemon, err := DaemonsOf(ctx, v)
+	daemon, err := daemonsOf(ctx, v)
 	if err != nil {
 		return nil, err
 	}

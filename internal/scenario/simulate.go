@@ -152,7 +152,7 @@ func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*S
 	if err != nil {
 		return nil, err
 	}
-	daemon, err := DaemonsOf(ctx, v)
+	daemon, err := daemonsOf(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*S
 	for _, a := range e.Daemons {
 		s.daemons[nameOf(a.Pod)] = true
 	}
-	pool := LabelOf(v.State.Nodes(), "pool")
+	pool := labelOf(v.State.Nodes(), "pool")
 	out := &Simulation{
 		Base: v.ID(), Arrivals: len(s.arrivals), Nodes: v.State.Nodes().Count(), Removed: e.Removed, Gone: e.Gone,
 		Notes: notesOf(q),
