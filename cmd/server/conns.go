@@ -38,6 +38,8 @@ type conn struct {
 	in    *list.List    // idle, fresh or nil
 	at    *list.Element // in it
 	once  sync.Once
+
+	joiner
 }
 
 func newConns(l net.Listener, most, perPeer int) *conns {

@@ -192,6 +192,7 @@ func (p *place) server(ending context.Context, log *slog.Logger) *http.Server {
 		Handler: p.handler, ReadHeaderTimeout: readHeader, ReadTimeout: read, WriteTimeout: write, IdleTimeout: idle,
 		MaxHeaderBytes: int(p.limits.MaxHeaderBytes), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ending },
+		ConnContext: joining,
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 	}
 	if p.certs != nil {

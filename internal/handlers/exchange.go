@@ -112,3 +112,17 @@ func encoding(w http.ResponseWriter) (part span.Span) {
 	}
 	return part
 }
+
+// JoinKey is the key of a context's func(), which lets its connection send what net/http's buffer
+// holds, when that is full, together with the next write. It is called ahead of a body of so many
+// bytes that this one follows at once.
+type JoinKey struct{}
+
+// joinedBytes is twice net/http's buffer of a connection.
+const joinedBytes = 8 << 10
+
+func (x *exchange) join() {
+	if join, ok := x.Context.Value(JoinKey{}).(func()); ok {
+		join()
+	}
+}

@@ -194,5 +194,8 @@ func sendJSON(w http.ResponseWriter, status int, body []byte) {
 	h["Content-Type"] = jsonType
 	setHeader(w, "Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
+	if x, ok := w.(*exchange); ok && len(body) >= joinedBytes {
+		x.join()
+	}
 	_, _ = w.Write(body)
 }
