@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/jsonscan"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
@@ -86,7 +87,10 @@ func (i *Item) pod() *corev1.Pod {
 
 // Reader decodes the records of a batch. It is for one goroutine, which may be another one than the
 // batch's.
-type Reader struct{ pods *kubeobj.PodCache }
+type Reader struct {
+	pods   *kubeobj.PodCache
+	before ending // of the input before
+}
 
 // NewReader makes one.
 func NewReader() *Reader { return &Reader{pods: kubeobj.NewPodCache()} }
@@ -100,14 +104,19 @@ func (r *Reader) Read(d *store.Decision) *Item {
 		return i
 	}
 	if pod, ok := bytes.CutPrefix(js, inputHead); ok { // most are of a pod like one before
-		if t, own, end := r.pods.SplitFirst(pod); t != nil {
-			if i.in.quick(js, len(inputHead)+end) {
-				i.kind, i.template, i.own = i.in.kind(), t, own
+		t, own, end := r.pods.SplitFirst(pod)
+		if t == nil && bytes.HasPrefix(pod, []byte{'{'}) {
+			end = jsonscan.ValueEnd(pod, 0)
+		}
+		if end >= 0 && i.in.quick(js, len(inputHead)+end, &r.before) {
+			if i.kind, i.template, i.own = i.in.kind(), t, own; t != nil {
 				return i
 			}
 		}
 	}
-	i.kind, i.err = decodeInput(js)
+	if i.kind == nil {
+		i.kind, i.err = decodeInput(js)
+	}
 	e, ok := i.kind.(*Evaluated)
 	if i.err != nil || !ok || e.PodJSON == nil {
 		return i

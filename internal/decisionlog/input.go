@@ -155,7 +155,7 @@ func decodeInput(payload []byte) (Kind, error) {
 		return nil, fmt.Errorf("input: %w", err)
 	}
 	if at := len(inputHead); bytes.HasPrefix(js, inputHead) && at < len(js) && js[at] == '{' {
-		if in := new(input); in.quick(js, jsonscan.ValueEnd(js, at)) {
+		if in := new(input); in.quick(js, jsonscan.ValueEnd(js, at), new(ending)) {
 			return in.kind(), nil
 		}
 	}
@@ -171,18 +171,33 @@ func decodeInput(payload []byte) (Kind, error) {
 
 var inputHead = fmt.Appendf(nil, `{"v":%d,"pod":`, inputVersion)
 
+// ending is what follows the pod of an input, and what it says: callers ask for much the same each
+// time.
+type ending struct {
+	text []byte
+	says input
+}
+
 // quick reads the input that begins with a pod, which most do, as encode writes it: the pod, which
-// ends at end, is most of it and stays as it is. It is false where the input is another.
-func (in *input) quick(js []byte, end int) bool {
+// ends at end, is most of it and stays as it is. It is false where the input is another. What
+// follows is read unless it is as in the input before.
+func (in *input) quick(js []byte, end int, before *ending) bool {
 	if end < 0 || end >= len(js) {
 		return false
 	}
-	if rest := js[end:]; rest[0] == ',' {
+	switch rest := js[end:]; {
+	case string(rest) == "}":
+	case rest[0] != ',':
+		return false
+	case bytes.Equal(rest, before.text):
+		*in = before.says
+	default:
 		if err := json.Unmarshal(append([]byte{'{'}, rest[1:]...), in); err != nil || in.PodJSON != nil || in.Version != 0 {
 			return false
 		}
-	} else if string(rest) != "}" {
-		return false
+		if in.Victims == nil { // what else there is stays as it was read
+			before.text, before.says = rest, *in
+		}
 	}
 	in.Version, in.PodJSON = inputVersion, js[len(inputHead):end:end]
 	return true

@@ -45,11 +45,12 @@ var replayTexts, replayOthers = lists.ReplayedOwn.Texts()
 
 // sqlReplayDecisions reads the stamps' numbers only: see allStamps. A cursor that is zero stands
 // before every decision. The rows come in the index's order, and only those of the window are
-// looked up.
+// looked up. A parameter that is the limit has SQLite prepare the statement again whenever it is
+// bound; one in an expression does not.
 var sqlReplayDecisions = `SELECT ` + replayOthers.Select() + `, ` + replayTexts.Joined() + `, coalesce(d.stamp, 0) FROM decisions d INDEXED BY decisions_by_revision
 WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at >= ?4 AND d.created_at < ?5
   AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
-ORDER BY d.revision, d.created_at, d.id LIMIT ?9`
+ORDER BY d.revision, d.created_at, d.id LIMIT +?9`
 
 // ReplayDecisions implements store.Replays.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
@@ -182,7 +183,7 @@ ORDER BY revision, created_at, decision_id LIMIT ?`
 	return list, s.toStoreErr(rows.Err())
 }
 
-const sqlReplayChanges = `SELECT number, digest, change FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT ?`
+const sqlReplayChanges = `SELECT number, digest, change FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT +?`
 
 // ReplayChanges implements store.Replays.
 func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
