@@ -9,10 +9,6 @@ import (
 	"berth/internal/cluster"
 )
 
-// DefaultHold is how long a rejection may be held. The rest of the extender's deadline is for the
-// answer and its record.
-const DefaultHold = 2500 * time.Millisecond
-
 // Holder holds rejections about clusters that are followed until the state is as
 // new as what the caller acted on.
 type Holder struct {
@@ -21,7 +17,8 @@ type Holder struct {
 	Newer func(ctx context.Context, cluster string, after int64) (*cluster.View, error)
 	// Follower returns the follower of a cluster: nil if it is not followed.
 	Follower func(cluster string) *Follower
-	// Atmost is how long to hold a rejection. 0 holds none.
+	// Atmost is how long to hold a rejection; the rest of the extender's deadline is for the answer
+	// and its record. 0 holds none.
 	Atmost time.Duration
 }
 
