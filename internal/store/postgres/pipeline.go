@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"time"
 
 	"berth/internal/store"
@@ -68,13 +69,19 @@ func pipeline(ctx context.Context, conn *pgx.Conn, list []statement) error {
 // atOnce is from how many bytes on a part of a pipeline is sent.
 const atOnce = 64 << 10
 
+// outgoing are buffers of pipelines: one of its own would be most of what a batch allocates.
+var outgoing = sync.Pool{New: func() any { return new([]byte) }}
+
 func send(conn *pgx.Conn, list []statement, prepared []*pgconn.StatementDescription) (err error) {
 	var values pgx.ExtendedQueryBuilder
-	size := 2 << 10
-	for i := range list {
-		size = min(size+len(list[i].copied)<<11, atOnce+atOnce/4)
-	}
-	buf := make([]byte, 0, size)
+	kept := outgoing.Get().(*[]byte)
+	buf := (*kept)[:0]
+	defer func() {
+		if cap(buf) <= 2*atOnce { // not one that a large record has made
+			*kept = buf
+			outgoing.Put(kept)
+		}
+	}()
 	add := func(messages ...pgproto3.FrontendMessage) {
 		for _, m := range messages {
 			if err == nil {
