@@ -90,7 +90,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	}
 	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
 	lists := engine.SharedByKind(r, listsKey{}, func() (answerLists, int) { return l.listsOf(r), bytesOfLists })
-	d.Failures, d.Scores = lists.failures, lists.scores
+	d.Failures, d.Scores, d.Shared = lists.failures, lists.scores, lists.shared
 	return d, finish(d, newEvaluated(o), began)
 }
 
@@ -102,11 +102,15 @@ const bytesOfLists = 4096
 type answerLists struct {
 	failures []store.Failure
 	scores   []store.Score
+	shared   *store.SharedLists
 }
 
 type listsKey struct{}
 
 func (l *Log) listsOf(r *engine.Result) (out answerLists) {
+	if r.Kept() {
+		out.shared = new(store.SharedLists)
+	}
 	names := explain.RejectedNames(r, maxNamed)
 	for i, f := range explain.Failures(r) {
 		out.failures = append(out.failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})

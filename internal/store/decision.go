@@ -1,6 +1,9 @@
 package store
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Decision is a decision's record: the question, stamps, and a fingerprint of
 // the answer. The columns are what people ask for in SQL; a replay reads the
@@ -49,7 +52,13 @@ type Decision struct {
 	Failures []Failure
 	Scores   []Score
 	Victims  []Victim
+	// Shared is set where other records have the very same Failures and Scores; nil otherwise.
+	Shared *SharedLists `json:"-"`
 }
+
+// SharedLists are what a backend makes of Failures and Scores that many records share, which are
+// valid then.
+type SharedLists struct{ Made atomic.Value }
 
 // Failure counts the nodes that a plugin rejected with a reason.
 type Failure struct {

@@ -119,6 +119,21 @@ func (d *Decision) validate() error {
 			return err
 		}
 	}
+	if d.Shared == nil || d.Shared.Made.Load() == nil {
+		if err := d.validateLists(); err != nil {
+			return err
+		}
+	}
+	for i := range d.Victims {
+		v := &d.Victims[i]
+		if err := validateText("decision.victims", v.Namespace, v.Pod, v.UID, v.Node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Decision) validateLists() error {
 	for i := range d.Failures {
 		f := &d.Failures[i]
 		if err := validateText("decision.failures", f.Plugin, f.Code, f.Reason); err != nil {
@@ -137,12 +152,6 @@ func (d *Decision) validate() error {
 			if err := validateText("decision.scores.plugins", s.Plugins[j].Plugin); err != nil {
 				return err
 			}
-		}
-	}
-	for i := range d.Victims {
-		v := &d.Victims[i]
-		if err := validateText("decision.victims", v.Namespace, v.Pod, v.UID, v.Node); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -28,11 +28,11 @@ var storeFaults = []fault{
 	}},
 
 	{"short-digest", "a digest's column lacks its last byte", "./internal/store/sqlite", "TestMigrationsKeepData", []edit{
-		{"internal/store/lists/packed.go", `if b, err := hex.DecodeString(text[len(digestPrefix):]); err == nil {`, `if b, err := hex.DecodeString(text[len(digestPrefix):]); err == nil {
+		{"internal/store/lists/packed.go", `if fromHex(b, text[len(digestPrefix):]) {`, `if fromHex(b, text[len(digestPrefix):]) {
 			b = b[:len(b)-1]`},
 	}},
 	{"stamp-mixed-up", "decisions of two profiles share a stamp", "./internal/store/postgres", "TestMigrationsKeepData", []edit{
-		{"internal/store/lists/stamp.go", `return Stamp{d.Profile, d.ProfileDigest`, `return Stamp{"", d.ProfileDigest`},
+		{"internal/store/lists/row.go", `Stamp: Stamp{d.Profile, d.ProfileDigest`, `Stamp: Stamp{"", d.ProfileDigest`},
 	}},
 	{"suffix-lost", "the end that rejected nodes' names share is not written", "./internal/store/sqlite", "TestStore", []edit{
 		{"internal/store/lists/encode.go", `b = appendString(b, suffix)`, `b = appendString(b, "")`},

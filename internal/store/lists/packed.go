@@ -22,8 +22,9 @@ const (
 
 // PackDigest returns a digest as its column holds it.
 func PackDigest(text string) []byte {
-	if len(text) == len(digestPrefix)+2*digestBytes && strings.HasPrefix(text, digestPrefix) && lowerHex(text[len(digestPrefix):]) {
-		if b, err := hex.DecodeString(text[len(digestPrefix):]); err == nil {
+	if len(text) == len(digestPrefix)+2*digestBytes && strings.HasPrefix(text, digestPrefix) {
+		b := make([]byte, digestBytes)
+		if fromHex(b, text[len(digestPrefix):]) {
 			return b
 		}
 	}
@@ -58,13 +59,26 @@ func UnpackUID(column []byte) string {
 	return unpackText(column, uuidBytes)
 }
 
-func lowerHex(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
+// digits has the value of each digit of a number in base 16, in lower case, and 255 elsewhere.
+var digits = func() (of [256]byte) {
+	for i := range of {
+		of[i] = 255
 	}
-	return true
+	for i, c := range []byte("0123456789abcdef") {
+		of[c] = byte(i)
+	}
+	return of
+}()
+
+// fromHex writes the bytes that a text of twice their number stands for, unless it stands for none.
+func fromHex(into []byte, text string) bool {
+	bad := byte(0)
+	for i := range into {
+		high, low := digits[text[2*i]], digits[text[2*i+1]]
+		into[i] = high<<4 | low
+		bad |= high | low
+	}
+	return bad < 16
 }
 
 func packText(text string, short int) []byte {

@@ -20,15 +20,14 @@ type Row struct {
 	// Hash is what the seal of the row holds; nil until it is made.
 	Hash []byte
 
-	scores string
+	lists  *shareable
 	values []any // of Stored, once they are made
 }
 
-// NewRow returns the row of a decision; StampID and Seq are the caller's to set.
+// NewRow returns the row of a valid decision; StampID and Seq are the caller's to set.
 func NewRow(d *store.Decision) *Row {
-	r := &Row{Decision: d}
-	r.Stamp, r.scores = stampOf(d)
-	return r
+	l := shareableOf(d)
+	return &Row{Decision: d, lists: l, Stamp: Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, l.plugins}}
 }
 
 // Clone returns a row that has what was made of this one.
@@ -184,9 +183,9 @@ func value(c *store.Column, r *Row, instant func(time.Time) any) any {
 		}
 		return *field
 	case *[]store.Failure:
-		return OrNull(EncodeFailures(*field))
+		return r.lists.failures
 	case *[]store.Score:
-		return OrNull(r.scores)
+		return r.lists.scores
 	case *[]store.Victim:
 		return OrNull(EncodeVictims(*field))
 	}

@@ -20,10 +20,25 @@ func (s Stamp) Columns() [5]string {
 	return [5]string{s.Profile, s.ProfileDigest, s.Engine, s.Semantics, s.Plugins}
 }
 
-// stampOf returns a decision's stamp with its scores as their column holds them.
-func stampOf(d *store.Decision) (Stamp, string) {
+// shareable is a decision's failures and scores as their columns hold them, with the plugins of its
+// stamp.
+type shareable struct {
+	failures, scores any
+	plugins          string
+}
+
+func shareableOf(d *store.Decision) *shareable {
+	if d.Shared != nil {
+		if s, ok := d.Shared.Made.Load().(*shareable); ok {
+			return s
+		}
+	}
 	scores, plugins := EncodeScores(d.Scores)
-	return Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, plugins}, scores
+	s := &shareable{OrNull(EncodeFailures(d.Failures)), OrNull(scores), plugins}
+	if d.Shared != nil {
+		d.Shared.Made.Store(s)
+	}
+	return s
 }
 
 // maxStamps bounds what StampIDs remembers: callers may bring a profile each.
