@@ -31,7 +31,7 @@ func unmarshal(doc []byte, v any) (errs field.ErrorList, err error) {
 }
 
 // mayBomb is a quick look for anything that could be an oversized quantity. It
-// is often wrong about UIDs and never about quantities.
+// is wrong about some UIDs and never about quantities.
 func mayBomb(doc []byte) bool {
 	digits := 0
 	for i, c := range doc {
@@ -41,7 +41,7 @@ func mayBomb(doc []byte) bool {
 				return true
 			}
 			continue
-		case (c == 'e' || c == 'E') && digits > 0 && longExponent(doc[i+1:]):
+		case (c == 'e' || c == 'E') && digits > 0 && longExponent(doc[i+1:]) && !inWord(doc[:i-digits]):
 			return true
 		case c == '\\':
 			return true // an escape may hide any of this
@@ -49,6 +49,17 @@ func mayBomb(doc []byte) bool {
 		digits = 0
 	}
 	return false
+}
+
+// inWord reports whether what follows a text is no quantity, which begins with a sign or a digit,
+// but goes on with a word, as in the second half of most UIDs.
+func inWord(before []byte) bool {
+	before = bytes.TrimSuffix(before, []byte{'-'})
+	if len(before) == 0 {
+		return false
+	}
+	c := before[len(before)-1]
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // longExponent reports whether an exponent has more digits than is allowed.
