@@ -306,6 +306,9 @@ func jobMaker(job owner, spec *batchv1.JobSpec) *maker {
 		batchv1.JobNameLabel: job.name, batchv1.ControllerUidLabel: string(ref.UID), "job-name": job.name, "controller-uid": string(ref.UID),
 	}}
 	m.notes = replicas(spec.Parallelism)
+	if n := spec.Completions; n != nil && *n > 0 && spec.Parallelism != nil && *n < *spec.Parallelism {
+		m.notes = replicas(n) // no more run than it has to complete
+	}
 	if len(m.notes) > 0 && *spec.Parallelism == 0 || spec.Suspend != nil && *spec.Suspend {
 		m.notes = []string{"the job is suspended: no pod would be made; the answer is for one that would"}
 	}

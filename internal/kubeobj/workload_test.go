@@ -38,7 +38,7 @@ func TestPodOfWorkload(t *testing.T) {
 		{`{"kind":"ReplicationController","apiVersion":"v1","metadata":{"name":"web","namespace":"shop"},"spec":{"replicas":0,"template":TEMPLATE}}`, `^web-[bcdf-z2456789]{5}$`, "ReplicationController", "^web$", "spec.replicas is 0"},
 		{`{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop"},"spec":{"serviceName":"s","ordinals":{"start":2},"volumeClaimTemplates":[{"metadata":{"name":"data"}}],"template":TEMPLATE}}`, `^web-2$`, "StatefulSet", "^web$", "data-web-2"},
 		{`{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop"},"spec":{"template":TEMPLATE}}`, `^web-[bcdf-z2456789]{5}$`, "DaemonSet", "^web$", "one pod on every node"},
-		{`{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"web","namespace":"shop"},"spec":{"completionMode":"Indexed","template":TEMPLATE}}`, `^web-0-[bcdf-z2456789]{5}$`, "Job", "^web$", ""},
+		{`{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"web","namespace":"shop"},"spec":{"completionMode":"Indexed","completions":3,"parallelism":5,"template":TEMPLATE}}`, `^web-0-[bcdf-z2456789]{5}$`, "Job", "^web$", "one of 3 replicas"},
 		{`{"kind":"CronJob","apiVersion":"batch/v1","metadata":{"name":"web","namespace":"shop"},"spec":{"suspend":true,"jobTemplate":{"spec":{"template":TEMPLATE}}}}`, `^web-0-[bcdf-z2456789]{5}$`, "Job", "^web-0$", "suspend"},
 	} {
 		pod, w := podOfWorkload(t, c.doc)

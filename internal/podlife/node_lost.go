@@ -172,6 +172,14 @@ func lossTaint(node *corev1.Node, lostSince *time.Time) (early, late *corev1.Tai
 	return nil, nil, ""
 }
 
+// EndsPods reports whether pods of a node that are deleted go: their kubelet ends them, or PodGC
+// where the node is out of service. Ready is Unknown where the kubelet reports no more; it is False
+// by the kubelet's own word.
+func EndsPods(node *corev1.Node) bool {
+	ready := readyCondition(node)
+	return ready == nil || ready.Status != corev1.ConditionUnknown || outOfServiceNode(node)
+}
+
 // readyCondition returns the condition Ready of a node; nil if it has none.
 func readyCondition(node *corev1.Node) *corev1.NodeCondition {
 	for i := range node.Status.Conditions {

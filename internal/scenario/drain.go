@@ -248,7 +248,9 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 			if err != nil {
 				return nil, err
 			}
-			last = max(last, gone)
+			if last = max(last, gone); gone < 0 {
+				out.Blocked = append(out.Blocked, PodReason{n.namespace, n.name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists"})
+			}
 		}
 		if out.Evicted > before {
 			out.Waves++
@@ -336,26 +338,6 @@ func (d *disruption) podsOn(node string) ([]podName, error) {
 		list = append(list, podName{p.Namespace, p.Name})
 	}
 	return list, nil
-}
-
-// evict evicts a pod, or deletes it, and returns when it is gone. given is a grace period instead
-// of the pod's own.
-func (d *disruption) evict(pod *corev1.Pod, rec *Disrupted, given *int64) (gone int64, err error) {
-	now, ends, grace := d.instant(), pod, int64(0)
-	switch {
-	case given != nil:
-		ends = podlife.BeginDelete(pod, *given, now)
-	case pod.DeletionTimestamp == nil: // a second deletion without a period changes nothing
-		ends = podlife.BeginDelete(pod, podlife.GracePeriod(pod), now)
-	}
-	switch {
-	case ends == nil:
-	case pod.DeletionTimestamp == nil:
-		grace = *ends.DeletionGracePeriodSeconds
-	default:
-		grace = max(0, int64(ends.DeletionTimestamp.Sub(now).Seconds()))
-	}
-	return d.now + grace, d.leave(pod, rec, grace)
 }
 
 // remove deletes a node, with what is left on it.

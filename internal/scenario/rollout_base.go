@@ -198,8 +198,11 @@ func (r *rollout) begin(ctx context.Context) error {
 			if !m.left {
 				continue
 			}
-			ends := int64(m.pod.DeletionTimestamp.Sub(r.d.f.o.Now).Seconds())
-			if err := r.d.leave(m.pod, &Disrupted{Cause: causeDeletion}, max(0, ends)); err != nil {
+			ends, err := r.d.graceOn(m.pod.Spec.NodeName, max(0, int64(m.pod.DeletionTimestamp.Sub(r.d.f.o.Now).Seconds())))
+			if err == nil {
+				err = r.d.leave(m.pod, &Disrupted{Cause: causeDeletion}, ends)
+			}
+			if err != nil {
 				return err
 			}
 		}

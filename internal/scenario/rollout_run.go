@@ -332,7 +332,9 @@ func (r *rollout) remove(s *replicaSet, n int) error {
 			if pod, err = r.d.pod(name); err != nil {
 				return err
 			}
-			grace = podlife.GracePeriod(pod)
+			if grace, err = r.d.graceOn(pod.Spec.NodeName, podlife.GracePeriod(pod)); err != nil {
+				return err
+			}
 		}
 		if err := r.d.leave(pod, &Disrupted{Cause: causeScaleDown}, grace); err != nil {
 			return err

@@ -1,0 +1,51 @@
+package scenario
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/podlife"
+	"berth/internal/store"
+)
+
+// evict evicts a pod, or deletes it, and returns when it is gone; below 0: never. given is a grace
+// period instead of the pod's own.
+func (d *disruption) evict(pod *corev1.Pod, rec *Disrupted, given *int64) (gone int64, err error) {
+	now, ends, grace := d.instant(), pod, int64(0)
+	switch {
+	case given != nil:
+		ends = podlife.BeginDelete(pod, *given, now)
+	case pod.DeletionTimestamp == nil: // a second deletion without a period changes nothing
+		ends = podlife.BeginDelete(pod, podlife.GracePeriod(pod), now)
+	}
+	switch {
+	case ends == nil:
+	case pod.DeletionTimestamp == nil:
+		grace = *ends.DeletionGracePeriodSeconds
+	default:
+		grace = max(0, int64(ends.DeletionTimestamp.Sub(now).Seconds()))
+	}
+	if ends != nil {
+		if grace, err = d.graceOn(pod.Spec.NodeName, grace); err != nil {
+			return 0, err
+		}
+	}
+	if gone = -1; grace >= 0 {
+		gone = d.now + grace
+	}
+	return gone, d.leave(pod, rec, grace)
+}
+
+// graceOn is a grace period as leave takes it, for a pod of a node: on a node whose kubelet has
+// died it never ends.
+func (d *disruption) graceOn(node string, grace int64) (int64, error) {
+	n, err := d.f.Node(node)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return grace, nil
+	case err == nil && !podlife.EndsPods(n):
+		return -1, nil
+	}
+	return grace, err
+}
