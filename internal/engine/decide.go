@@ -60,7 +60,7 @@ func (r *Result) decide() (err error) {
 	}
 	for _, i := range p.PreEnqueue {
 		if r.HeldBack = p.Rules[i].PreEnqueue(q); r.HeldBack != "" {
-			r.Outcome = Gated
+			r.Outcome, r.HeldBy = Gated, p.Rules[i].Name
 			return nil
 		}
 	}

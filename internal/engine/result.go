@@ -17,9 +17,11 @@ type Result struct {
 	Nominated bool
 	// NoNodes reports that there was no node to judge.
 	NoNodes bool
-	// Gates hold the pod back; HeldBack is the message of another PreEnqueue plugin that does.
+	// Gates hold the pod back; HeldBack is the message of another PreEnqueue plugin that does,
+	// HeldBy its name.
 	Gates    []string
 	HeldBack string
+	HeldBy   string
 
 	// PreFilter is set where a rule rejected the pod before the nodes were judged: its plugin, code
 	// and reason hold for every node.

@@ -236,6 +236,25 @@ func TestSummaryOfGroups(t *testing.T) {
 	}
 }
 
+// TestHeldBack has a pod that a plugin holds back before any node is judged.
+func TestHeldBack(t *testing.T) {
+	s, m, _ := open(t)
+	upload(t, m, []kubeobj.Object{
+		object(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"},"status":{"allocatable":{"cpu":"4","pods":"10"}}}`),
+		object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"resourceClaims":[{"name":"g","resourceClaimTemplateName":"t"}],"containers":[{"name":"c"}]}}`),
+	})
+	got, err := s.Tell(t.Context(), "default", "default", "p", Ask{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Summary != `It is not tried yet: pod "default/p": ResourceClaim not created yet.` {
+		t.Error(got.Summary)
+	}
+	if g := got.Now.Groups; len(g) != 1 || g[0].Rule != "DynamicResources" || g[0].Reason != engine.CauseGated || g[0].Action != advice.Wait || g[0].Message == "" {
+		t.Errorf("%+v", g)
+	}
+}
+
 // BenchmarkTell tells a story of a pod that fits none of 5,000 nodes.
 func BenchmarkTell(b *testing.B) {
 	reader, m, _ := open(b)

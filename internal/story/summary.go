@@ -103,6 +103,8 @@ func (s *telling) verdictWords() string {
 		return fmt.Sprintf("It is not placed yet; a decision now puts it on node %s (%s).", n.Node, plural(n.Counts.Feasible, "1 node fits", "%d nodes fit"))
 	case n.Outcome == engine.Preempting:
 		return fmt.Sprintf("No node has room; it fits on %s once %s.", n.NominatedNode, plural(n.victims, "1 pod of lower priority is evicted", "%d pods of lower priority are evicted"))
+	case n.Outcome == engine.Gated: // by a plugin: SchedulingGates has a state of its own
+		return "It is not tried yet: " + strings.TrimSuffix(n.Message, ".") + "."
 	case len(n.Groups) == 0:
 		return "No node fits: " + n.Message
 	}

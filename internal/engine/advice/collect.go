@@ -69,8 +69,8 @@ func collect(r *engine.Result, check func()) *collection {
 	if r.Query.Options.Victims != nil || r.Outcome == engine.Scheduled {
 		return c
 	}
-	if gates := r.Gates; len(gates) > 0 {
-		b := c.openGroup(groupKey{Rule: "SchedulingGates", Reason: engine.CauseGated, Message: explain.Message(r), Action: Wait, About: strings.Join(gates, ", ")})
+	if r.Outcome == engine.Gated {
+		b := c.openGroup(groupKey{Rule: cmp.Or(r.HeldBy, "SchedulingGates"), Reason: engine.CauseGated, Message: explain.Message(r), Action: Wait, About: strings.Join(r.Gates, ", ")})
 		for _, row := range r.Nodes().Order() {
 			if r.Query.Candidates.Has(int(row)) {
 				b.rows.Set(int(row))
