@@ -25,9 +25,16 @@ func TestTour(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	root := filepath.Join("..", "..")
-	page, err := os.ReadFile(filepath.Join(root, "docs", "api.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "api.md"))
 	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir() // some examples write files
+	if err := os.Symlink(files, filepath.Join(dir, "examples")); err != nil {
 		t.Fatal(err)
 	}
 	const end = "== end of the example ==\n"
@@ -44,7 +51,7 @@ func TestTour(t *testing.T) {
 		t.Fatalf("only %d examples", len(want))
 	}
 	shell := exec.CommandContext(t.Context(), "bash")
-	shell.Dir = root
+	shell.Dir = dir
 	shell.Stdin = strings.NewReader(strings.ReplaceAll(script.String(), "http://127.0.0.1:8080", serve(t, t.TempDir()).url))
 	out, err := shell.Output()
 	if err != nil {
