@@ -38,8 +38,8 @@ func BenchmarkLists(b *testing.B) {
 		})
 	}
 	run("own", func() int {
-		scores, _ := EncodeScores(d.Scores) // the plugins are stored once for many records
-		return len(EncodeFailures(d.Failures)) + len(scores) + len(EncodeVictims(d.Victims))
+		scores, _ := encodeScores(d.Scores) // the plugins are stored once for many records
+		return len(encodeFailures(d.Failures)) + len(scores) + len(encodeVictims(d.Victims))
 	})
 	run("json", func() int {
 		size := 0

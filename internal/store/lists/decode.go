@@ -8,8 +8,8 @@ import (
 	"berth/internal/store"
 )
 
-// DecodeFailures reads what EncodeFailures wrote.
-func DecodeFailures(column string) (fs []store.Failure, err error) {
+// decodeFailures reads what encodeFailures wrote.
+func decodeFailures(column string) (fs []store.Failure, err error) {
 	err = decodeRows("failures", column, func(field func(int, any) error) error {
 		var f store.Failure
 		var code json.RawMessage
@@ -25,8 +25,8 @@ func DecodeFailures(column string) (fs []store.Failure, err error) {
 	return fs, err
 }
 
-// DecodeVictims reads what EncodeVictims wrote.
-func DecodeVictims(column string) (vs []store.Victim, err error) {
+// decodeVictims reads what encodeVictims wrote.
+func decodeVictims(column string) (vs []store.Victim, err error) {
 	err = decodeRows("victims", column, func(field func(int, any) error) error {
 		var v store.Victim
 		err := errors.Join(field(0, &v.Namespace), field(1, &v.Pod), field(2, &v.UID), field(3, &v.Priority), field(4, &v.Node))

@@ -21,12 +21,12 @@ import (
 // listRoom is the bytes that most lists take. They are written to the stack, and then made a text.
 const listRoom = 512
 
-// EncodeFailures returns [[plugin, code, reason, nodes, [name…], prefix, suffix]…],
+// encodeFailures returns [[plugin, code, reason, nodes, [name…], prefix, suffix]…],
 // the names left out where there are none; empty for an empty list. The names of
 // one reason often begin and end alike: what they share is written once, as
 // prefix and suffix, where that is shorter. The two usual codes are numbers, see
 // codes.
-func EncodeFailures(fs []store.Failure) string {
+func encodeFailures(fs []store.Failure) string {
 	if len(fs) == 0 {
 		return ""
 	}
@@ -104,9 +104,9 @@ func shared(names []string) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// EncodeVictims returns [[namespace, pod, uid, priority, node]…]; empty for an empty
+// encodeVictims returns [[namespace, pod, uid, priority, node]…]; empty for an empty
 // list.
-func EncodeVictims(vs []store.Victim) string {
+func encodeVictims(vs []store.Victim) string {
 	if len(vs) == 0 {
 		return ""
 	}

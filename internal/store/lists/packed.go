@@ -20,8 +20,8 @@ const (
 	longer       = 1
 )
 
-// PackDigest returns a digest as its column holds it.
-func PackDigest(text string) []byte {
+// packDigest returns a digest as its column holds it.
+func packDigest(text string) []byte {
 	if len(text) == len(digestPrefix)+2*digestBytes && strings.HasPrefix(text, digestPrefix) {
 		b := make([]byte, digestBytes)
 		if fromHex(b, text[len(digestPrefix):]) {
@@ -31,8 +31,8 @@ func PackDigest(text string) []byte {
 	return packText(text, digestBytes)
 }
 
-// UnpackDigest undoes PackDigest.
-func UnpackDigest(column []byte) string {
+// unpackDigest undoes packDigest.
+func unpackDigest(column []byte) string {
 	if len(column) == digestBytes {
 		var text [len(digestPrefix) + 2*digestBytes]byte
 		hex.Encode(text[copy(text[:], digestPrefix):], column)
@@ -41,8 +41,8 @@ func UnpackDigest(column []byte) string {
 	return unpackText(column, digestBytes)
 }
 
-// PackUID returns a pod's UID as its column holds it.
-func PackUID(text string) []byte {
+// packUID returns a pod's UID as its column holds it.
+func packUID(text string) []byte {
 	if len(text) == uuidText {
 		if id, err := uuid.Parse(text); err == nil && id.String() == text {
 			return id[:]
@@ -51,7 +51,7 @@ func PackUID(text string) []byte {
 	return packText(text, uuidBytes)
 }
 
-// UnpackUID undoes PackUID.
+// UnpackUID undoes packUID.
 func UnpackUID(column []byte) string {
 	if len(column) == uuidBytes {
 		return uuid.UUID(column).String()

@@ -156,9 +156,9 @@ func value(c *store.Column, r *Row, instant func(time.Time) any) any {
 	case *string:
 		switch c.Kind {
 		case store.UID:
-			return PackUID(*field)
+			return packUID(*field)
 		case store.Digest:
-			return PackDigest(*field)
+			return packDigest(*field)
 		}
 		if c.Null {
 			return OrNull(*field)
@@ -187,7 +187,7 @@ func value(c *store.Column, r *Row, instant func(time.Time) any) any {
 	case *[]store.Score:
 		return r.lists.scores
 	case *[]store.Victim:
-		return OrNull(EncodeVictims(*field))
+		return OrNull(encodeVictims(*field))
 	}
 	panic("no backend can write the column " + c.Name)
 }
@@ -203,7 +203,7 @@ func (cs Columns) Targets(d *store.Decision) []any {
 			case store.UID:
 				into = append(into, unpacked(field, UnpackUID))
 			case store.Digest:
-				into = append(into, unpacked(field, UnpackDigest))
+				into = append(into, unpacked(field, unpackDigest))
 			default:
 				if c.Null {
 					into = append(into, TextOrNull(field))
@@ -214,12 +214,12 @@ func (cs Columns) Targets(d *store.Decision) []any {
 		case *time.Time:
 			into = append(into, Instant(field))
 		case *[]store.Failure:
-			into = append(into, decoded(field, DecodeFailures))
+			into = append(into, decoded(field, decodeFailures))
 		case *[]store.Score:
 			var plugins string // read before the scores, which refer to it
-			into = append(into, &plugins, decoded(field, func(column string) ([]store.Score, error) { return DecodeScores(column, plugins) }))
+			into = append(into, &plugins, decoded(field, func(column string) ([]store.Score, error) { return decodeScores(column, plugins) }))
 		case *[]store.Victim:
-			into = append(into, decoded(field, DecodeVictims))
+			into = append(into, decoded(field, decodeVictims))
 		default:
 			into = append(into, field)
 		}

@@ -10,12 +10,12 @@ import (
 	"berth/internal/store"
 )
 
-// EncodeScores returns [[rank, node, total, [value…]]…] and the list of plugins that
+// encodeScores returns [[rank, node, total, [value…]]…] and the list of plugins that
 // the values refer to by place: a value is the raw score, where that is the
 // normalised one too, or [raw, normalised]. The weighted score is the normalised
 // one times the plugin's weight, so it is not written. Where that does not hold, or
 // the nodes' plugins differ, a row names its plugins itself, and plugins is empty.
-func EncodeScores(ss []store.Score) (column, plugins string) {
+func encodeScores(ss []store.Score) (column, plugins string) {
 	if len(ss) == 0 {
 		return "", ""
 	}
@@ -104,8 +104,8 @@ func plain(name string) bool {
 // small keeps a product from overflowing.
 func small(n int64) bool { return n >= math.MinInt32 && n <= math.MaxInt32 }
 
-// DecodeScores reads what EncodeScores wrote.
-func DecodeScores(column, plugins string) (ss []store.Score, err error) {
+// decodeScores reads what encodeScores wrote.
+func decodeScores(column, plugins string) (ss []store.Score, err error) {
 	var names [][2]json.RawMessage
 	if plugins != "" {
 		if err := json.Unmarshal([]byte(plugins), &names); err != nil {

@@ -57,14 +57,14 @@ func TestScores(t *testing.T) {
 		{"no scores", nil, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			column, plugins := EncodeScores(tt.scores)
+			column, plugins := encodeScores(tt.scores)
 			if column != tt.column || plugins != tt.plugins {
 				t.Errorf("column %s\nwant   %s\nplugins %s\nwant    %s", column, tt.column, plugins, tt.plugins)
 			}
 			if column == "" {
 				return
 			}
-			got, err := DecodeScores(column, plugins)
+			got, err := decodeScores(column, plugins)
 			if err != nil {
 				t.Fatal(err)
 			}

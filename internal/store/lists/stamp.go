@@ -33,8 +33,8 @@ func shareableOf(d *store.Decision) *shareable {
 			return s
 		}
 	}
-	scores, plugins := EncodeScores(d.Scores)
-	s := &shareable{OrNull(EncodeFailures(d.Failures)), OrNull(scores), plugins}
+	scores, plugins := encodeScores(d.Scores)
+	s := &shareable{OrNull(encodeFailures(d.Failures)), OrNull(scores), plugins}
 	if d.Shared != nil {
 		d.Shared.Made.Store(s)
 	}
