@@ -32,6 +32,7 @@ build: ## static binaries in bin/: the server, and berth for people (kubectl-ber
 	ln -sf berth bin/kubectl-berth
 
 test: postgres ## all tests
+	@./script/shell.sh
 	$(GO) test -timeout 10m ./...
 
 test-web: ## the pages in a real browser, Debian's chromium unless there is one: make test-web FULL=1 tries all at 5,000 nodes
@@ -43,6 +44,7 @@ screenshots: ## write the pictures of docs/explorer.md again
 	cd test/web && $(GO) test -count=1 -run Screenshots -update ./...
 
 test-race: postgres ## all tests under the race detector
+	@./script/shell.sh
 	@./script/cc.sh
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 
