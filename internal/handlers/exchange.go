@@ -113,14 +113,16 @@ func encoding(w http.ResponseWriter) (part span.Span) {
 	return part
 }
 
-// JoinKey is the key of a context's func(), which lets its connection send what net/http's buffer
-// holds, when that is full, together with the next write. It is called ahead of a body of so many
-// bytes that this one follows at once.
+// JoinKey is the key of a context's func() that prepares the connection for a long answer. It is
+// called before a body of joinedBytes or more is written in one call, of which net/http makes two
+// writes: the connection sends both as one.
 type JoinKey struct{}
 
-// joinedBytes is twice net/http's buffer of a connection.
+// joinedBytes is twice the size of net/http's buffer of a connection, so that a second write
+// follows the one that fills it.
 const joinedBytes = 8 << 10
 
+// join prepares the connection for a long answer, where it can join writes.
 func (x *exchange) join() {
 	if join, ok := x.Context.Value(JoinKey{}).(func()); ok {
 		join()
