@@ -82,9 +82,9 @@ type bench interface {
 	name() string
 	// open opens berth's store over a migrated schema.
 	open(ctx context.Context) (store.Store, error)
-	// bare writes copies of the newest record by the driver alone, so many a
-	// transaction, for a while, and returns the rows a second.
-	bare(ctx context.Context, batch int, while time.Duration) (float64, error)
+	// bare returns a function that writes so many copies of a record in one transaction, by the
+	// driver alone, and one that closes what it writes to.
+	bare(ctx context.Context) (write func(rows int) error, finish func() error, err error)
 }
 
 // measure prints a store's figures.
@@ -119,9 +119,9 @@ func (h *system) measure(ctx context.Context, o options, b bench) error {
 			get  func() (float64, error)
 		}{
 			{&light, func() (float64, error) { return h.durable(ctx, o, lightCluster) }},
-			{&bare, func() (float64, error) { return b.bare(ctx, o.Callers, o.For) }},
+			{&bare, func() (float64, error) { return bareRate(ctx, b, o.Callers, o.For) }},
 			{&real, func() (float64, error) { return h.durable(ctx, o, realCluster) }},
-			{&wide, func() (float64, error) { return b.bare(ctx, 256, o.For) }},
+			{&wide, func() (float64, error) { return bareRate(ctx, b, 256, o.For) }},
 			{&dry, func() (float64, error) { return h.unrecorded(ctx, o, realCluster) }},
 		} {
 			if err := c.into.add(c.get); err != nil {

@@ -66,7 +66,10 @@ func (c *conn) call(request []byte, want string) error {
 	}
 }
 
-const decisions = "/v1/decisions"
+const (
+	decisions = "/v1/decisions"
+	dryRun    = `,"dryRun":true`
+)
 
 func post(path, body string) []byte {
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
@@ -90,14 +93,20 @@ type server struct {
 }
 
 func (h *system) serve() (*server, error) {
-	limits := handlers.DefaultLimits()
 	api, err := handlers.New(handlers.Options{
-		Clusters: h.m, Decisions: h.log, Binder: binding.New(h.m, h.log, binding.Options{}), ParseProfiles: profiles.Parse, Limits: limits,
+		Clusters: h.m, Decisions: h.log, Binder: binding.New(h.m, h.log, binding.Options{}),
+		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := &server{system: h, http: &http.Server{Handler: api.Handler()}}
+	return h.listen(api.Handler())
+}
+
+// listen serves a handler as cmd/server serves the API.
+func (h *system) listen(handler http.Handler) (*server, error) {
+	s := &server{system: h, http: &http.Server{Handler: handler}}
+	limits := handlers.DefaultLimits()
 	s.http.ReadHeaderTimeout, s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = limits.Timeouts()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -166,7 +175,7 @@ func (s *server) fresh(cluster, pod, more string) func() []byte {
 }
 
 // wire prints what HTTP leaves of the rates, beside an endpoint that does nothing.
-func (h *system) wire(ctx context.Context, o options, b bench) error {
+func (h *system) wire(ctx context.Context, o options, b bench) (err error) {
 	s, err := h.serve()
 	if err != nil {
 		return err
@@ -187,8 +196,14 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 	}
 	var livez, dry, recorded, bound, unexplained, single series
 	var freshDry, freshRecorded series             // each about another pod, with the default explanation
+	var floorDry, floorRecorded, floorBound series // the same bytes and rows, and nothing decided
 	var usualLivez, usualDry, usualRecorded series // by net/http's client
-	const unrecorded, recording = `,"explain":"none","dryRun":true`, `,"explain":"none"`
+	floor, finish, err := s.floor(ctx, b)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, finish()) }()
+	const unrecorded, recording = `,"explain":"none"` + dryRun, `,"explain":"none"`
 	for range o.Rounds {
 		for _, c := range []struct {
 			into *series
@@ -209,13 +224,19 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 			}},
 			{&freshDry, func() (float64, error) {
 				return o.profiled("fresh-dry", func() (float64, error) {
-					return s.rate(o, o.Callers, "200", s.fresh(taintedCluster, plainPod, `,"dryRun":true`))
+					return s.rate(o, o.Callers, "200", s.fresh(taintedCluster, plainPod, dryRun))
 				})
 			}},
 			{&freshRecorded, func() (float64, error) {
 				return o.profiled("fresh-http", func() (float64, error) {
 					return s.rate(o, o.Callers, "201", s.fresh(taintedCluster, plainPod, ""))
 				})
+			}},
+			{&floorDry, func() (float64, error) {
+				return floor.rate(o, o.Callers, "200", s.fresh(taintedCluster, plainPod, dryRun))
+			}},
+			{&floorRecorded, func() (float64, error) {
+				return floor.rate(o, o.Callers, "201", s.fresh(taintedCluster, plainPod, ""))
 			}},
 			{&usualLivez, func() (float64, error) { return s.ordinary(o, http.StatusOK, http.MethodGet, "/livez", "") }},
 			{&usualDry, func() (float64, error) {
@@ -224,13 +245,14 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 			{&usualRecorded, func() (float64, error) {
 				return s.ordinary(o, http.StatusCreated, http.MethodPost, decisions, body(realCluster, podJSON, recording))
 			}},
-			{&single, func() (float64, error) { return b.bare(ctx, 1, o.For) }},
+			{&single, func() (float64, error) { return bareRate(ctx, b, 1, o.For) }},
 			{&bound, func() (float64, error) {
 				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, "201", s.bind("")) })
 			}},
 			{&unexplained, func() (float64, error) { return s.rate(o, 1, "201", s.bind(recording)) }},
+			{&floorBound, func() (float64, error) { return floor.rate(o, 1, "201", s.bind("")) }},
 		} {
-			if o.Only == "bind" && c.into != &single && c.into != &bound && c.into != &unexplained {
+			if o.Only == "bind" && c.into != &single && c.into != &bound && c.into != &unexplained && c.into != &floorBound {
 				continue
 			}
 			if err := c.into.add(c.get); err != nil {
@@ -248,6 +270,8 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 		show("recorded", recorded, livez, "/livez")
 		show("dry, each a new pod, explained", freshDry, livez, "/livez")
 		show("recorded, the same", freshRecorded, livez, "/livez")
+		show("as many bytes, nothing decided", floorDry, livez, "/livez")
+		show("the same with a bare row", floorRecorded, livez, "/livez")
 		show("/livez, net/http's client", usualLivez, usualLivez, "itself")
 		show("dry, the same", usualDry, usualLivez, "/livez")
 		show("recorded, the same", usualRecorded, usualLivez, "/livez")
@@ -255,6 +279,7 @@ func (h *system) wire(ctx context.Context, o options, b bench) error {
 	show("bare batches of 1", single, single, "itself")
 	show("decide, bind, record, 1 connection", bound, single, "bare batches of 1")
 	show("the same without an explanation", unexplained, single, "bare batches of 1")
+	show("as many bytes, a bare row", floorBound, single, "bare batches of 1")
 	return h.replay(ctx, o)
 }
 
