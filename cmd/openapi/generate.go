@@ -44,6 +44,9 @@ func generate(root string) ([]byte, error) {
 		return nil, fmt.Errorf("convert to OpenAPI 3: %w", err)
 	}
 	patch(v3)
+	if err := describeOperations(root, v3); err != nil {
+		return nil, err
+	}
 	if js, err = v3.MarshalJSON(); err != nil {
 		return nil, fmt.Errorf("encode OpenAPI 3: %w", err)
 	}
@@ -64,7 +67,6 @@ func generate(root string) ([]byte, error) {
 // patch mends what Swagger 2.0 cannot say.
 func patch(doc *openapi3.T) {
 	doc.OpenAPI = "3.0.3"
-	doc.Servers = nil
 	for path, item := range doc.Paths.Map() {
 		for _, op := range item.Operations() {
 			patchParameters(path, op)
@@ -95,6 +97,9 @@ func patch(doc *openapi3.T) {
 	}
 	if s := doc.Components.Schemas["advice.Op"]; s != nil {
 		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}
+	}
+	for _, s := range doc.Components.Schemas {
+		forGenerators(s)
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
 )
 
 func TestDescriptionIsCurrent(t *testing.T) {
@@ -36,5 +39,46 @@ func TestDescriptionIsTheSameEachTime(t *testing.T) {
 		if !bytes.Equal(first, again) {
 			t.Fatal("two runs differ")
 		}
+	}
+}
+
+// TestClientsCanBeGenerated holds what generated clients could not be compiled or called without.
+func TestClientsCanBeGenerated(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromFile(filepath.Join("..", "..", "api", "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]string{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			route := method + " " + path
+			if other := ids[op.OperationID]; op.OperationID == "" || other != "" {
+				t.Errorf("%s has the id %q, as has %q", route, op.OperationID, other)
+			}
+			ids[op.OperationID] = route
+			if open := op.Security != nil; open != (op.Responses.Value("401") == nil) {
+				t.Errorf("%s: needs no identity: %t", route, open)
+			}
+		}
+	}
+	for id, route := range map[string]string{
+		"decide": "POST /v1/decisions", "scoreOnlyFilter": "POST /score-only/filter",
+		"clustersScoreOnlyFilter": "POST /clusters/{cluster}/score-only/filter", "livez": "GET /livez",
+	} {
+		if ids[id] != route {
+			t.Errorf("%s is the id of %q, not of %s", id, ids[id], route)
+		}
+	}
+	fields := doc.Components.Schemas["DecisionRequest"].Value.Properties
+	if has := fields["pod"].Value.AdditionalProperties.Has; has == nil || !*has {
+		t.Error("a pod may have no field")
+	}
+	if e := fields["explain"].Value; e.Default != nil || !strings.Contains(e.Description, "Default: failures.") {
+		t.Errorf("explain's default is %v, and its description %q", e.Default, e.Description)
+	}
+	decide := doc.Paths.Value("/v1/decisions").Post.RequestBody.Value
+	example, ok := decide.Content["application/json"].Example.(map[string]any)
+	if !ok || example["pod"] == nil || !decide.Required {
+		t.Errorf("a decision's body is required: %t, its example is %v", decide.Required, example)
 	}
 }
