@@ -87,7 +87,7 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v podlife.Verdict, err error) {
-	pod, err := p.wholePod("pod", req.Pod)
+	pod, _, err := p.wholePod("pod", req.Pod)
 	if err != nil {
 		return v, err
 	}
@@ -108,7 +108,7 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 		if isNull(req.OldPod) {
 			return v, badField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
 		}
-		old, err := p.wholePod("oldPod", req.OldPod)
+		old, _, err := p.wholePod("oldPod", req.OldPod)
 		if err != nil {
 			return v, err
 		}
@@ -117,30 +117,30 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 	return v, badField(http.StatusBadRequest, "operation", "want CREATE or UPDATE")
 }
 
-// wholePod decodes a pod with everything in it, as an API server does.
-func (p *posted) wholePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
+// wholePod decodes a pod with everything in it, as an API server does. It returns the place of the
+// pod too, which is in a workload where that was given.
+func (p *posted) wholePod(name string, raw json.RawMessage) (_ *corev1.Pod, at string, err error) {
 	if isNull(raw) {
-		return nil, badField(http.StatusBadRequest, name, "a pod is needed")
+		return nil, name, badField(http.StatusBadRequest, name, "a pod is needed")
 	}
-	name, raw, err := p.pod(name, raw)
-	if err != nil {
-		return nil, err
+	if at, raw, err = p.pod(name, raw); err != nil {
+		return nil, at, err
 	}
 	pod := &corev1.Pod{}
-	if err := wholeObject(name, raw, pod, "Pod", &pod.TypeMeta); err != nil {
-		return nil, err
+	if err := wholeObject(at, raw, pod, "Pod", &pod.TypeMeta); err != nil {
+		return nil, at, err
 	}
 	if strings.ContainsRune(string(pod.UID), 0) {
-		return nil, badField(http.StatusBadRequest, name+".metadata.uid", "must not hold a NUL")
+		return nil, at, badField(http.StatusBadRequest, at+".metadata.uid", "must not hold a NUL")
 	}
-	return pod, nil
+	return pod, at, nil
 }
 
 // runningPod is wholePod for a pod that an API server has taken, so that it has containers.
 func (p *posted) runningPod(name string, raw json.RawMessage) (*corev1.Pod, error) {
-	pod, err := p.wholePod(name, raw)
+	pod, at, err := p.wholePod(name, raw)
 	if err == nil && len(pod.Spec.Containers) == 0 {
-		return nil, badField(http.StatusBadRequest, name+".spec.containers", "a pod has one container at least")
+		return nil, badField(http.StatusBadRequest, at+".spec.containers", "a pod has one container at least")
 	}
 	return pod, err
 }
