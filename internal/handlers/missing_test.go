@@ -35,8 +35,10 @@ func TestNamedFields(t *testing.T) {
 	h.want(http.StatusCreated, nil, http.MethodPost, "/v1/snapshots?cluster=prod", small())
 	for _, c := range []struct{ path, body, want string }{
 		{"/v1/pods/termination", `{"cause":"delete","pod":{}}`, "pod.spec.containers: a pod has one container at least"},
-		{"/v1/pods/termination", `{"cause":"delete","pod":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"template":{"spec":{}}}}}`,
-			"pod.spec.template.spec.containers: a pod has one container at least"},
+		{
+			"/v1/pods/termination", `{"cause":"delete","pod":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"template":{"spec":{}}}}}`,
+			"pod.spec.template.spec.containers: a pod has one container at least",
+		},
 		{"/v1/pods/lifecycle", `{"pod":{}}`, "pod.spec.containers: a pod has one container at least"},
 		{"/v1/nodes/eviction-ranking", `{"signal":"memory.available","pods":[{"pod":{}}]}`, "pods[0].pod.spec.containers: a pod has one container at least"},
 		{"/v1/clusters/prod/pools", `{"pools":[{"like":"a","cost":"3"}]}`, "pools[0].cost: want a number, not a string"},
