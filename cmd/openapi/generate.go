@@ -98,9 +98,6 @@ func patch(doc *openapi3.T) {
 	if s := doc.Components.Schemas["advice.Op"]; s != nil {
 		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}
 	}
-	for _, s := range doc.Components.Schemas {
-		forGenerators(s)
-	}
 }
 
 // patchSlowBodies adds the answer to bodies that come slower than --min-body-rate to every

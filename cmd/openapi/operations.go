@@ -14,12 +14,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// describeOperations adds to each operation what generators of clients need and annotations do not
-// hold: its id, whether it needs an identity, and examples of bodies.
+// describeOperations adds what generators of clients need and annotations do not hold: servers, and
+// each operation's id, whether it needs an identity, and examples of bodies. It changes what they
+// misread in schemas.
 func describeOperations(root string, doc *openapi3.T) error {
 	doc.Servers = openapi3.Servers{
 		{URL: "/", Description: "the server that this description comes from"},
 		{URL: "http://127.0.0.1:8080", Description: "a server at its default address"},
+	}
+	for _, s := range doc.Components.Schemas {
+		forGenerators(s)
 	}
 	doc.Components.SecuritySchemes = openapi3.SecuritySchemes{"token": &openapi3.SecuritySchemeRef{Value: openapi3.NewSecurityScheme().
 		WithType("http").WithScheme("bearer").
