@@ -69,6 +69,7 @@ func (c *conn) call(request []byte, want string) error {
 const (
 	decisions = "/v1/decisions"
 	dryRun    = `,"dryRun":true`
+	bindNow   = `,"bind":true`
 )
 
 func post(path, body string) []byte {
@@ -160,7 +161,7 @@ func (s *server) ordinary(o options, want int, method, path, content string) (fl
 func always(request []byte) func() []byte { return func() []byte { return request } }
 
 func (s *server) bind(more string) func() []byte {
-	return s.fresh(boundCluster, smallPod, `,"bind":true`+more)
+	return s.fresh(boundCluster, smallPod, bindNow+more)
 }
 
 // fresh makes questions about pods of one kind that were not asked about before.
