@@ -89,7 +89,7 @@ type Manager struct {
 
 	ctx  context.Context // of the background goroutines
 	stop context.CancelFunc
-	work sync.WaitGroup
+	work background
 }
 
 // Open returns a manager over a store. Clusters are read when they are needed. Close it before the
