@@ -53,8 +53,16 @@ var shortCoder = sync.OnceValue(func() *s2.Dict {
 // buffers are for inputs on their way.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// pack compresses an input, where that makes it shorter. The result shares nothing with it.
+// pack compresses an input, where that makes it shorter. The result shares nothing with it, and is
+// not to be changed: it may be given again.
 func pack(js []byte) []byte {
+	if len(js) <= keptInput {
+		return packedBefore.pack(js)
+	}
+	return packAnew(js)
+}
+
+func packAnew(js []byte) []byte {
 	if len(js) <= smallInput {
 		buf := buffers.Get().(*bytes.Buffer)
 		defer buffers.Put(buf)

@@ -11,6 +11,9 @@ var decisionFaults = []fault{
 	{"dictionary-changed", "stored inputs no longer have their dictionary", "./internal/decisionlog", "TestStoredInputs", []edit{
 		{"internal/decisionlog/compress.go", `"\x00" + strings.TrimSuffix(dictionary1, "\n")`, `"\x00" + dictionary1[1:]`},
 	}},
+	{"pack-of-another", "a record gets the packed input of another that has its slot", "./internal/decisionlog", "TestKeptPacks", []edit{
+		{"internal/decisionlog/packed.go", `p != nil && bytes.Equal(p.js, js)`, `p != nil`},
+	}},
 	{"answer-before-record", "an answer goes out while its record is still on the way", "./internal/decisionlog", "TestAnswersWaitForTheirRecord", []edit{
 		{"internal/decisionlog/evaluate.go", `if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), e.Record, e.Profile) }()
 	if err != nil {`},
