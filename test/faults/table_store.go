@@ -63,6 +63,9 @@ var storeFaults = []fault{
 	{"prepared-without-stamp", "a row that was encoded ahead is written with the number of no stamp", "./internal/store/sqlite", "TestStore/Decisions/PreparedIsWrittenAsIs", []edit{
 		{"internal/store/lists/row.go", `r.values[stampAt], r.values[placeAt] = r.StampID, r.Seq`, `r.values[placeAt] = r.Seq`},
 	}},
+	{"copied-without-place", "a row that was encoded ahead is copied to Postgres with the place of none", "./internal/store/postgres", "TestCopyRow", []edit{
+		{"internal/store/postgres/copy_row.go", `uint64(r.Seq))`, `uint64(0*r.Seq))`},
+	}},
 	{"failed-sync-passes", "a commit counts as durable though its sync failed", "./internal/store/sqlite", "TestFailedSync", []edit{
 		{"internal/store/sqlite/vfs_linux.go", `libc.Xfdatasync(tls, u.Fh) != 0`, `libc.Xfdatasync(tls, u.Fh) != 0 && false`},
 	}},

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
@@ -103,9 +102,9 @@ func (b *Batch) Own() {
 	}
 }
 
-// Prepare encodes and hashes an entry's decision ahead of New, times as the backend has them. What
-// is wrong with an entry is New's to say.
-func Prepare(e *store.Entry, instant func(time.Time) any) {
+// Prepare encodes and hashes an entry's decision ahead of New; ahead is what the backend does with
+// its row. What is wrong with an entry is New's to say.
+func Prepare(e *store.Entry, ahead func(*lists.Row)) {
 	e.Prepared = nil
 	if e.Decision == nil || e.Validate() != nil {
 		return
@@ -113,9 +112,9 @@ func Prepare(e *store.Entry, instant func(time.Time) any) {
 	r := lists.NewRow(e.Decision)
 	h := hashers.Get().(*seal.Hasher)
 	defer hashers.Put(h)
-	if h.Decision(r, r.Written(instant)) == nil {
-		e.Prepared = r
-	}
+	ahead(r) // first: values that it makes are hashed
+	h.Decision(r)
+	e.Prepared = r
 }
 
 var hashers = sync.Pool{New: func() any { return &seal.Hasher{} }}

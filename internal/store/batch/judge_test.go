@@ -169,7 +169,7 @@ func TestJudgeWritesWithWhatIsAccepted(t *testing.T) {
 // TestOwn: a batch that owns its rows changes none that an earlier attempt may still write.
 func TestOwn(t *testing.T) {
 	e := bind("a", 3, 0)
-	Prepare(e, func(at time.Time) any { return at.UnixMicro() })
+	Prepare(e, func(*lists.Row) {})
 	b := New([]*store.Entry{e}, &lists.StampIDs{})
 	b.Own()
 	stored(b)

@@ -22,6 +22,9 @@ type Row struct {
 
 	lists  *shareable
 	values []any // of Stored, once they are made
+	// Ahead is what a backend has made of the row before its batch, but for StampID and Seq. Clones
+	// share it.
+	Ahead any
 }
 
 // NewRow returns the row of a valid decision; StampID and Seq are the caller's to set.
@@ -122,9 +125,10 @@ func (cs Columns) Cut(joined string, d *store.Decision) {
 
 // Values returns what the columns of a row hold. instant returns a time as the backend writes it.
 func (cs Columns) Values(r *Row, instant func(time.Time) any) []any {
-	values := make([]any, len(cs))
+	values, one := make([]any, len(cs)), boxed{instant: instant}
 	for i := range cs {
-		values[i] = value(&cs[i], r, instant)
+		r.Put(&cs[i], &one)
+		values[i] = one.value
 	}
 	return values
 }
@@ -139,57 +143,98 @@ func (r *Row) Written(instant func(time.Time) any) []any {
 	return r.values
 }
 
+// Made returns the values that Written has made; nil where it has not yet.
+func (r *Row) Made() []any { return r.values }
+
 // stampAt and placeAt are where Stored has the stamp's number and the place.
 var (
 	stampAt = slices.IndexFunc(Stored, func(c store.Column) bool { return c.Kind == store.Stamp })
 	placeAt = slices.IndexFunc(Stored, func(c store.Column) bool { return c.Kind == store.Place })
 )
 
-func value(c *store.Column, r *Row, instant func(time.Time) any) any {
+// Sink takes what columns hold, one after the other.
+type Sink interface {
+	Null()
+	Number(n int64)
+	Text(s string)
+	Blob(b []byte)
+	Time(t time.Time)
+	// List takes a text or nil, in the any that records share.
+	List(v any)
+}
+
+// boxed is a Sink that keeps the last value as drivers take it.
+type boxed struct {
+	instant func(time.Time) any
+	value   any
+}
+
+func (b *boxed) Null()            { b.value = nil }
+func (b *boxed) Number(n int64)   { b.value = n }
+func (b *boxed) Text(s string)    { b.value = s }
+func (b *boxed) Blob(p []byte)    { b.value = p }
+func (b *boxed) Time(t time.Time) { b.value = b.instant(t) }
+func (b *boxed) List(v any)       { b.value = v }
+
+// Put gives a sink what a column of the row holds.
+func (r *Row) Put(c *store.Column, to Sink) {
 	switch c.Kind {
 	case store.Stamp:
-		return r.StampID
+		to.Number(r.StampID)
+		return
 	case store.Place:
-		return r.Seq
+		to.Number(r.Seq)
+		return
 	}
 	switch field := c.Field(r.Decision).(type) {
 	case *string:
-		switch c.Kind {
-		case store.UID:
-			return packUID(*field)
-		case store.Digest:
-			return packDigest(*field)
+		switch {
+		case c.Kind == store.UID:
+			to.Blob(packUID(*field))
+		case c.Kind == store.Digest:
+			to.Blob(packDigest(*field))
+		case c.Null:
+			textOrNull(to, *field)
+		default:
+			to.Text(*field)
 		}
-		if c.Null {
-			return OrNull(*field)
-		}
-		return *field
 	case *int64:
-		return *field
+		to.Number(*field)
 	case **int64:
 		if *field == nil {
-			return nil
+			to.Null()
+			return
 		}
-		return **field
+		to.Number(**field)
 	case *int32:
-		return int64(*field)
+		to.Number(int64(*field))
 	case *int:
-		return int64(*field)
+		to.Number(int64(*field))
 	case *time.Time:
-		return instant(*field)
+		to.Time(*field)
 	case *[]byte:
-		if *field == nil { // a nil []byte inside an any is not a nil any
-			return nil
+		if *field == nil {
+			to.Null()
+			return
 		}
-		return *field
+		to.Blob(*field)
 	case *[]store.Failure:
-		return r.lists.failures
+		to.List(r.lists.failures)
 	case *[]store.Score:
-		return r.lists.scores
+		to.List(r.lists.scores)
 	case *[]store.Victim:
-		return OrNull(encodeVictims(*field))
+		textOrNull(to, encodeVictims(*field))
+	default:
+		panic("no backend can write the column " + c.Name)
 	}
-	panic("no backend can write the column " + c.Name)
+}
+
+func textOrNull(to Sink, s string) {
+	if s == "" {
+		to.Null()
+		return
+	}
+	to.Text(s)
 }
 
 // Targets returns where a row that Select reads goes: into the fields of a decision.

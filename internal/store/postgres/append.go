@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/batch"
+	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -19,7 +20,17 @@ import (
 const attempts = 3
 
 // Prepare implements store.Preparer.
-func (*Store) Prepare(e *store.Entry) { batch.Prepare(e, instant) }
+func (s *Store) Prepare(e *store.Entry) {
+	batch.Prepare(e, func(r *lists.Row) {
+		if s.pooled {
+			decisionValues(r)
+			return
+		}
+		if w := newCopyRow(r); len(w.text) <= atOnce { // a large one is not kept twice
+			r.Ahead = w
+		}
+	})
+}
 
 // Append implements store.Writer. An ErrUnavailable says nothing about the
 // batch, which may be handed over again.

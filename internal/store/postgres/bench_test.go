@@ -81,11 +81,7 @@ func BenchmarkWays(b *testing.B) {
 
 // put writes rows in one round trip.
 func put(ctx context.Context, conn *pgx.Conn, ds []*lists.Row, copied bool) error {
-	rows := make([][]any, len(ds))
-	for i, d := range ds {
-		rows[i] = decisionValues(d)
-	}
-	list := append([]statement{{what: "begin", sql: "begin"}}, putRows(rows, copied)...)
+	list := append([]statement{{what: "begin", sql: "begin"}}, putRows(ds, copied)...)
 	return pipeline(ctx, conn, append(list, statement{what: "commit", sql: "commit"}))
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/store"
 	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
@@ -17,12 +16,11 @@ import (
 
 // statement is one of a pipeline.
 type statement struct {
-	what string // that it does, for errors
-	sql  string
-	args []any
-	want string // its command tag; "": any
-	// copied are the rows of a COPY, each with the values of lists.Stored.
-	copied [][]any
+	what   string // that it does, for errors
+	sql    string
+	args   []any
+	want   string       // its command tag; "": any
+	copied []*lists.Row // of a COPY
 }
 
 // oneRow is the tag of an INSERT of one row.
@@ -106,9 +104,7 @@ func send(conn *pgx.Conn, list []statement, prepared []*pgconn.StatementDescript
 			if at == 0 {
 				buf = append(buf, "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"...) // no flags, no extension
 			}
-			if buf, err = appendRow(buf, row); err != nil {
-				return fmt.Errorf("%s: %w", s.what, err)
-			}
+			buf = appendRow(buf, row)
 			if at == len(s.copied)-1 {
 				buf = append(buf, 0xff, 0xff)
 			}
@@ -126,39 +122,6 @@ func send(conn *pgx.Conn, list []statement, prepared []*pgconn.StatementDescript
 		_, err = conn.PgConn().Conn().Write(buf)
 	}
 	return err
-}
-
-// epoch is where PostgreSQL's times begin, in microseconds.
-var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
-
-// appendRow writes the values of lists.Stored as COPY's binary format has them.
-func appendRow(buf []byte, values []any) ([]byte, error) {
-	buf = binary.BigEndian.AppendUint16(buf, uint16(len(values))) //nolint:gosec // columns
-	for i, v := range values {
-		at := len(buf)
-		buf = append(buf, 0, 0, 0, 0)
-		switch v := v.(type) {
-		case nil:
-			binary.BigEndian.PutUint32(buf[at:], 1<<32-1)
-			continue
-		case string:
-			buf = append(buf, v...)
-		case []byte:
-			buf = append(buf, v...)
-		case int64:
-			if kind := lists.Stored[i].Kind; kind == store.Int || kind == store.Stamp { // as TestColumns has them
-				buf = binary.BigEndian.AppendUint32(buf, uint32(v)) //nolint:gosec // both are of 32 bits
-			} else {
-				buf = binary.BigEndian.AppendUint64(buf, uint64(v)) //nolint:gosec // two's complement on both sides
-			}
-		case time.Time:
-			buf = binary.BigEndian.AppendUint64(buf, uint64(v.UnixMicro()-epoch)) //nolint:gosec // likewise
-		default:
-			return buf, fmt.Errorf("column %s is %T", lists.Stored[i].Name, v)
-		}
-		binary.BigEndian.PutUint32(buf[at:], uint32(len(buf)-at-4)) //nolint:gosec // below 1 GB
-	}
-	return buf, nil
 }
 
 // receive reads the answers of a pipeline, and reports whether it has read all.

@@ -115,28 +115,24 @@ func (a *appending) putHeads() (list []statement, err error) {
 
 // putDecisions writes the decisions and seals them.
 func (a *appending) putDecisions(pooled bool) ([]statement, error) {
-	rows := make([][]any, len(a.Decisions))
-	for i, d := range a.Decisions {
+	for _, d := range a.Decisions {
 		if d.StampID == 0 {
 			if d.StampID = a.Stamps[d.Stamp]; d.StampID == 0 {
 				return nil, fmt.Errorf("decision %s: its stamp has no number", d.ID)
 			}
 		}
-		rows[i] = decisionValues(d)
-		if err := a.SealDecision(d, rows[i]); err != nil {
-			return nil, err
-		}
+		a.SealDecision(d)
 	}
-	return putRows(rows, !pooled && len(rows) >= fewest), nil
+	return putRows(a.Decisions, !pooled && len(a.Decisions) >= fewest), nil
 }
 
 // putRows writes rows of the table decisions.
-func putRows(rows [][]any, copied bool) (list []statement) {
+func putRows(rows []*lists.Row, copied bool) (list []statement) {
 	if copied {
 		return []statement{{what: "copy decisions", sql: sqlCopyDecisions, want: fmt.Sprint("COPY ", len(rows)), copied: rows}}
 	}
-	for _, values := range rows {
-		list = append(list, statement{what: "write decision", sql: sqlPutDecision, args: values, want: oneRow})
+	for _, r := range rows {
+		list = append(list, statement{what: "write decision", sql: sqlPutDecision, args: decisionValues(r), want: oneRow})
 	}
 	return list
 }

@@ -78,6 +78,16 @@ func (h *Hasher) add(v any) bool {
 	return true
 }
 
+// sink adds a row's values as they are given to it.
+type sink struct{ *Hasher }
+
+func (s sink) Null()            { s.buf = append(s.buf, null) }
+func (s sink) Number(n int64)   { s.number(n) }
+func (s sink) Text(v string)    { s.text(v) }
+func (s sink) Blob(b []byte)    { s.blob(b) }
+func (s sink) Time(t time.Time) { s.number(t.UnixMicro()) }
+func (s sink) List(v any)       { s.add(v) }
+
 func (h *Hasher) number(n int64) {
 	h.buf = binary.BigEndian.AppendUint64(append(h.buf, number), uint64(n))
 }

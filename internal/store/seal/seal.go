@@ -94,25 +94,34 @@ type Rows struct {
 	items  store.SealItems
 }
 
-// Decision adds a row with its values of lists.Stored. Decisions come in the order of their Seq.
-func (r *Rows) Decision(row *lists.Row, values []any) error {
-	if err := r.hasher.Decision(row, values); err != nil {
-		return err
-	}
+// Decision adds a row. Decisions come in the order of their Seq.
+func (r *Rows) Decision(row *lists.Row) {
+	r.hasher.Decision(row)
 	r.hashes = append(r.hashes, row.Hash...)
-	return nil
 }
 
-// Decision sets the hash of a row that has none, from its values of lists.Stored.
-func (h *Hasher) Decision(row *lists.Row, values []any) error {
+// Decision sets the hash of a row that has none, which is that of its values read back.
+func (h *Hasher) Decision(row *lists.Row) {
 	if row.Hash != nil {
-		return nil
+		return
 	}
-	sum, err := h.decision(store.SealFormat, values, row.Stamp)
-	if err == nil {
-		row.Hash = sum[:]
+	if values := row.Made(); values != nil {
+		if sum, err := h.decision(store.SealFormat, values, row.Stamp); err == nil {
+			row.Hash = sum[:]
+			return
+		}
 	}
-	return err
+	h.begin(string(store.SealDecisions))
+	for i := range lists.Stored {
+		if c := &lists.Stored[i]; covered(c, store.SealFormat) {
+			row.Put(c, sink{h})
+		}
+	}
+	for _, v := range row.Stamp.Columns() {
+		h.text(v)
+	}
+	sum := h.end()
+	row.Hash = sum[:]
 }
 
 // Revision adds the values of RevisionColumns.

@@ -20,13 +20,18 @@ const (
 // stampNames are the columns of a decision's stamp, in the order of lists.Stamp.
 var stampNames = [...]string{"profile", "profile_digest", "engine", "semantics", "plugins"}
 
-// decision returns the hash of a decision. It covers the values of lists.Stored that the format
-// has, but for the number of the stamp and the place, which the seal gives it, and the stamp.
+// covered reports whether the hash of a decision covers a column of lists.Stored: those that the
+// format has, but for the number of the stamp and the place, which the seal gives it.
+func covered(c *store.Column, format int64) bool {
+	return c.Kind != store.Stamp && c.Kind != store.Place && int64(c.Since) <= format
+}
+
+// decision returns the hash of a decision, of the values of lists.Stored and its stamp.
 func (h *Hasher) decision(format int64, stored []any, stamp lists.Stamp) ([sha256.Size]byte, error) {
 	h.begin(string(store.SealDecisions))
 	for i := range lists.Stored {
 		c := &lists.Stored[i]
-		if c.Kind == store.Stamp || c.Kind == store.Place || int64(c.Since) > format {
+		if !covered(c, format) {
 			continue
 		}
 		if !h.add(stored[i]) {

@@ -16,7 +16,7 @@ import (
 )
 
 // Prepare implements store.Preparer.
-func (*Store) Prepare(e *store.Entry) { batch.Prepare(e, instant) }
+func (*Store) Prepare(e *store.Entry) { batch.Prepare(e, func(r *lists.Row) { r.Written(instant) }) }
 
 // Append implements store.Writer.
 func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
@@ -207,11 +207,8 @@ func putDecisions(ctx context.Context, w *writer, b *batch.Batch) error {
 			if err := putStamp(w, b, d); err != nil {
 				return err
 			}
-			values := decisionValues(d)
-			if err := b.SealDecision(d, values); err != nil {
-				return err
-			}
-			all = append(all, values...)
+			all = append(all, decisionValues(d)...)
+			b.SealDecision(d)
 		}
 		written, err := w.exec(sqlPutDecisions[len(some)], all...)
 		if err != nil {

@@ -142,6 +142,9 @@ func init() {
 				d := decision("prod", fmt.Sprint("d", i), at(i))
 				d.Profile = fmt.Sprint("profile-", i%3)
 				list = append(list, &store.Entry{Decision: d})
+				if i%2 == 0 {
+					store.Prepare(s, list[i])
+				}
 			}
 			list[5] = &store.Entry{Decision: stored} // which an index refuses
 			appendAll(t, s, list...)
