@@ -133,8 +133,30 @@ type Reads struct {
 
 // Reads returns the keys of the facts to read.
 func (b *Batch) Reads() Reads {
+	r := b.ChainReads()
+	parents, ids := map[ParentKey]bool{}, map[string]bool{}
+	for _, e := range b.entries {
+		if e.Err != nil {
+			continue
+		}
+		if v := e.Revision; v != nil {
+			parents[ParentKey{v.Cluster, v.ParentToken}] = true
+		}
+		if d := e.Decision; d != nil {
+			ids[d.ID] = true
+		}
+	}
+	for key := range parents {
+		r.ParentClusters, r.Parents = append(r.ParentClusters, key.Cluster), append(r.Parents, key.Token)
+	}
+	r.IDs = slices.Sorted(maps.Keys(ids))
+	return r
+}
+
+// ChainReads returns Reads without parents and ids, which unique keys judge as well.
+func (b *Batch) ChainReads() Reads {
 	var r Reads
-	clusters, numbers, parents, ids := map[string]bool{}, map[RevisionKey]bool{}, map[ParentKey]bool{}, map[string]bool{}
+	clusters, numbers := map[string]bool{}, map[RevisionKey]bool{}
 	for _, e := range b.entries {
 		if e.Err != nil {
 			continue
@@ -146,22 +168,17 @@ func (b *Batch) Reads() Reads {
 		if v := e.Revision; v != nil {
 			clusters[v.Cluster] = true
 			numbers[RevisionKey{v.Cluster, v.Number}] = true
-			parents[ParentKey{v.Cluster, v.ParentToken}] = true
 		}
 		if d := e.Decision; d != nil {
 			clusters[d.Cluster] = true
-			ids[d.ID] = true
 			if d.Revision != 0 {
 				numbers[RevisionKey{d.Cluster, d.Revision}] = true
 			}
 		}
 	}
-	r.Clusters, r.IDs = slices.Sorted(maps.Keys(clusters)), slices.Sorted(maps.Keys(ids))
+	r.Clusters = slices.Sorted(maps.Keys(clusters))
 	for key := range numbers {
 		r.NumberClusters, r.Numbers = append(r.NumberClusters, key.Cluster), append(r.Numbers, key.Number)
-	}
-	for key := range parents {
-		r.ParentClusters, r.Parents = append(r.ParentClusters, key.Cluster), append(r.Parents, key.Token)
 	}
 	return r
 }

@@ -33,7 +33,7 @@ type end struct {
 // take fills a batch's facts with what is remembered, and reports whether that is all of them. What
 // it uses is forgotten until put.
 func (m *ends) take(a *appending) bool {
-	reads := a.Reads()
+	reads := a.ChainReads()
 	if len(reads.Clusters) == 0 || len(reads.Gaps) > 0 || len(a.Stamps) > 0 {
 		return false
 	}
