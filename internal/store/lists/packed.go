@@ -20,15 +20,15 @@ const (
 	longer       = 1
 )
 
-// packDigest returns a digest as its column holds it.
-func packDigest(text string) []byte {
+// packDigest appends a digest as its column holds it.
+func packDigest(b []byte, text string) []byte {
 	if len(text) == len(digestPrefix)+2*digestBytes && strings.HasPrefix(text, digestPrefix) {
-		b := make([]byte, digestBytes)
-		if fromHex(b, text[len(digestPrefix):]) {
-			return b
+		var sum [digestBytes]byte
+		if fromHex(sum[:], text[len(digestPrefix):]) {
+			return append(b, sum[:]...)
 		}
 	}
-	return packText(text, digestBytes)
+	return packText(b, text, digestBytes)
 }
 
 // unpackDigest undoes packDigest.
@@ -41,14 +41,14 @@ func unpackDigest(column []byte) string {
 	return unpackText(column, digestBytes)
 }
 
-// packUID returns a pod's UID as its column holds it.
-func packUID(text string) []byte {
+// packUID appends a pod's UID as its column holds it.
+func packUID(b []byte, text string) []byte {
 	if len(text) == uuidText {
 		if id, err := uuid.Parse(text); err == nil && id.String() == text {
-			return id[:]
+			return append(b, id[:]...)
 		}
 	}
-	return packText(text, uuidBytes)
+	return packText(b, text, uuidBytes)
 }
 
 // UnpackUID undoes packUID.
@@ -81,10 +81,10 @@ func fromHex(into []byte, text string) bool {
 	return bad < 16
 }
 
-func packText(text string, short int) []byte {
-	b := make([]byte, 0, len(text)+1)
+func packText(b []byte, text string, short int) []byte {
+	at := len(b)
 	b = append(b, text...)
-	if ambiguous(b, short) {
+	if ambiguous(b[at:], short) {
 		b = append(b, longer)
 	}
 	return b

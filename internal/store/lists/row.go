@@ -159,6 +159,8 @@ type Sink interface {
 	Text(s string)
 	Blob(b []byte)
 	Time(t time.Time)
+	// Packed takes the bytes that pack appends for a text.
+	Packed(pack func(b []byte, text string) []byte, text string)
 	// List takes a text or nil, in the any that records share.
 	List(v any)
 }
@@ -176,6 +178,10 @@ func (b *boxed) Blob(p []byte)    { b.value = p }
 func (b *boxed) Time(t time.Time) { b.value = b.instant(t) }
 func (b *boxed) List(v any)       { b.value = v }
 
+func (b *boxed) Packed(pack func([]byte, string) []byte, text string) {
+	b.value = pack([]byte{}, text)
+}
+
 // Put gives a sink what a column of the row holds.
 func (r *Row) Put(c *store.Column, to Sink) {
 	switch c.Kind {
@@ -190,9 +196,9 @@ func (r *Row) Put(c *store.Column, to Sink) {
 	case *string:
 		switch {
 		case c.Kind == store.UID:
-			to.Blob(packUID(*field))
+			to.Packed(packUID, *field)
 		case c.Kind == store.Digest:
-			to.Blob(packDigest(*field))
+			to.Packed(packDigest, *field)
 		case c.Null:
 			textOrNull(to, *field)
 		default:

@@ -80,6 +80,14 @@ func (w *copyRow) Blob(b []byte) {
 	w.text = append(w.text, b...)
 }
 
+// Packed implements lists.Sink.
+func (w *copyRow) Packed(pack func([]byte, string) []byte, text string) {
+	at := len(w.text)
+	w.begin(0)
+	w.text = pack(w.text, text)
+	binary.BigEndian.PutUint32(w.text[at:], uint32(len(w.text)-at-4)) //nolint:gosec // below 1 GB
+}
+
 // epoch is where PostgreSQL's times begin, in microseconds.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 
