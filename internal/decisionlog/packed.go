@@ -12,9 +12,9 @@ const (
 	keptInput  = 2 << 10
 )
 
-// keptPacks gives the packed form of an input again, as of a pod that waits and is asked about time
-// and again: S2 clears a table of 64 KiB for each input. What comes once is only counted. It is
-// safe for concurrent use; the zero value is ready.
+// keptPacks keeps the packed form of inputs that came twice, such as those of a pod that waits and
+// is tried time and again: S2 clears a table of 64 KiB for each input. Of what came once only a
+// hash is kept. It is safe for concurrent use; the zero value is ready.
 type keptPacks struct {
 	seen [keptInputs]atomic.Uint64 // hash of the last input of a slot
 	kept [keptInputs]atomic.Pointer[keptPack]

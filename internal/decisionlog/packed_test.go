@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestKeptPacks: what is given again is what packing it anew gives, whoever asks beside.
+// TestKeptPacks: a packed form that was kept is what packing anew returns, whatever else is packed
+// at the same time.
 func TestKeptPacks(t *testing.T) {
 	var kept keptPacks
 	var all sync.WaitGroup
@@ -26,18 +27,18 @@ func TestKeptPacks(t *testing.T) {
 		})
 	}
 	all.Wait()
-	js, again := []byte(packedInput), new(keptPacks)
-	first, second, third := again.pack(js), again.pack(js), again.pack(js)
+	js, fresh := []byte(packedInput), new(keptPacks)
+	first, second, third := fresh.pack(js), fresh.pack(js), fresh.pack(js)
 	if &first[0] == &second[0] || &second[0] != &third[0] {
-		t.Error("an input that came twice is not given again, or one that came once is kept")
+		t.Error("an input that came twice is not kept, or one that came once is")
 	}
 }
 
-// BenchmarkKeptPacks packs one input again and again, and inputs that each come once, by 64 callers
+// BenchmarkKeptPacks packs one input many times, and inputs that each come once, by 64 callers
 // with stacks of their own.
 func BenchmarkKeptPacks(b *testing.B) {
 	var count atomic.Uint32
-	run := func(name string, again bool, pack func([]byte) []byte) {
+	run := func(name string, same bool, pack func([]byte) []byte) {
 		b.Run(name, func(b *testing.B) {
 			b.SetParallelism(32)
 			b.ReportAllocs()
@@ -45,7 +46,7 @@ func BenchmarkKeptPacks(b *testing.B) {
 				js := []byte(packedInput)
 				uid := bytes.Index(js, []byte("0bf2ba53"))
 				for pb.Next() {
-					if !again {
+					if !same {
 						copy(js[uid:], fmt.Sprintf("%08x", count.Add(1)))
 					}
 					pack(js)
@@ -54,8 +55,8 @@ func BenchmarkKeptPacks(b *testing.B) {
 		})
 	}
 	var kept keptPacks
-	run("again", true, kept.pack)
-	run("again_anew", true, packAnew)
+	run("twice", true, kept.pack)
+	run("twice_anew", true, packAnew)
 	run("once", false, kept.pack)
 	run("once_anew", false, packAnew)
 }

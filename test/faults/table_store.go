@@ -28,8 +28,7 @@ var storeFaults = []fault{
 	}},
 
 	{"short-digest", "a digest's column lacks its last byte", "./internal/store/sqlite", "TestMigrationsKeepData", []edit{
-		{"internal/store/lists/packed.go", `if fromHex(b, text[len(digestPrefix):]) {`, `if fromHex(b, text[len(digestPrefix):]) {
-			b = b[:len(b)-1]`},
+		{"internal/store/lists/packed.go", `append(b, sum[:]...)`, `append(b, sum[:len(sum)-1]...)`},
 	}},
 	{"stamp-mixed-up", "decisions of two profiles share a stamp", "./internal/store/postgres", "TestMigrationsKeepData", []edit{
 		{"internal/store/lists/row.go", `Stamp: Stamp{d.Profile, d.ProfileDigest`, `Stamp: Stamp{"", d.ProfileDigest`},

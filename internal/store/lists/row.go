@@ -182,7 +182,7 @@ func (b *boxed) Packed(pack func([]byte, string) []byte, text string) {
 	b.value = pack([]byte{}, text)
 }
 
-// Put gives a sink what a column of the row holds.
+// Put adds what a column of the row holds to a sink.
 func (r *Row) Put(c *store.Column, to Sink) {
 	switch c.Kind {
 	case store.Stamp:
