@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -202,9 +203,9 @@ func decodeStep(r *store.ReplayChange, pods *kubeobj.PodCache, room []walkPut) w
 	if r.Change == nil {
 		return s
 	}
-	if pod, ok := bytes.CutPrefix(r.Change, []byte(applyHead)); ok { // most put a pod like one before
-		if t, own, end := pods.SplitFirst(pod); t != nil && string(pod[end:]) == applyTail {
-			s.c, s.apply = &applied, append(room, walkPut{entry: newEntry(own.Key(t), pod[:end:end]), template: t, own: own})
+	if pod, ok := appliedAlone(r.Change); ok { // most put a pod like one before
+		if t, own := pods.Known(pod); t != nil {
+			s.c, s.apply = &applied, append(room, walkPut{entry: newEntry(own.Key(t), pod), template: t, own: own})
 			return s
 		}
 	}
@@ -220,6 +221,15 @@ func decodeStep(r *store.ReplayChange, pods *kubeobj.PodCache, room []walkPut) w
 		s.apply = append(s.apply, o)
 	}
 	return s
+}
+
+// appliedAlone returns the object of a change that applies it and does nothing else; of other
+// changes it may return what is no JSON.
+func appliedAlone(js []byte) (object []byte, ok bool) {
+	if object, ok = bytes.CutPrefix(js, []byte(applyHead)); ok {
+		object, ok = bytes.CutSuffix(object, []byte(applyTail))
+	}
+	return slices.Clip(object), ok
 }
 
 // Verify holds the objects of the walk's view against the digest that was

@@ -104,7 +104,12 @@ func (r *Reader) Read(d *store.Decision) *Item {
 		return i
 	}
 	if pod, ok := bytes.CutPrefix(js, inputHead); ok { // most are of a pod like one before
-		t, own, end := r.pods.SplitFirst(pod)
+		rest := r.before.text
+		if len(rest) == 0 || !bytes.HasSuffix(pod, rest) {
+			rest = []byte{'}'}
+		}
+		end := max(len(pod)-len(rest), 0)
+		t, own := r.pods.Known(pod[:end])
 		if t == nil && bytes.HasPrefix(pod, []byte{'{'}) {
 			end = jsonscan.ValueEnd(pod, 0)
 		}

@@ -3,6 +3,7 @@ package kubeobj
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,15 +18,13 @@ const (
 	maxTemplateBytes = 8 << 20
 )
 
-// fewTemplates is how many templates of late a pod is held against before it is read for its key.
-const fewTemplates = 8
-
 // PodCache decodes pods in canonical form. Pods of one workload differ in name,
 // UID and node alone: what else they say is decoded once, and the pods share
 // it. It is for one goroutine.
 type PodCache struct {
-	templates map[string]*template    // by the JSON without those three
-	recent    [fewTemplates]*template // the last ones, the newest first
+	templates map[string]*template // by the JSON without those three
+	hashed    map[uint64]*template // the last of each hash
+	seed      maphash.Seed
 	key       []byte
 	bytes     int // of the keys
 }
@@ -37,35 +36,41 @@ type template struct {
 	uid   bool     // the pods have one
 }
 
-// cut returns the own values of a pod of the template that js begins with, and where that ends; -1
-// where it begins otherwise. Strings that need no escape between the same texts make the same key.
-func (t *template) cut(js []byte) (own Own, end int) {
-	last := len(t.parts) - 1
+// cut returns the own values of a pod of the template; false where it is another pod. Strings that
+// need no escape between the same texts make the same key.
+func (t *template) cut(js []byte) (own Own, ok bool) {
+	last, end := len(t.parts)-1, 0
 	var values [3][]byte
 	for i, part := range t.parts {
 		if len(js)-end < len(part) || string(js[end:end+len(part)]) != part {
-			return own, -1
+			return own, false
 		}
 		if end += len(part); i == last {
 			break
 		}
 		n := bytes.IndexByte(js[end:], '"')
 		if n < 0 || bytes.IndexByte(js[end:end+n], '\\') >= 0 {
-			return own, -1
+			return own, false
 		}
 		values[i] = js[end : end+n]
 		end += n
 	}
-	if own.Name = string(values[0]); t.uid {
-		own.UID, own.Node = string(values[1]), string(values[2])
-	} else {
-		own.Node = string(values[1])
+	if end != len(js) {
+		return own, false
 	}
-	return own, end
+	if !t.uid {
+		values[1], values[2] = nil, values[1]
+	}
+	var room [128]byte
+	all := string(append(append(append(room[:0], values[0]...), values[1]...), values[2]...))
+	name, uid := len(values[0]), len(values[0])+len(values[1])
+	return Own{Name: all[:name], UID: all[name:uid], Node: all[uid:]}, true
 }
 
 // NewPodCache makes one.
-func NewPodCache() *PodCache { return &PodCache{templates: map[string]*template{}} }
+func NewPodCache() *PodCache {
+	return &PodCache{templates: map[string]*template{}, hashed: map[uint64]*template{}, seed: maphash.MakeSeed()}
+}
 
 // blank is a string value that is left out of a template's key: its place in
 // the JSON, quotes excluded.
@@ -102,13 +107,13 @@ func (o *Own) Key(t *corev1.Pod) Key {
 // Split is Decode for callers that need no pod of its own: it returns the template, which is not to
 // be written and has some pod's values, and the values of this one.
 func (c *PodCache) Split(js []byte) (t *corev1.Pod, own Own, err error) {
-	if t, own, end := c.SplitFirst(js); end == len(js) {
+	if t, own := c.Known(js); t != nil {
 		return t, own, nil
 	}
 	return c.SplitByKey(js)
 }
 
-// SplitByKey is Split for a pod that SplitFirst does not know.
+// SplitByKey is Split for a pod that Known does not find.
 func (c *PodCache) SplitByKey(js []byte) (t *corev1.Pod, own Own, err error) {
 	key, name, uid, node, ok := templateKey(c.key[:0], js)
 	c.key = key
@@ -123,11 +128,11 @@ func (c *PodCache) SplitByKey(js []byte) (t *corev1.Pod, own Own, err error) {
 		}
 		t = o.Value.(*corev1.Pod)
 		if ok {
-			c.add(t, uid.from > 0, node.from > 0)
+			c.add(t, js, uid.from > 0, node.from > 0)
 		}
 		return t, Own{t.Name, string(t.UID), t.Spec.NodeName}, nil
 	}
-	c.met(known)
+	c.remember(js, known) // another one may have taken its place
 	own.Name = name.text(js)
 	if uid.from > 0 {
 		own.UID = uid.text(js)
@@ -138,25 +143,59 @@ func (c *PodCache) SplitByKey(js []byte) (t *corev1.Pod, own Own, err error) {
 	return known.pod, own, nil
 }
 
-// SplitFirst is Split for the pod that js begins with, where that is of a template of late. end is
-// where the pod ends; -1 where it is another one, or none.
-func (c *PodCache) SplitFirst(js []byte) (t *corev1.Pod, own Own, end int) {
-	for i, known := range &c.recent {
-		if known == nil {
-			break
-		}
-		if own, end := known.cut(js); end >= 0 {
-			if i > 0 {
-				c.met(known)
-			}
-			return known.pod, own, end
+// Known is Split for a pod whose template is found without reading the JSON; t is nil where none
+// is.
+func (c *PodCache) Known(js []byte) (t *corev1.Pod, own Own) {
+	if known := c.hashed[c.hash(js)]; known != nil {
+		if own, ok := known.cut(js); ok {
+			return known.pod, own
 		}
 	}
-	return nil, own, -1
+	return nil, own
 }
 
-// add adds a template of the key at hand.
-func (c *PodCache) add(pod *corev1.Pod, uid, node bool) {
+// remember lets Known find the template of js.
+func (c *PodCache) remember(js []byte, t *template) {
+	if len(c.hashed) >= maxTemplates { // pods with odd texts have a hash each
+		clear(c.hashed)
+	}
+	c.hashed[c.hash(js)] = t
+}
+
+// hash is over the JSON without the first strings behind "name":, "uid": and "nodeName":, in this
+// order. In most pods these are the pod's own values, so that those of one template have one hash.
+func (c *PodCache) hash(js []byte) (sum uint64) {
+	for _, find := range [...]func([]byte) int{behindName, behindUID, behindNode} {
+		if n := find(js); n >= 0 {
+			sum = sum*31 + maphash.Bytes(c.seed, js[:n])
+			js = js[n+max(bytes.IndexByte(js[n:], '"'), 0):]
+		}
+	}
+	return sum*31 + maphash.Bytes(c.seed, js)
+}
+
+func behindName(js []byte) int { return behind(js, `"name":"`, 1) }
+func behindUID(js []byte) int  { return behind(js, `"uid":"`, 2) }
+func behindNode(js []byte) int { return behind(js, `"nodeName":"`, 5) }
+
+// behind returns the index behind a text; -1 where there is none. rare is the place in the text of
+// a byte that is rare in pods, and looked for.
+func behind(js []byte, text string, rare int) int {
+	for at := rare; at < len(js); at++ {
+		n := bytes.IndexByte(js[at:], text[rare])
+		if n < 0 {
+			break
+		}
+		at += n
+		if from := at - rare; len(js)-from >= len(text) && string(js[from:from+len(text)]) == text {
+			return from + len(text)
+		}
+	}
+	return -1
+}
+
+// add adds a template of the key at hand, which is that of js.
+func (c *PodCache) add(pod *corev1.Pod, js []byte, uid, node bool) {
 	parts := 2
 	for _, has := range []bool{uid, node} {
 		if has {
@@ -170,21 +209,11 @@ func (c *PodCache) add(pod *corev1.Pod, uid, node bool) {
 	}
 	if c.bytes += len(key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
 		clear(c.templates)
-		clear(c.recent[:])
+		clear(c.hashed)
 		c.bytes = len(key)
 	}
 	c.templates[key] = t
-	c.met(t)
-}
-
-// met makes a template the newest.
-func (c *PodCache) met(t *template) {
-	for i, moved := 0, t; i < fewTemplates && moved != nil; i++ {
-		c.recent[i], moved = moved, c.recent[i]
-		if moved == t {
-			break
-		}
-	}
+	c.remember(js, t)
 }
 
 // templateKey appends to dst a pod's JSON without its name, UID and node, and returns where they

@@ -87,24 +87,26 @@ func FuzzPodCache(f *testing.F) {
 	})
 }
 
-// BenchmarkPodCache splits pods of one template, which it knows of late, and pods of more templates
-// in turn than are held as recent, which are read for their keys: the plain way.
+// BenchmarkPodCache splits pods of one template and of 150 in turn, as the trace of openb has them:
+// by their hashes, and by their keys, which is the plain way.
 func BenchmarkPodCache(b *testing.B) {
-	for name, templates := range map[string]int{"recent": 1, "key": 2 * fewTemplates} {
-		b.Run(name, func(b *testing.B) {
-			c := NewPodCache()
-			var list [][]byte
-			for i := range 64 {
-				list = append(list, canonicalPod(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","namespace":"default","labels":{"app":"web-%d"}},
-"spec":{"nodeName":"node-%d","containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}],
-"tolerations":[{"key":"batch","operator":"Exists"}]}}`, i, i%templates, i)))
-			}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				if _, _, err := c.Split(list[i%len(list)]); err != nil {
-					b.Fatal(err)
+	for _, templates := range []int{1, 150} {
+		var list [][]byte
+		for i := range 300 {
+			list = append(list, canonicalPod(b, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-%d","namespace":"default","labels":{"app":"web"}},
+"spec":{"nodeName":"node-%d","containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"%dm","memory":"16Mi"}}}],
+"tolerations":[{"key":"batch","operator":"Exists"}]}}`, i, i, 10+i*7%templates)))
+		}
+		for name, split := range map[string]func(*PodCache, []byte) (*corev1.Pod, Own, error){"hash": (*PodCache).Split, "key": (*PodCache).SplitByKey} {
+			b.Run(fmt.Sprintf("%s/%d", name, templates), func(b *testing.B) {
+				c := NewPodCache()
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					if _, _, err := split(c, list[i%len(list)]); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }
