@@ -32,7 +32,7 @@ var imports = map[string][]string{
 	"berth/internal/engine/incremental":      {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/engine/explain"},
 	"berth/internal/engine/explain":          {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/engine/preemption"},
 	"berth/internal/engine/state":            {"berth/internal/kubeobj", "berth/internal/podlife"},
-	"berth/internal/engine/rules":            {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preemption", "berth/internal/engine/devices"},
+	"berth/internal/engine/rules":            {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preemption", "berth/internal/engine/devices", "berth/internal/kubeobj"},
 	"berth/internal/engine/devices":          {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/advice":           {"berth/internal/words", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preemption", "berth/internal/engine/rules", "berth/internal/engine/explain"},
 	"berth/internal/engine/enginetest":       {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/engine/incremental", "berth/internal/engine/explain", "berth/internal/engine/rules"},

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -15,7 +16,7 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("PriorityClass.scheduling.k8s.io %q is invalid: %v", e.Name, e.Errors.ToAggregate())
+	return fmt.Sprintf("PriorityClass.scheduling.k8s.io %q is invalid: %v", e.Name, kubeobj.FewProblems(e.Errors.ToAggregate()))
 }
 
 // ForbiddenError is the reason why a class may not be written, as an API server words it

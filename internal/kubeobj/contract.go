@@ -119,7 +119,7 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("%s is invalid: %v", e.Key, e.Errors.ToAggregate())
+	return fmt.Sprintf("%s is invalid: %v", e.Key, FewProblems(e.Errors.ToAggregate()))
 }
 
 // Reader is the signature of Read, which others take as a source of objects.

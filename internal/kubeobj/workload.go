@@ -135,7 +135,7 @@ func (m *maker) selects(t *corev1.PodTemplateSpec) *field.Error {
 	}
 	s, err := metav1.LabelSelectorAsSelector(m.selector)
 	if err != nil {
-		return field.Invalid(field.NewPath("spec", "selector"), "", err.Error())
+		return field.Invalid(field.NewPath("spec", "selector"), "", FewProblems(err).Error())
 	}
 	if !s.Matches(labels.Set(t.Labels)) {
 		return field.Invalid(field.NewPath("spec", "template", "metadata", "labels"), labels.Set(t.Labels).String(), "`selector` does not match template `labels`")

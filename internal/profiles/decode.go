@@ -58,11 +58,11 @@ func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) 
 
 // err joins what was found; nil where that is nothing.
 func (r *reader) err() error {
-	all := utilerrors.Flatten(utilerrors.NewAggregate(bounded(r.problems)))
+	all := utilerrors.Flatten(utilerrors.NewAggregate(r.problems))
 	if all == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", Kind, all)
+	return fmt.Errorf("%s: %w", Kind, utilerrors.NewAggregate(bounded(all.Errors()))) // one may be a list
 }
 
 // succeeded are fields of v1alpha1 that went, and what they became.

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 )
 
 // spreadConstraint is one constraint, resolved for a query.
@@ -86,7 +87,7 @@ func readyConstraints(q *engine.Query, in []corev1.TopologySpreadConstraint, act
 		if c.selector == nil {
 			s, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 			if err != nil {
-				return nil, fmt.Errorf("topologySpreadConstraints[%d].labelSelector: %w", i, err)
+				return nil, fmt.Errorf("topologySpreadConstraints[%d].labelSelector: %w", i, kubeobj.FewProblems(err))
 			}
 			c.selector = narrowed(s, c.MatchLabelKeys, q.Pod.Labels)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 )
 
 // match is the existing volume that a claim would get, by node.
@@ -46,7 +47,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 	if c.Spec.Selector != nil {
 		sel, err := metav1.LabelSelectorAsSelector(c.Spec.Selector)
 		if err != nil {
-			return nil, fmt.Errorf("error creating internal label selector for claim: %s/%s: %w", c.Namespace, c.Name, err)
+			return nil, fmt.Errorf("error creating internal label selector for claim: %s/%s: %w", c.Namespace, c.Name, kubeobj.FewProblems(err))
 		}
 		w.selector = sel
 	}

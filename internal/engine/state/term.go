@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/kubeobj"
 )
 
 // TermKind is the kind of an inter-pod affinity term.
@@ -86,11 +88,11 @@ func selectorText(s labels.Selector) string {
 func newTerm(ns string, kind TermKind, weight int32, in *corev1.PodAffinityTerm) (*Term, error) {
 	sel, err := metav1.LabelSelectorAsSelector(in.LabelSelector)
 	if err != nil {
-		return nil, fmt.Errorf("labelSelector: %w", err)
+		return nil, fmt.Errorf("labelSelector: %w", kubeobj.FewProblems(err))
 	}
 	nsSel, err := metav1.LabelSelectorAsSelector(in.NamespaceSelector)
 	if err != nil {
-		return nil, fmt.Errorf("namespaceSelector: %w", err)
+		return nil, fmt.Errorf("namespaceSelector: %w", kubeobj.FewProblems(err))
 	}
 	t := &Term{Kind: kind, Weight: weight, TopologyKey: in.TopologyKey, NamespaceSelector: nsSel, Selector: sel}
 	if len(in.Namespaces) == 0 && in.NamespaceSelector == nil {
