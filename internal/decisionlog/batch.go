@@ -56,6 +56,7 @@ type Item struct {
 	// The pod of the question is the template with its own values; nil where there is none.
 	template *corev1.Pod
 	own      kubeobj.Own
+	decoded  int   // what the template takes where it was decoded for this record
 	in       input // kind is of, where it begins with a pod like one before
 }
 
@@ -64,9 +65,9 @@ func (i *Item) Cursor() store.ReplayCursor {
 	return store.ReplayCursor{Revision: i.d.Revision, CreatedAt: i.d.CreatedAt, ID: i.d.ID}
 }
 
-// Bytes is about what the record holds.
+// Bytes is about what the record holds: a pod that is like one before shares what is decoded.
 func (i *Item) Bytes() int {
-	n := len(i.d.Input)
+	n := len(i.d.Input) + i.decoded
 	if e, ok := i.kind.(*Evaluated); ok {
 		n += 4 * len(e.PodJSON)
 		for _, js := range e.Nodes {
@@ -126,7 +127,10 @@ func (r *Reader) Read(d *store.Decision) *Item {
 	if i.err != nil || !ok || e.PodJSON == nil {
 		return i
 	}
-	if i.template, i.own, err = r.pods.SplitByKey(e.PodJSON); err != nil {
+	before := r.pods.Decoded()
+	i.template, i.own, err = r.pods.SplitByKey(e.PodJSON)
+	i.decoded = r.pods.Decoded() - before
+	if err != nil {
 		i.err = fmt.Errorf("input's pod: %w (%w)", cluster.ErrCorrupt, err)
 	}
 	return i

@@ -12,11 +12,17 @@ import (
 	"berth/internal/jsonscan"
 )
 
-// maxTemplates bounds the templates of a PodCache, and maxTemplateBytes their text.
+// maxTemplates bounds the templates of a PodCache, maxTemplateBytes their text, and maxDecodedBytes
+// what they take decoded: a list of volumes with nothing but a name takes twenty times its text.
 const (
 	maxTemplates     = 4096
 	maxTemplateBytes = 8 << 20
+	maxDecodedBytes  = 64 << 20
 )
+
+// decodedBytes is about what a pod takes decoded, from above for all but containers. It costs next
+// to nothing beside decoding, which Weight does not.
+func decodedBytes(js []byte) int { return 4*len(js) + weightObject*bytes.Count(js, []byte{'{'}) }
 
 // PodCache decodes pods in canonical form. Pods of one workload differ in name,
 // UID and node alone: what else they say is decoded once, and the pods share
@@ -27,6 +33,8 @@ type PodCache struct {
 	seed      maphash.Seed
 	key       []byte
 	bytes     int // of the keys
+	held      int // what the templates take decoded
+	decoded   int // what all pods took that were decoded
 }
 
 // template is a pod with its key.
@@ -81,6 +89,10 @@ func (b blank) text(js []byte) string { return string(js[b.from:b.to]) }
 // Own is what a pod does not share with its template.
 type Own struct{ Name, UID, Node string }
 
+// Decoded is about what the pods that were decoded so far took in memory, in bytes: those that were
+// like one before took nothing.
+func (c *PodCache) Decoded() int { return c.decoded }
+
 // Decode is FromCanonical for pods. Nothing that the pod refers to may be
 // written.
 func (c *PodCache) Decode(js []byte) (Object, error) {
@@ -127,6 +139,7 @@ func (c *PodCache) SplitByKey(js []byte) (t *corev1.Pod, own Own, err error) {
 			return nil, own, err
 		}
 		t = o.Value.(*corev1.Pod)
+		c.decoded += decodedBytes(js)
 		if ok {
 			c.add(t, js, uid.from > 0, node.from > 0)
 		}
@@ -207,10 +220,12 @@ func (c *PodCache) add(pod *corev1.Pod, js []byte, uid, node bool) {
 	if len(t.parts) != parts {
 		return // the JSON has such bytes itself
 	}
-	if c.bytes += len(key); len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes {
+	size := decodedBytes(js)
+	c.bytes, c.held = c.bytes+len(key), c.held+size
+	if len(c.templates) >= maxTemplates || c.bytes > maxTemplateBytes || c.held > maxDecodedBytes {
 		clear(c.templates)
 		clear(c.hashed)
-		c.bytes = len(key)
+		c.bytes, c.held = len(key), size
 	}
 	c.templates[key] = t
 	c.remember(js, t)

@@ -3,6 +3,7 @@ package kubeobj
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,6 +61,32 @@ func TestPodCacheDecodesTheSame(t *testing.T) {
 
 // FuzzPodCache reports that a pod is decoded as without the cache, whatever came
 // before it.
+// TestPodCacheIsBoundedByWhatItHolds: a list of volumes takes twenty times its text.
+func TestPodCacheIsBoundedByWhatItHolds(t *testing.T) {
+	c := NewPodCache()
+	volumes := strings.Repeat(`{"name":"a"},`, 10_000)
+	most := 0
+	for i := range 40 {
+		js := fmt.Appendf(nil, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"d"},"spec":{"volumes":[%s],"hostname":"h%02d"}}`, volumes[:len(volumes)-1], i)
+		before := c.Decoded()
+		for range 2 {
+			if _, _, err := c.Split(js); err != nil {
+				t.Fatal(err)
+			}
+		}
+		one := c.Decoded() - before
+		if one < 20*len(js) || one > 50*len(js) {
+			t.Fatalf("%d bytes are said to take %d decoded", len(js), one)
+		}
+		if most = max(most, len(c.templates)); c.held != one*len(c.templates) || c.held > maxDecodedBytes {
+			t.Fatalf("%d templates of %d bytes are counted as %d", len(c.templates), one, c.held)
+		}
+	}
+	if most < 5 {
+		t.Errorf("%d templates at most", most)
+	}
+}
+
 func FuzzPodCache(f *testing.F) {
 	f.Add([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","uid":"u"},"spec":{"nodeName":"n"}}`), []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","uid":"\n"},"spec":{"nodeName":""}}`))
 	f.Add([]byte(`{"metadata":{"name":"a"},"metadata":{"name":"b"}}`), []byte(`{"metadata":{"name":"c"},"metadata":{"name":"d"}}`))
