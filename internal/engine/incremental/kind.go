@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// maxLikeBytes bounds what is kept of the pods whose copies need not be encoded: some hundred. They
-// are held as well, decoded, which may take a hundred times as much.
-const maxLikeBytes = 64 << 10
+// maxLikeBytes bounds the pods whose copies need not be encoded, and their keys: some hundred. They
+// are held decoded, which may take tens of times their size.
+const maxLikeBytes = 128 << 10
 
 // like is a pod that others are copies of, with what they may have of their own that distinguishes
 // kinds.
@@ -35,12 +35,16 @@ func (d *Decider) kind(e *encoder, pod, of *corev1.Pod) (key []byte, ok bool) {
 	if key != nil {
 		return key, true
 	}
-	if key, ok = e.encode(pod); ok && len(key) <= maxLikeBytes/16 {
+	if key, ok = e.encode(pod); !ok {
+		return nil, false
+	}
+	// The key leaves out volumes, of which there may be thousands.
+	if size := of.Size(); size <= maxLikeBytes/16 {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if d.likeBytes += len(key); d.likeBytes > maxLikeBytes {
+		if d.likeBytes += size; d.likeBytes > maxLikeBytes {
 			clear(d.likes)
-			d.likeBytes = len(key)
+			d.likeBytes = size
 		}
 		d.likes[l] = bytes.Clone(key)
 	}
