@@ -30,6 +30,15 @@ func nodeAffinity(terms string) string {
 	return podWith("", `,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[`+terms+`]}}}`, "")
 }
 
+// preferred is a pod that prefers nodes without a label of these values, one list a term.
+func preferred(lists []string) string {
+	var terms []string
+	for _, values := range lists {
+		terms = append(terms, `{"weight":1,"preference":{"matchExpressions":[{"key":"x","operator":"NotIn","values":[`+values+`]}]}}`)
+	}
+	return podWith("", `,"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[`+strings.Join(terms, ",")+`]}}`, "")
+}
+
 // ask puts a pod to all that take one, several times at once.
 func ask(pod func() string) func(a *attack) {
 	return func(a *attack) {
@@ -60,6 +69,9 @@ var pods = []vector{
 	{"pod: expressions", ask(func() string { return nodeAffinity(`{"matchExpressions":[` + items(250_000, `{}`) + `]}`) })},
 	{"pod: values", ask(func() string {
 		return nodeAffinity(`{"matchExpressions":[{"key":"a","operator":"In","values":[` + items(250_000, `"%d"`) + `]}]}`)
+	})},
+	{"pod: values that labels cannot have", ask(func() string {
+		return preferred([]string{items(4900, `"`+random(200, 0)+`-%d"`)})
 	})},
 	{"pod: volumes", ask(func() string { return podWith("", `,"volumes":[`+items(250_000, `{}`)+`]`, "") })},
 	{"pod: made claims", ask(func() string {

@@ -28,6 +28,20 @@ func random(n, seed int) string {
 	return b.String()[:n]
 }
 
+// labelValues are four lists of values of labels, a MiB in all.
+func labelValues(seed int) (lists []string) {
+	const each, n = 60, 4000 // a value has 63 bytes at most
+	text := random(4*n*each, seed)
+	for range 4 {
+		var values []string
+		for range n {
+			values, text = append(values, `"`+text[:each]+`"`), text[each:]
+		}
+		lists = append(lists, strings.Join(values, ","))
+	}
+	return lists
+}
+
 // states fill what the server keeps, and ask for all of it.
 var states = []vector{
 	{"old revisions: 24 of 10,000 pods, all at once", func(a *attack) {
@@ -64,13 +78,22 @@ var states = []vector{
 	{"batch replay: 60 records of a MiB", func(a *attack) {
 		a.times(8, func(worker int) {
 			for i := 0; i < 8 && time.Now().Before(a.until); i++ {
-				values := items(4900, `"`+random(200, worker*8+i)+`-%d"`)
-				a.send("POST", "/v1/decisions", `{"snapshot":"good@latest","pod":`+podWith("", `,"affinity":{"nodeAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{"matchExpressions":[{"key":"x","operator":"NotIn","values":[`+values+`]}]}}]}}`, "")+`}`)
+				a.send("POST", "/v1/decisions", `{"snapshot":"good@latest","pod":`+preferred(labelValues(worker*8+i))+`}`)
 			}
 		})
 		a.times(8, func(int) { a.send("POST", "/v1/replays", `{"cluster":"good"}`) })
 		a.stay(3 * time.Second)
 		a.times(16, func(int) { a.send("GET", "/v1/replays?limit=500", "") })
+	}},
+	{"batch replay: 120 records of 20,000 volumes", func(a *attack) {
+		volumes := items(19_900, `{"name":"a%d"}`)
+		a.times(8, func(worker int) {
+			for i := 0; i < 15 && time.Now().Before(a.until); i++ {
+				a.send("POST", "/v1/decisions", `{"snapshot":"good@latest","pod":`+podWith("", fmt.Sprintf(`,"nodeSelector":{"kubernetes.io/hostname":"n%d","a":"%d"},"volumes":[%s]`, worker, i, volumes), "")+`}`)
+			}
+		})
+		a.times(8, func(int) { a.send("POST", "/v1/replays", `{"cluster":"good"}`) })
+		a.stay(5 * time.Second)
 	}},
 	{"replay, compare: full answers of 20,000 nodes", func(a *attack) {
 		a.upload("wide2", 20_000, 0)
