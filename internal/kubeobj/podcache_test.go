@@ -59,8 +59,6 @@ func TestPodCacheDecodesTheSame(t *testing.T) {
 	}
 }
 
-// FuzzPodCache reports that a pod is decoded as without the cache, whatever came
-// before it.
 // TestPodCacheIsBoundedByWhatItHolds: a list of volumes takes twenty times its text.
 func TestPodCacheIsBoundedByWhatItHolds(t *testing.T) {
 	c := NewPodCache()
@@ -87,6 +85,7 @@ func TestPodCacheIsBoundedByWhatItHolds(t *testing.T) {
 	}
 }
 
+// FuzzPodCache reports that a pod is decoded as without the cache, whatever came before it.
 func FuzzPodCache(f *testing.F) {
 	f.Add([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","uid":"u"},"spec":{"nodeName":"n"}}`), []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","uid":"\n"},"spec":{"nodeName":""}}`))
 	f.Add([]byte(`{"metadata":{"name":"a"},"metadata":{"name":"b"}}`), []byte(`{"metadata":{"name":"c"},"metadata":{"name":"d"}}`))

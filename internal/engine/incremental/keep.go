@@ -15,6 +15,10 @@ const keptBytes = 16 << 10
 // maxPieces bounds the scratch memory that explanations of a kept result take, one after the other.
 const maxPieces = 256
 
+// maxKeptItems bounds the volumes and conditions of a pod whose result is kept. The key of its kind
+// leaves most of them out, so that they count nowhere else, and decoded they take 300 bytes each.
+const maxKeptItems = 256
+
 // keeper has the result of a question after which the next one may come before anything changes.
 type keeper struct {
 	result *engine.Result // nil: none
@@ -29,7 +33,8 @@ func (m *memo) idle() { m.busy.Store(false) }
 // third may follow. Where each question comes with a new state, none is.
 func (m *memo) Done(r *engine.Result) {
 	switch q := r.Query; {
-	case m.kept.still && !q.State.InPlace() && r.PostFilter == nil && q.Options.Candidates == nil && r.Pieces() <= maxPieces:
+	case m.kept.still && !q.State.InPlace() && r.PostFilter == nil && q.Options.Candidates == nil && r.Pieces() <= maxPieces &&
+		len(q.Pod.Spec.Volumes)+len(q.Pod.Status.Conditions) <= maxKeptItems:
 		q.Options.Context = nil // it may hold a request
 		m.keep(r)
 	default:

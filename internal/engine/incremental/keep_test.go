@@ -106,3 +106,29 @@ func TestDeciderKeepsNoOldState(t *testing.T) {
 		}
 	}
 }
+
+// TestDeciderKeepsNoResultOfManyVolumes: volumes with nothing but a name are not in the key of a
+// kind, so that the pod of a result would be held without being counted.
+func TestDeciderKeepsNoResultOfManyVolumes(t *testing.T) {
+	t.Parallel()
+	s := enginetest.Fresh(t, enginetest.Node("a"), enginetest.Node("b"))
+	for _, many := range []bool{false, true} {
+		f := newFollows(t, 0)
+		pod := enginetest.Pod("web", enginetest.Requests("cpu", "1"))
+		for i := range 200 {
+			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: fmt.Sprint("v", i)})
+		}
+		if many {
+			pod.Status.Conditions = make([]corev1.PodCondition, 100)
+			for i := range pod.Status.Conditions {
+				pod.Status.Conditions[i].Type = corev1.PodScheduled
+			}
+		}
+		for range 4 {
+			f.ask(s, pod)
+		}
+		if got := f.d.Counters().Again; (got == 0) != many {
+			t.Errorf("many volumes and conditions: %t, given again %d times", many, got)
+		}
+	}
+}
