@@ -106,7 +106,7 @@ var states = []vector{
 	{"lists: decisions, 500 a page", func(a *attack) {
 		a.times(16, func(int) {
 			for range 40 {
-				a.send("POST", "/v1/decisions", `{"snapshot":"good@latest","pod":{"metadata":{"name":"`+strings.Repeat("n", 250)+`","namespace":"d"},"spec":{"schedulerName":"x","containers":[{"name":"c","resources":{"requests":{"`+strings.Repeat("a", 50)+`.b/c":"1"}}}]}}}`)
+				a.send("POST", "/v1/decisions", `{"snapshot":"good@latest","pod":{"metadata":{"name":"`+strings.Repeat("n", 250)+`","namespace":"d"},"spec":{"schedulerName":"x","containers":[{"name":"c","resources":{"limits":{"`+strings.Repeat("a", 50)+`.b/c":"1"}}}]}}}`)
 			}
 		})
 		a.times(64, func(i int) {
