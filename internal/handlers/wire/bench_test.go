@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -98,6 +99,52 @@ func BenchmarkDecodeNames(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// interleaved returns names as kube-scheduler's filters leave them: workers take 32 nodes each, and
+// one goes on for up to most of them before another does.
+func interleaved(names []string, most int) []string {
+	out := make([]string, 0, len(names))
+	var workers [2][]string
+	for at, k := 0, 0; len(out) < len(names); k ^= 1 {
+		for range 1 + rand.IntN(most) {
+			if len(workers[k]) == 0 {
+				next := min(at+32, len(names))
+				workers[k], at = names[at:next], next
+			}
+			if len(workers[k]) > 0 {
+				out, workers[k] = append(out, workers[k][0]), workers[k][1:]
+			}
+		}
+	}
+	return out
+}
+
+// BenchmarkDecodeInterleaved reads lists in another order for each pod, each of them twice: for
+// /filter and for /prioritize.
+func BenchmarkDecodeInterleaved(b *testing.B) {
+	names := benchNames()[:1000]
+	for _, most := range []int{4, 16} {
+		bodies := make([][]byte, 64)
+		for i := range bodies {
+			list := interleaved(names, most)
+			bodies[i] = marshal(b, extender.ExtenderArgs{Pod: benchPod(), NodeNames: &list})
+		}
+		for name, table := range map[string]NameTable{"own": NewNames(names), "own_interface": plainTable{NewNames(names)}} {
+			b.Run(fmt.Sprintf("%d/%s", most, name), func(b *testing.B) {
+				p := &Parser{Limits: filterLimits(), Names: table}
+				var args FilterArgs
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					for range 2 {
+						if err := p.FilterArgs(bodies[i%len(bodies)], &args); err != nil || len(args.Rows) != len(names) {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
 	}
 }
 

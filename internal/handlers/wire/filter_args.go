@@ -88,9 +88,21 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 	table, _ := p.Names.(*Names)
 	o := table.current()
 	place, breaks := 0, 0 // where in o the next name is foreseen, and how many came otherwise
+	var text []byte       // from the first name on
 	err := s.elements("NodeNames", "an array or null", func() error {
+		if len(args.Rows) == 0 {
+			s.Peek()
+			text = s.Rest()
+			if breaks = p.repeated(s, args, table); breaks > 0 {
+				return nil
+			}
+		}
 		if p.Limits.Names > 0 && len(args.Rows) == p.Limits.Names {
 			return &LimitError{Limit: "names", Max: p.Limits.Names, Offset: s.Offset()}
+		}
+		more := func(at int) {
+			next, others := p.foreseen(s, args, table, o, at)
+			place, breaks = next, breaks+others
 		}
 		if s.Peek() == '"' && o != nil && len(o.rows) > 0 {
 			if name := o.span(place, 1)[1:]; bytes.HasPrefix(s.Rest(), name) {
@@ -99,7 +111,7 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 				}
 				s.Advance(len(name))
 				args.Rows = append(args.Rows, o.rows[place])
-				place = p.foreseen(s, args, o, o.after(place))
+				more(o.after(place))
 				return nil
 			}
 		}
@@ -114,7 +126,7 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 				}
 				args.Rows = append(args.Rows, int32(row))
 				if o != nil {
-					place = p.foreseen(s, args, o, o.after(int(o.places[row])))
+					more(o.after(int(o.places[row])))
 				}
 				return nil
 			}
@@ -123,19 +135,20 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 		args.Unknown = append(args.Unknown, name)
 		return nil
 	})
-	if err == nil && table != nil {
-		if n := len(args.Rows); n > 0 && n == len(o.rows) && breaks == 0 && len(args.Unknown) == 0 {
+	if err == nil && table != nil && len(args.Rows) > 0 {
+		if len(args.Rows) == len(o.rows) && breaks == 0 && len(args.Unknown) == 0 {
 			args.All = AllNames{o, args.Rows[0]}
 		}
-		table.learn(args.Rows, breaks)
+		table.learn(args, breaks, text[:len(text)-len(s.Rest())])
 	}
 	return err
 }
 
-// foreseen reads on for as long as the names are those of o from a place on, with a comma and
-// nothing else before each, and returns the place of the name after them. That is how
-// kube-scheduler writes. Whatever else comes next, an error or a limit too, is left to the caller.
-func (p *Parser) foreseen(s *scanner, args *FilterArgs, o *order, place int) int {
+// foreseen reads on for as long as the names are the table's, with a comma and nothing else before
+// each, which is how kube-scheduler writes: those of o from a place on many at once and, where they
+// help little, some by themselves. It returns the place of the name after them, and how many came
+// otherwise. Whatever else comes next, an error or a limit too, is left to the caller.
+func (p *Parser) foreseen(s *scanner, args *FilterArgs, table *Names, o *order, place int) (next, others int) {
 	for {
 		room := s.Room()
 		if most := p.Limits.Names; most > 0 {
@@ -145,11 +158,51 @@ func (p *Parser) foreseen(s *scanner, args *FilterArgs, o *order, place int) int
 		args.Rows = append(args.Rows, o.rows[place:place+names]...)
 		s.Advance(size)
 		s.Tokens += names
-		if place += names; names == 0 || place < len(o.rows) {
-			return place
+		if place += names; place == len(o.rows) {
+			place = 0
 		}
-		place = 0
+		if names >= fewForeseen {
+			continue
+		}
+		one := 0
+		for room = min(room-names, byThemselves); one < room; one++ {
+			row, size := table.other(s.Rest(), o)
+			if size == 0 {
+				break
+			}
+			args.Rows = append(args.Rows, row)
+			s.Advance(size)
+			if at := int(o.places[row]); at != place {
+				place = at
+				others++
+			}
+			place = o.after(place)
+		}
+		if s.Tokens += one; names+one == 0 {
+			return place, others
+		}
 	}
+}
+
+// Up to fewForeseen names that come as foreseen, looking the next byThemselves up costs less than
+// looking at each first whether it is foreseen.
+const fewForeseen, byThemselves = 4, 32
+
+// repeated reads the names of the list that the table keeps, where that comes again, and returns
+// how many of them did not come as foreseen; 0 where another list comes.
+func (p *Parser) repeated(s *scanner, args *FilterArgs, table *Names) (breaks int) {
+	if table == nil {
+		return 0
+	}
+	room := s.Room()
+	if most := p.Limits.Names; most > 0 {
+		room = min(room, most)
+	}
+	var size int
+	args.Rows, size, breaks = table.last.again(args.Rows, s.Rest(), room)
+	s.Advance(size)
+	s.Tokens += len(args.Rows)
+	return breaks
 }
 
 // name reads one element of NodeNames.

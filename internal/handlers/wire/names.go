@@ -24,6 +24,8 @@ type Names struct {
 	order atomic.Pointer[order]
 	// unforeseen is how many lists of names came in another order.
 	unforeseen atomic.Int64
+	// last is the last of them, unless it was learned.
+	last lastList
 	// rank is the place of a row when the names are sorted by bytes; rows of equal names share the
 	// first one's.
 	rank []int32

@@ -1,6 +1,11 @@
 package wire
 
-import "berth/internal/jsonscan"
+import (
+	"bytes"
+	"sync"
+
+	"berth/internal/jsonscan"
+)
 
 // order is an order of a table's names, in which a list of names can be compared and written many
 // names at a time.
@@ -48,14 +53,68 @@ func (t *Names) current() *order {
 	return t.order.Load()
 }
 
-// learn makes the order of a list the table's, where the table's helped little to read it. Lists
-// that never come in the same order are not learned each time: the 1st, 2nd, 4th, 8th is.
-func (t *Names) learn(list []int32, breaks int) {
-	if breaks > len(list)/8 {
-		if n := t.unforeseen.Add(1); n&(n-1) == 0 {
-			t.order.Store(t.ordered(list))
-		}
+// lastList is the last list of names that came in an order that its table did not foresee.
+// kube-scheduler's filters take nodes in another order for each pod, and it asks about them twice in
+// the same one. Its memory is used for each list again.
+type lastList struct {
+	mu     sync.Mutex
+	text   []byte // guarded by mu: from the first quote to the last; empty: there is none
+	rows   []int32
+	breaks int // how many names came otherwise than foreseen
+}
+
+// again appends the rows of the list to dst where text begins with it and it has no more names than
+// most, and returns how many bytes they are, and how many came otherwise than foreseen.
+func (l *lastList) again(dst []int32, text []byte, most int) (rows []int32, size, breaks int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.text) == 0 || len(l.rows) > most || !bytes.HasPrefix(text, l.text) {
+		return dst, 0, 0
 	}
+	return append(dst, l.rows...), len(l.text), l.breaks
+}
+
+// set keeps a list instead; none where text is empty.
+func (l *lastList) set(text []byte, rows []int32, breaks int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text, l.rows, l.breaks = append(l.text[:0], text...), append(l.rows[:0], rows...), breaks
+}
+
+// learn makes the order of a list the table's, where the table's helped little to read it. Lists
+// that never come in the same order are not learned each time: the 1st, 2nd, 4th, 8th is. The others
+// are kept until the next comes. text is the list's from the first name on.
+func (t *Names) learn(args *FilterArgs, breaks int, text []byte) {
+	if breaks <= len(args.Rows)/8 {
+		return
+	}
+	n := t.unforeseen.Add(1)
+	if n&(n-1) == 0 {
+		t.order.Store(t.ordered(args.Rows))
+		t.last.set(nil, nil, 0)
+		return
+	}
+	// Of names that are all known and not much white space, or the list is larger than the table.
+	if text = text[:bytes.LastIndexByte(text, '"')+1]; len(args.Unknown) == 0 && len(text) <= len(t.order.Load().text) {
+		t.last.set(text, args.Rows, breaks)
+	}
+}
+
+// other returns the row of the name at the beginning of text, a comma before it, and how many bytes
+// they are; none where it is no name of the table's, or is not written as o has it.
+func (t *Names) other(text []byte, o *order) (row int32, size int) {
+	if len(text) < 2 || text[0] != ',' || text[1] != '"' {
+		return 0, 0
+	}
+	n := bytes.IndexByte(text[2:], '"')
+	if n < 0 {
+		return 0, 0
+	}
+	row, ok := t.rows[string(text[2:2+n])]
+	if size = n + len(`,""`); !ok || len(o.span(int(o.places[row]), 1)) != size { // an escape makes it longer
+		return 0, 0
+	}
+	return row, size
 }
 
 // after returns the place behind another one: after the last name the first is expected.
