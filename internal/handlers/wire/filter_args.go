@@ -101,7 +101,7 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 			return &LimitError{Limit: "names", Max: p.Limits.Names, Offset: s.Offset()}
 		}
 		more := func(at int) {
-			next, others := p.foreseen(s, args, table, o, at)
+			next, others := p.foreseen(s, args, o, at)
 			place, breaks = next, breaks+others
 		}
 		if s.Peek() == '"' && o != nil && len(o.rows) > 0 {
@@ -148,7 +148,7 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 // each, which is how kube-scheduler writes: those of o from a place on many at once and, where they
 // help little, some by themselves. It returns the place of the name after them, and how many came
 // otherwise. Whatever else comes next, an error or a limit too, is left to the caller.
-func (p *Parser) foreseen(s *scanner, args *FilterArgs, table *Names, o *order, place int) (next, others int) {
+func (p *Parser) foreseen(s *scanner, args *FilterArgs, o *order, place int) (next, others int) {
 	for {
 		room := s.Room()
 		if most := p.Limits.Names; most > 0 {
@@ -166,17 +166,16 @@ func (p *Parser) foreseen(s *scanner, args *FilterArgs, table *Names, o *order, 
 		}
 		one := 0
 		for room = min(room-names, byThemselves); one < room; one++ {
-			row, size := table.other(s.Rest(), o)
+			at, size := o.other(s.Rest())
 			if size == 0 {
 				break
 			}
-			args.Rows = append(args.Rows, row)
+			args.Rows = append(args.Rows, o.rows[at])
 			s.Advance(size)
-			if at := int(o.places[row]); at != place {
-				place = at
+			if at != place {
 				others++
 			}
-			place = o.after(place)
+			place = o.after(at)
 		}
 		if s.Tokens += one; names+one == 0 {
 			return place, others

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"hash/maphash"
+	"math/bits"
 	"sync"
 
 	"berth/internal/jsonscan"
@@ -18,7 +20,14 @@ type order struct {
 	ends []int
 	// places are the places in rows, by row.
 	places []int32
+	// slots are the places plus one by the hashes of their texts, in a table that is at most half
+	// full; 64 less shift bits of a hash are an index. Of a map more memory would be read.
+	slots []uint32
+	shift int
 }
+
+// hashSeed is of the hashes of names, so that no client can choose names of one hash.
+var hashSeed = maphash.MakeSeed()
 
 // ordered makes an order of the rows of a list, and behind them the table's others.
 func (t *Names) ordered(list []int32) *order {
@@ -41,6 +50,15 @@ func (t *Names) ordered(list []int32) *order {
 		if first, ok := t.rows[name]; ok && first == int32(row) {
 			add(first)
 		}
+	}
+	o.shift = 63 - bits.Len(uint(len(o.rows)))
+	o.slots = make([]uint32, 1<<(64-o.shift))
+	for place := range o.rows {
+		at := maphash.Bytes(hashSeed, o.span(place, 1)) >> o.shift
+		for o.slots[at] != 0 {
+			at = (at + 1) & uint64(len(o.slots)-1)
+		}
+		o.slots[at] = uint32(place + 1)
 	}
 	return o
 }
@@ -100,21 +118,22 @@ func (t *Names) learn(args *FilterArgs, breaks int, text []byte) {
 	}
 }
 
-// other returns the row of the name at the beginning of text, a comma before it, and how many bytes
-// they are; none where it is no name of the table's, or is not written as o has it.
-func (t *Names) other(text []byte, o *order) (row int32, size int) {
-	if len(text) < 2 || text[0] != ',' || text[1] != '"' {
+// other returns the place of the name at the beginning of text, a comma before it, and how many
+// bytes they are; none where it is no name of the order, or is not written as there.
+func (o *order) other(text []byte) (place, size int) {
+	if len(text) < 2 || text[1] != '"' {
 		return 0, 0
 	}
-	n := bytes.IndexByte(text[2:], '"')
-	if n < 0 {
-		return 0, 0
+	size = bytes.IndexByte(text[2:], '"') + len(`,""`)
+	for at := maphash.Bytes(hashSeed, text[:size]) >> o.shift; ; at = (at + 1) & uint64(len(o.slots)-1) {
+		place := int(o.slots[at]) - 1
+		if place < 0 {
+			return 0, 0
+		}
+		if name := o.span(place, 1); len(name) == size && string(name) == string(text[:size]) {
+			return place, size
+		}
 	}
-	row, ok := t.rows[string(text[2:2+n])]
-	if size = n + len(`,""`); !ok || len(o.span(int(o.places[row]), 1)) != size { // an escape makes it longer
-		return 0, 0
-	}
-	return row, size
 }
 
 // after returns the place behind another one: after the last name the first is expected.
