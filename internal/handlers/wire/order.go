@@ -72,13 +72,13 @@ func (t *Names) current() *order {
 }
 
 // lastList is the last list of names that came in an order that its table did not foresee.
-// kube-scheduler's filters take nodes in another order for each pod, and it asks about them twice in
-// the same one. Its memory is used for each list again.
+// kube-scheduler's filters take nodes in another order for each pod, and it calls twice with the
+// same one. Its memory is used for each list again.
 type lastList struct {
 	mu     sync.Mutex
 	text   []byte // guarded by mu: from the first quote to the last; empty: there is none
-	rows   []int32
-	breaks int // how many names came otherwise than foreseen
+	rows   []int32 // guarded by mu
+	breaks int     // guarded by mu: how many names came otherwise than foreseen
 }
 
 // again appends the rows of the list to dst where text begins with it and it has no more names than
@@ -100,8 +100,8 @@ func (l *lastList) set(text []byte, rows []int32, breaks int) {
 }
 
 // learn makes the order of a list the table's, where the table's helped little to read it. Lists
-// that never come in the same order are not learned each time: the 1st, 2nd, 4th, 8th is. The others
-// are kept until the next comes. text is the list's from the first name on.
+// that never come in the same order are not learned each time: the 1st, 2nd, 4th, 8th is. The
+// others are kept until the next comes. text is the list's from the first name on.
 func (t *Names) learn(args *FilterArgs, breaks int, text []byte) {
 	if breaks <= len(args.Rows)/8 {
 		return
