@@ -76,7 +76,7 @@ func (t *Names) current() *order {
 // same one. Its memory is used for each list again.
 type lastList struct {
 	mu     sync.Mutex
-	text   []byte // guarded by mu: from the first quote to the last; empty: there is none
+	text   []byte  // guarded by mu: from the first quote to the last; empty: there is none
 	rows   []int32 // guarded by mu
 	breaks int     // guarded by mu: how many names came otherwise than foreseen
 }
