@@ -36,7 +36,7 @@ func transition(b bounds, s *chainState, x message) (*chainState, effects) {
 	return &next, e
 }
 
-// loaded: the view was the newest stored revision at a time in the epoch.
+// loaded: the view was the newest stored revision at a time in the epoch, or later.
 type loaded struct {
 	epoch uint64
 	view  *View
@@ -44,31 +44,31 @@ type loaded struct {
 }
 
 func (x loaded) step(b bounds, s *chainState) (e effects) {
-	if s.epoch != x.epoch {
+	if x.epoch < s.began {
 		return effects{stale: true} // the cluster may be another one by now
 	}
 	s.store(b, x.view, &e)
+	if _, ok := s.position.(live); ok || s.epoch != x.epoch {
+		return e
+	}
 	v := s.views()
-	switch at := s.position.(type) {
-	case live:
-		if s.inFlight == 0 && at.head.Revision < v.durable.Revision {
-			s.position = live{v, v.durable}
-		}
-	default:
-		s.position = v
-		if x.lead {
-			s.position = live{v, v.durable}
-		}
+	s.position = v
+	if x.lead {
+		s.position = live{v, v.durable}
 	}
 	return e
 }
 
-// store adds a stored revision.
+// store adds a stored revision. Heads may have been given up since it was written or read: what is
+// stored stays so, and who was told of it must not get an older one.
 func (s *chainState) store(b bounds, v *View, e *effects) {
 	have, newer := s.views().add(v, b.keep)
 	s.position = s.with(have)
 	if newer {
 		e.newer, s.newer = s.newer, nil
+	}
+	if at, ok := s.position.(live); ok && s.inFlight == 0 && at.head.Revision < have.durable.Revision {
+		s.position = live{have, have.durable}
 	}
 	s.checkpoint = max(s.checkpoint, v.checkpoint)
 }
@@ -162,7 +162,7 @@ func (x written) step(b bounds, s *chainState) (e effects) {
 	s.end(&e)
 	switch ours := s.epoch == x.epoch; x.outcome {
 	case durable:
-		if ours {
+		if x.epoch >= s.began {
 			s.store(b, x.view, &e)
 		}
 		s.checkpoint = max(s.checkpoint, x.view.checkpoint)
@@ -248,7 +248,7 @@ func (x forgotten) step(_ bounds, s *chainState) effects {
 		return effects{stale: true}
 	}
 	s.epoch++
-	s.position, s.checkpoint = empty{}, 0
+	s.began, s.position, s.checkpoint = s.epoch, empty{}, 0
 	return effects{}
 }
 

@@ -118,11 +118,13 @@ func promises(t *testing.T, name string, b bounds, before, s *chainState, x mess
 		}
 	}
 	switch {
+	case wrote && w.outcome == durable && w.epoch >= before.began && newest(is.durable) < w.view.Revision:
+		t.Fatalf("%s: a write was answered, and an older view is shown", name)
 	case s.epoch < before.epoch:
 		t.Fatalf("%s: the epoch went back", name)
 	case newest(is.durable) < newest(was.durable) && !forgot && !evict:
 		t.Fatalf("%s: the durable view went back to %d", name, newest(is.durable))
-	case newest(is.durable) > newest(was.durable) && !read && !(wrote && w.outcome == durable && w.epoch == before.epoch):
+	case newest(is.durable) > newest(was.durable) && !read && !(wrote && w.outcome == durable && w.epoch >= before.began):
 		t.Fatalf("%s: a view is shown that is not known to be stored", name)
 	case newest(is.durable) > newest(was.durable) && (e.newer != before.newer || s.newer != nil):
 		t.Fatalf("%s: no goroutine that waits for it hears of a newer view", name)

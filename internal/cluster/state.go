@@ -54,8 +54,12 @@ func known(v stored) position {
 // next one.
 type chainState struct {
 	position
-	// epoch grows when a head is given up. What began in an earlier epoch says nothing of this one.
-	epoch      uint64
+	// epoch grows when a head is given up. What began in an earlier one says nothing of this one's
+	// head.
+	epoch uint64
+	// began is the epoch since which the cluster is the same. What was stored in an earlier one may
+	// be of a cluster that was deleted.
+	began      uint64
 	inFlight   int // writes without an outcome
 	contention contention
 	checkpoint int64         // number of the newest one that is known

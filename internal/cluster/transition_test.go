@@ -58,7 +58,7 @@ func row(revision int64) *View {
 
 // TestTransitions goes through every position with every message.
 func TestTransitions(t *testing.T) {
-	const now, past = 3, 2 // epochs
+	const now, past, before = 3, 2, 1 // epochs; the cluster was forgotten between the last two
 	var v [10]*View
 	for i := range v {
 		v[i] = row(int64(i))
@@ -88,7 +88,10 @@ func TestTransitions(t *testing.T) {
 		{"loaded by the writer", loaded{now, v[6], true}, [5]string{
 			"live 6 6 newer", "live 6 6 newer", "live 6 6 newer", "live 6 7 +2 newer", "live 6 6 +1 newer",
 		}},
-		{"loaded before", loaded{past, v[6], true}, [5]string{}},
+		{"loaded before", loaded{past, v[6], true}, [5]string{
+			"stored 6 newer", "stored 6 newer", "live 6 6 newer", "live 6 7 +2 newer", "uncertain 6 +1 newer",
+		}},
+		{"loaded of the cluster before", loaded{before, v[6], true}, [5]string{}},
 		{"outdated", outdated{now}, [5]string{
 			"empty epoch", "stored 5 epoch", "stored 5 epoch", "stored 5 +2 epoch", "uncertain 5 +1 epoch",
 		}},
@@ -135,7 +138,7 @@ func TestTransitions(t *testing.T) {
 		}},
 	} {
 		for i, p := range positions {
-			s := chainState{position: p.position, epoch: now, inFlight: p.inFlight, checkpoint: 2, newer: make(chan struct{})}
+			s := chainState{position: p.position, epoch: now, began: past, inFlight: p.inFlight, checkpoint: 2, newer: make(chan struct{})}
 			check(t, fmt.Sprintf("%s in %s", row.name, describe(&s, &s, effects{})), b, s, row.x, row.want[i])
 		}
 	}
@@ -149,6 +152,9 @@ func TestTransitions(t *testing.T) {
 			"stored 6 newer quiet release save saving", "live 6 6 newer quiet release save saving", "live 6 7 +1 newer save saving", "uncertain 6 newer quiet release save saving",
 		}},
 		{"durable, begun before", written{past, v[6], durable, time.Time{}}, [4]string{
+			"stored 6 newer quiet release save saving", "live 6 6 newer quiet release save saving", "live 6 7 +1 newer save saving", "uncertain 6 newer quiet release save saving",
+		}},
+		{"durable, of the cluster before", written{before, v[6], durable, time.Time{}}, [4]string{
 			"stored 5 quiet release save saving", "live 5 6 quiet release save saving", "live 5 7 +1 save saving", "uncertain 5 quiet release save saving",
 		}},
 		{"durable, few after the checkpoint", written{now, v[5], durable, time.Time{}}, [4]string{
@@ -177,7 +183,7 @@ func TestTransitions(t *testing.T) {
 			position
 			inFlight int
 		}{{five, 1}, {live{five, v[6]}, 1}, {live{five, v[7]}, 2}, {uncertain{five, now}, 1}} {
-			s := chainState{position: p.position, epoch: now, inFlight: p.inFlight, checkpoint: 2, newer: make(chan struct{}), quiet: make(chan struct{}), contention: contention{lock: lock}}
+			s := chainState{position: p.position, epoch: now, began: past, inFlight: p.inFlight, checkpoint: 2, newer: make(chan struct{}), quiet: make(chan struct{}), contention: contention{lock: lock}}
 			check(t, fmt.Sprintf("%s in %s", row.name, describe(&s, &s, effects{})), b, s, row.x, row.want[i])
 		}
 	}

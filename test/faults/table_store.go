@@ -90,8 +90,11 @@ var storeFaults = []fault{
 	{"unknown-outcome-extended", "after a write of unknown outcome the next one extends it", "./internal/cluster", "TestTransitions", []edit{
 		{"internal/cluster/messages.go", `s.position, e.read = uncertain{v, s.epoch}, true`, `s.position, e.read = live{v, x.view}, true`},
 	}},
-	{"earlier-epoch-counts", "a write that began before the head was given up becomes the newest revision", "./internal/cluster", "TestTransitionsKeepTheirPromises", []edit{
-		{"internal/cluster/messages.go", `switch ours := s.epoch == x.epoch; x.outcome {`, `switch ours := s.epoch == x.epoch || x.outcome == durable; x.outcome {`},
+	{"cluster-before-counts", "a write to a cluster that was deleted becomes the newest revision of the next", "./internal/cluster", "TestTransitionsKeepTheirPromises", []edit{
+		{"internal/cluster/messages.go", `if x.epoch >= s.began {`, `if x.epoch >= 0 {`},
+	}},
+	{"given-up-not-shown", "a revision whose caller was told of it is not shown where the head was given up meanwhile", "./internal/cluster", "TestTransitionsKeepTheirPromises", []edit{
+		{"internal/cluster/messages.go", `if x.epoch >= s.began {`, `if ours {`},
 	}},
 	{"gone-cluster-kept", "a cluster that another replica deleted goes on being shown", "./internal/cluster", "TestGoneClusterIsNoticed", []edit{
 		{"internal/cluster/follow.go", `end.Number == h.v.Revision && end.Token != h.v.token {`, `end.Number == h.v.Revision && end.Token != h.v.token {
