@@ -36,7 +36,7 @@ var imports = map[string][]string{
 	"berth/internal/engine/devices":          {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/advice":           {"berth/internal/words", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preemption", "berth/internal/engine/rules", "berth/internal/engine/explain"},
 	"berth/internal/engine/enginetest":       {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/engine/incremental", "berth/internal/engine/explain", "berth/internal/engine/rules"},
-	"berth/internal/profiles":                {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules"},
+	"berth/internal/profiles":                {"berth/internal/kubeobj", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules"},
 	"berth/internal/access":                  {"berth/internal/store"},
 	"berth/internal/access/accesstest":       {"berth/internal/access"},
 	"berth/internal/store":                   {},

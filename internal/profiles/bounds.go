@@ -1,7 +1,6 @@
 package profiles
 
 import (
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,7 +14,6 @@ const (
 	maxExtenders  = 32
 	maxPlugins    = 200 // entries of one list of plugins, or of pluginConfig
 	maxNameLength = 253 // bytes of a scheduler's or plugin's name
-	maxProblems   = 100 // that one answer lists
 
 	maxYAML = 256 << 10 // bytes of a configuration in YAML, whose tree takes some hundred times as much
 )
@@ -66,12 +64,4 @@ func (r *reader) checkSet(at *field.Path, set *configv1.PluginSet, count func(*f
 			name(list.at.Index(i).Child("name"), list.plugins[i].Name)
 		}
 	}
-}
-
-// bounded keeps the first problems and describes how many more there were.
-func bounded(problems []error) []error {
-	if len(problems) <= maxProblems {
-		return problems
-	}
-	return append(problems[:maxProblems:maxProblems], fmt.Errorf("and %d more", len(problems)-maxProblems))
 }

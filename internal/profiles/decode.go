@@ -12,6 +12,8 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"berth/internal/kubeobj"
 )
 
 // Kind is the kind of object that Parse reads.
@@ -62,7 +64,7 @@ func (r *reader) err() error {
 	if all == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", Kind, utilerrors.NewAggregate(bounded(all.Errors()))) // one may be a list
+	return fmt.Errorf("%s: %w", Kind, kubeobj.FewProblems(all)) // flat, since one may be a list
 }
 
 // succeeded are fields of v1alpha1 that went, and what they became.
