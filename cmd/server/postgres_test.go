@@ -28,7 +28,7 @@ func TestPostgres(t *testing.T) {
 	if code, out := r.post(t, "/v1/snapshots", oneNode); code != http.StatusCreated {
 		t.Fatalf("%d %s", code, out)
 	}
-	code, answer := r.post(t, "/v1/decisions", `{"bind":true,"pod":{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}}}`)
+	code, answer := r.post(t, "/v1/decisions", `{"snapshot":"default@latest","bind":true,"pod":{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}]}}}`)
 	var d struct{ ID, Outcome, BoundSnapshot string }
 	if err := json.Unmarshal(answer, &d); err != nil || code != http.StatusCreated || d.Outcome != "Scheduled" || d.BoundSnapshot != "default@2" {
 		t.Fatalf("%d %s", code, answer)

@@ -129,7 +129,7 @@ func (r *running) post(t *testing.T, path, body string, headers ...string) (int,
 const oneNode = `{"kind":"List","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"64","memory":"8Gi","pods":"110"}}}]}`
 
 func decisionOn(name string) string {
-	return fmt.Sprintf(`{"bind":true,"pod":{"metadata":{"name":%q,"namespace":"d"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}}}`, name)
+	return fmt.Sprintf(`{"snapshot":"default@latest","bind":true,"pod":{"metadata":{"name":%q,"namespace":"d"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}}}`, name)
 }
 
 func TestServeDecideRestartReplay(t *testing.T) {

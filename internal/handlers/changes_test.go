@@ -52,7 +52,7 @@ func (h *harness) bind(pod string) string {
 		Node string
 		Pod  struct{ UID string }
 	}
-	h.want(http.StatusCreated, &d, "POST", "/v1/decisions", `{"bind":true,"pod":`+pod+`}`)
+	h.want(http.StatusCreated, &d, "POST", "/v1/decisions", `{"snapshot":"default@latest","bind":true,"pod":`+pod+`}`)
 	if d.Node != "n1" {
 		h.Fatalf("bound to %q", d.Node)
 	}
@@ -96,7 +96,7 @@ func TestBoundPodsStay(t *testing.T) {
 	if p.Conflict == nil || p.Conflict.Revision != 2 {
 		t.Errorf("%+v", p)
 	}
-	h.want(http.StatusConflict, &p, "POST", "/v1/decisions", `{"bind":true,"pod":`+bare("web", "")+`}`)
+	h.want(http.StatusConflict, &p, "POST", "/v1/decisions", `{"snapshot":"default@latest","bind":true,"pod":`+bare("web", "")+`}`)
 	if p.Conflict == nil || p.Conflict.Node != "n1" || p.Conflict.Revision != 2 {
 		t.Errorf("%+v", p)
 	}

@@ -21,7 +21,7 @@ import (
 
 // DecisionRequest asks where a pod goes.
 type DecisionRequest struct {
-	// Snapshot is the state to decide on; default@latest if absent.
+	// Snapshot is the state to decide on; default@latest if absent. With bind it has to be named.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
 	// Pod is the v1.Pod to place, or a workload (Deployment, StatefulSet, DaemonSet, Job and so on)
 	// of which one pod is placed. Either this or podRef.
@@ -46,7 +46,7 @@ type DecisionRequest struct {
 	// DryRun computes without recording; the answer has no id.
 	DryRun bool `json:"dryRun,omitempty"`
 	// Bind binds a Scheduled outcome in the same call, and writes the nomination of a Preempting
-	// one; victims stay.
+	// one; victims stay. It needs a snapshot.
 	Bind bool `json:"bind,omitempty"`
 	// Now is the time that the decision is made at, for what depends on it; the server's time if
 	// absent. It is recorded beside the time of the record.
@@ -129,6 +129,9 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return q, err
 		}
+	}
+	if req.Snapshot == "" && req.Bind && !req.DryRun {
+		return q, badField(http.StatusBadRequest, "snapshot", `with bind it has to be named, as in "prod@latest"`)
 	}
 	if req.Snapshot == "" {
 		req.Snapshot = cluster.FormatID(defaultCluster, 0)

@@ -69,7 +69,7 @@ func TestDecideAndBind(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
 	var d decided
-	h.want(201, &d, "POST", "/v1/decisions", webRef+`,"bind":true}`)
+	h.want(201, &d, "POST", "/v1/decisions", webRef+`,"snapshot":"default@latest","bind":true}`)
 	if d.BoundSnapshot != "default@2" || d.Snapshot != "default@1" || d.Node != "n1" {
 		t.Fatalf("%+v", d)
 	}
@@ -86,7 +86,7 @@ func TestDecideAndBind(t *testing.T) {
 	ended := strings.Replace(pod("ended", "1", ""), `"spec"`, `"status":{"phase":"Succeeded"},"spec"`, 1)
 	for _, body := range []string{deleted, ended} { // an apiserver binds neither, as /bind does not
 		h.want(201, nil, "POST", "/v1/decisions", `{"pod":`+body+`}`)
-		h.want(409, &p, "POST", "/v1/decisions", `{"pod":`+body+`,"bind":true}`)
+		h.want(409, &p, "POST", "/v1/decisions", `{"snapshot":"default@latest","pod":`+body+`,"bind":true}`)
 		if !strings.Contains(p.Detail, "cannot be bound") {
 			t.Errorf("%+v", p)
 		}
@@ -98,11 +98,11 @@ func TestDecideAndBind(t *testing.T) {
 	if d.Outcome != "Scheduled" {
 		t.Errorf("%+v", d)
 	}
-	h.want(409, &p, "POST", "/v1/decisions", `{"pod":`+gated+`,"bind":true,`+ungated+`}`)
+	h.want(409, &p, "POST", "/v1/decisions", `{"snapshot":"default@latest","pod":`+gated+`,"bind":true,`+ungated+`}`)
 	if !strings.Contains(p.Detail, "has scheduling gates and cannot be bound") {
 		t.Errorf("%+v", p)
 	}
-	h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+gated+`,"bind":true}`)
+	h.want(201, &d, "POST", "/v1/decisions", `{"snapshot":"default@latest","pod":`+gated+`,"bind":true}`)
 	if d.Outcome != "Gated" {
 		t.Errorf("%+v", d)
 	}
@@ -193,6 +193,7 @@ func TestBadInput(t *testing.T) {
 		{"both", "POST", "/v1/decisions", `{"pod":` + good + `,"podRef":{"name":"x"}}`, 400, "pod"},
 		{"podRef without name", "POST", "/v1/decisions", `{"podRef":{}}`, 400, "podRef.name"},
 		{"explain", "POST", "/v1/decisions", `{"pod":` + good + `,"explain":"everything"}`, 400, "explain"},
+		{"bind without a snapshot", "POST", "/v1/decisions", `{"pod":` + good + `,"bind":true}`, 400, "snapshot"},
 		{"bind a dry run", "POST", "/v1/decisions", `{"pod":` + good + `,"bind":true,"dryRun":true}`, 400, "bind"},
 		{"snapshot without revision", "POST", "/v1/decisions", `{"snapshot":"default","pod":` + good + `}`, 400, "snapshot"},
 		{"unknown snapshot", "POST", "/v1/decisions", `{"snapshot":"default@77","pod":` + good + `}`, 404, "~default@77"},
@@ -305,7 +306,7 @@ func TestManyAtOnce(t *testing.T) {
 	ids := make([]string, 60)
 	for i := range ids {
 		group.Go(func() {
-			a := h.do("POST", "/v1/decisions", `{"bind":true,"pod":`+pod(fmt.Sprintf("p%d", i), "1", "")+`}`)
+			a := h.do("POST", "/v1/decisions", `{"snapshot":"default@latest","bind":true,"pod":`+pod(fmt.Sprintf("p%d", i), "1", "")+`}`)
 			var d decided
 			if err := json.Unmarshal(a.body, &d); err != nil || a.StatusCode != 201 && a.StatusCode != 409 {
 				t.Errorf("%d %s", a.StatusCode, a.body)

@@ -47,7 +47,7 @@ func TestBindCarriesEffects(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", storageAndDevices())
 	ask := func(i int) (a decision.Answer) {
-		h.want(201, &a, "POST", "/v1/decisions", fmt.Sprintf(`{"podRef":{"namespace":"shop","name":"p%d"},"bind":true,"preempt":false}`, i))
+		h.want(201, &a, "POST", "/v1/decisions", fmt.Sprintf(`{"snapshot":"default@latest","podRef":{"namespace":"shop","name":"p%d"},"bind":true,"preempt":false}`, i))
 		return a
 	}
 	first := ask(0)

@@ -56,7 +56,7 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 // prioritize answers how good each of these nodes would be.
 //
 //	@Summary		Score nodes, 0 to 10 (kube-scheduler's extender protocol)
-//	@Description	The best of the nodes in the request gets 10, and a node with a total of zero gets 0. The protocol has no field for an error here, so that any failure is a status other than 200.
+//	@Description	The best of the nodes in the request get 10, the others fall by what their totals are lower, and a node that does not fit gets 0. The protocol has no field for an error here, so that any failure is a status other than 200.
 //	@Tags			extender
 //	@Accept			json
 //	@Produce		json

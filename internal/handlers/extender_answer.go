@@ -81,15 +81,40 @@ func (c *call) pass() {
 	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, nil)
 }
 
-// score writes the totals, brought to 0..10 in proportion to the best one of those asked for.
+// score writes how good each asked node is, 0 to bestScore. What does not fit gets 0.
 func (c *call) score(r *engine.Result) {
 	c.scores = slices.Grow(c.scores[:0], len(c.rows))[:len(c.rows)]
-	top := r.Top
 	for i, row := range c.rows {
-		c.scores[i] = 0
-		if row >= 0 && top > 0 {
-			c.scores[i] = r.Total(int(row)) * bestScore / top
+		c.scores[i] = -1
+		if row >= 0 && r.Feasible.Has(int(row)) {
+			c.scores[i] = r.Total(int(row))
 		}
 	}
+	priorities(c.scores)
 	c.reply = wire.AppendHostPriorityList(c.reply[:0], &c.args, c.table.names, c.scores)
+}
+
+// leastStep is how many points of a total a step of the protocol stands for at least:
+// kube-scheduler counts a step as that many (MaxNodeScore / MaxExtenderPriority) at weight 1.
+const leastStep = 10
+
+// priorities replaces totals, of which those below 0 are of nodes that do not fit, by scores: the
+// highest gets bestScore, the others fall by one for each step that they are worse, begun ones
+// included. A step is a tenth of the distance between highest and lowest, and leastStep at least.
+func priorities(totals []int64) {
+	highest, lowest := int64(-1), int64(-1)
+	for _, t := range totals {
+		highest = max(highest, t)
+		if t >= 0 && (lowest < 0 || t < lowest) {
+			lowest = t
+		}
+	}
+	distance := max(highest-lowest, bestScore*leastStep)
+	for i, t := range totals {
+		if t < 0 {
+			totals[i] = 0
+			continue
+		}
+		totals[i] = bestScore - (bestScore*(highest-t)+distance-1)/distance
+	}
 }

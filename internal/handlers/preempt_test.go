@@ -176,7 +176,7 @@ func TestDecisionsPreempt(t *testing.T) {
 			Candidates []struct{ Node string }
 		}
 	}
-	h.want(201, &d, "POST", "/v1/decisions", body(`,"bind":true`))
+	h.want(201, &d, "POST", "/v1/decisions", body(`,"snapshot":"default@latest","bind":true`))
 	p := d.Preemption
 	if d.Outcome != "Preempting" || d.NominatedNode != "n3" || d.NominatedSnapshot != "default@2" || len(d.NotEvaluated) != 0 {
 		t.Errorf("%+v", d)
@@ -186,7 +186,7 @@ func TestDecisionsPreempt(t *testing.T) {
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/default@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"c1"}]}`)
 	var b struct{ Outcome, Node, BoundSnapshot string }
-	h.want(201, &b, "POST", "/v1/decisions", `{"podRef":{"namespace":"shop","name":"p"},"bind":true}`)
+	h.want(201, &b, "POST", "/v1/decisions", `{"snapshot":"default@latest","podRef":{"namespace":"shop","name":"p"},"bind":true}`)
 	if b.Outcome != "Scheduled" || b.Node != "n3" || b.BoundSnapshot != "default@4" {
 		t.Errorf("%+v", b)
 	}
