@@ -2,15 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-
-	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
 	"berth/internal/story"
+	"github.com/spf13/cobra"
 )
 
 // explain answers why a pod is pending, or why it went where it went.
@@ -146,11 +142,12 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 			return err
 		}
 		v.node, v.scheduler = is.Node, is.Scheduler
-		if v.unscheduled, err = unscheduledIn(pod.whole); err != nil {
+		if err := v.read(pod.whole); err != nil {
 			return err
 		}
 		return v.ungate(ctx, from, pod)
 	}
+	v.life = v.told.Lifecycle
 	if r := v.told.Readiness; r != nil {
 		v.unscheduled = r.Unscheduled
 	}
@@ -162,18 +159,6 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 		v.after = a
 	}
 	return nil
-}
-
-// unscheduledIn is what the cluster says of a pod that was given whole.
-func unscheduledIn(whole json.RawMessage) (*story.Unscheduled, error) {
-	if whole == nil {
-		return nil, nil
-	}
-	pod := &corev1.Pod{}
-	if err := json.Unmarshal(whole, pod); err != nil {
-		return nil, fmt.Errorf("read the pod: %w", err)
-	}
-	return story.UnscheduledOf(pod), nil
 }
 
 // waits reports whether a pod of this state may yet be placed.

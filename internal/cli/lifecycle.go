@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/podlife"
 )
 
 // lifecycle answers where pods stand and what comes next.
@@ -52,14 +54,16 @@ Exit code 0 if every pod is Ready or has succeeded, 2 if not.`,
 
 // life is what is shown of an answer.
 type life struct {
-	Phase      string `json:"phase"`
-	Status     string `json:"status"`
-	Ready      string `json:"ready"`
-	Restarts   string `json:"restarts"`
-	Reason     string `json:"reason"`
-	Message    string `json:"message"`
-	PhaseRule  rule   `json:"phaseRule"`
-	StatusRule rule   `json:"statusRule"`
+	Phase  string `json:"phase"`
+	Status string `json:"status"`
+	// StatusAfter is how the last run of a container that waits to run again ended.
+	StatusAfter string `json:"statusAfter"`
+	Ready       string `json:"ready"`
+	Restarts    string `json:"restarts"`
+	Reason      string `json:"reason"`
+	Message     string `json:"message"`
+	PhaseRule   rule   `json:"phaseRule"`
+	StatusRule  rule   `json:"statusRule"`
 	// DeadlineAt is when the pod fails for its deadline; nil without one ahead.
 	DeadlineAt *time.Time `json:"deadlineAt"`
 	// NodeDeletion is when the pod goes because of its node; nil where nothing was
@@ -75,12 +79,14 @@ type life struct {
 }
 
 type lifeContainer struct {
-	Name         string `json:"name"`
-	Kind         string `json:"kind"`
-	State        string `json:"state"`
-	Reason       string `json:"reason"`
-	ExitCode     *int32 `json:"exitCode"`
-	RestartCount int32  `json:"restartCount"`
+	Name         string           `json:"name"`
+	Kind         string           `json:"kind"`
+	State        string           `json:"state"`
+	Reason       string           `json:"reason"`
+	Message      string           `json:"message"`
+	ExitCode     *int32           `json:"exitCode"`
+	LastRun      *podlife.LastRun `json:"lastRun"`
+	RestartCount int32            `json:"restartCount"`
 	Next         struct {
 		Action           string     `json:"action"`
 		At               *time.Time `json:"at"`
@@ -272,10 +278,14 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	if word == "" { // kubectl prints nothing either; a verdict is a word
 		word = strings.ToUpper(l.Phase)
 	}
+	if l.StatusAfter != "" {
+		beside = "after " + l.StatusAfter + ", " + beside
+	}
 	p.head(word, l.colour(), pod.String(), beside, "")
 	p.gap()
 	p.labelled("PHASE", l.PhaseRule.Text)
 	p.labelled("STATUS", l.StatusRule.Text)
+	p.lastRuns(l, now)
 	if at := l.DeadlineAt; at != nil {
 		p.labelled("UNTIL", fmt.Sprintf("%s: then its activeDeadlineSeconds fail it, in %s", clock(*at, now), ahead(at.Sub(now))))
 	}
@@ -360,39 +370,4 @@ func (c *lifeContainer) next(now time.Time) string {
 	default:
 		return n.Action
 	}
-}
-
-// lives writes a line a pod.
-func (p *page) lives(pods []target, lives []*life, now time.Time) {
-	t := newTable(5, "POD", ">READY", "STATUS", ">RESTARTS", "PHASE", "NEXT")
-	well := 0
-	for i, l := range lives {
-		if l.well() {
-			well++
-		}
-		t.add(pods[i].String(), l.Ready, l.Status, l.Restarts, l.Phase, l.nextOf(now))
-	}
-	t.colour = func(r, c int) colour {
-		if c == 2 {
-			return lives[r].colour()
-		}
-		return ""
-	}
-	p.table(t)
-	p.line("%s, %s ready or succeeded", plural(len(lives), "pod"), count(well))
-}
-
-// nextOf names what happens first in a pod.
-func (l *life) nextOf(now time.Time) string {
-	for _, actions := range [][]string{{"start", "restart"}, {"backoff"}, {"wait"}} {
-		for i := range l.Containers {
-			c := &l.Containers[i]
-			for _, a := range actions {
-				if c.Next.Action == a {
-					return c.Name + ": " + strings.Split(c.next(now), ",")[0]
-				}
-			}
-		}
-	}
-	return "-"
 }

@@ -99,3 +99,38 @@ func mustRead(t *testing.T, file string) string {
 	}
 	return string(raw)
 }
+
+// How the last run ended is the first thing that one reads of a crash loop: also in explain, from
+// a snapshot and from the pod alone.
+func TestExplainShowsLastRun(t *testing.T) {
+	oom := strings.Replace(mustRead(t, podsFile), "{exitCode: 1, reason: Error,", "{exitCode: 137, reason: OOMKilled, message: heap of 512 MiB is full,", 1)
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(file, []byte(oom), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = "Its status is CrashLoopBackOff after OOMKilled (137): Container web waits"
+	for _, args := range [][]string{{"explain", "shop/crash"}, {"explain", "shop/crash", "-f", file}} {
+		if r := (call{}).run(t, append(args, "--snapshot", file)...); !strings.Contains(r.out, want) {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	r := call{}.run(t, "lifecycle", "shop/crash", "-f", file)
+	if !strings.HasPrefix(r.out, "CrashLoopBackOff  shop/crash   after OOMKilled (137), ") || !strings.Contains(r.out, "heap of 512 MiB") {
+		t.Errorf("%+v", r)
+	}
+	if r := (call{}).run(t, "lifecycle", "-f", file, "-o", "wide"); !strings.Contains(r.out, "CrashLoopBackOff: OOMKilled (137)") {
+		t.Errorf("%+v", r)
+	}
+	if r := (call{}).run(t, "explain", "shop/well", "--snapshot", file); strings.Contains(r.out, "Its status") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What should have happened before is so long ago, and says by how much it is late.
+func TestTerminationOverdue(t *testing.T) {
+	deleted := strings.Replace(mustRead(t, podsFile), "{name: crash, namespace: shop}", `{name: crash, namespace: shop, deletionTimestamp: "2026-11-21T09:08:00Z", deletionGracePeriodSeconds: 45}`, 1)
+	r := call{in: deleted}.run(t, "termination", "shop/crash", "-f", "-")
+	if !strings.HasPrefix(r.out, "OVERDUE BY 22m  shop/crash") || strings.Contains(r.out, "+-") || !strings.Contains(r.out, " -22m") {
+		t.Errorf("%+v", r)
+	}
+}

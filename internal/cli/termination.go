@@ -164,7 +164,7 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 		err = a.json(raw)
 	} else {
 		p := a.page()
-		p.ending(in.pods[0], t.cause, e)
+		p.ending(in.pods[0], t.cause, e, now)
 		err = p.end(a)
 	}
 	if err == nil && (len(e.LeftRunning) > 0 || e.Eviction != nil && !e.Eviction.Allowed) {

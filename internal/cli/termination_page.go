@@ -3,10 +3,11 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"time"
 )
 
 // headline says when the pod is gone, or why that cannot be said.
-func (e *ending) headline() (string, colour) {
+func (e *ending) headline(now time.Time) (string, colour) {
 	switch {
 	case e.Eviction != nil && !e.Eviction.Allowed && e.GoneAfterSeconds == nil:
 		return "REFUSED", red
@@ -15,7 +16,7 @@ func (e *ending) headline() (string, colour) {
 	case e.NodeDeletion != nil && e.NodeDeletion.Rule.ID == "node-deletion/since-unknown" && e.GoneAfterSeconds == nil:
 		return "NOT KNOWN", yellow
 	case e.OverdueSince != nil:
-		return "OVERDUE", yellow
+		return "OVERDUE BY " + span(int64(now.Sub(*e.OverdueSince).Seconds())), yellow
 	case e.NodeDeletion != nil && e.GoneAfterSeconds == nil && len(e.Timeline) == 0:
 		return "STAYS", green
 	case len(e.LeftRunning) > 0:
@@ -42,13 +43,13 @@ func (p *page) expected(e *ending) {
 	p.gap()
 	t := newTable(0, "CONTAINER", ">SIGNAL AT", ">ENDS AT", ">EXIT CODE")
 	for _, c := range x.Containers {
-		t.add(c.Name, "+"+span(c.SignalAt), "+"+span(c.EndsAt), fmt.Sprint(c.ExitCode))
+		t.add(c.Name, offset(c.SignalAt), offset(c.EndsAt), fmt.Sprint(c.ExitCode))
 	}
 	p.table(t)
 }
 
-func (p *page) ending(pod target, cause string, e *ending) {
-	word, c := e.headline()
+func (p *page) ending(pod target, cause string, e *ending, now time.Time) {
+	word, c := e.headline(now)
 	beside := cause + " (grace period " + span(e.GracePeriodSeconds)
 	if len(e.Containers) == 0 && len(e.LeftRunning) == 0 && e.GoneAfterSeconds != nil {
 		beside += ", nothing runs"
@@ -121,7 +122,7 @@ func (p *page) stops(e *ending) {
 		if c.PreStopSeconds != nil {
 			hook = span(*c.PreStopSeconds)
 		}
-		t.add(c.Name, c.Kind, hook, "+"+span(c.SignalAt), c.Signal, "+"+span(c.KillAt), span(c.StopTimeoutSeconds))
+		t.add(c.Name, c.Kind, hook, offset(c.SignalAt), c.Signal, offset(c.KillAt), span(c.StopTimeoutSeconds))
 	}
 	p.table(t)
 }
@@ -136,7 +137,7 @@ func (p *page) timeline(e *ending) {
 		if v.Container != "" {
 			what = v.Container + ": " + what
 		}
-		t.add("+"+span(v.OffsetSeconds), at, v.Actor, what)
+		t.add(offset(v.OffsetSeconds), at, v.Actor, what)
 	}
 	p.list(t, "events")
 }

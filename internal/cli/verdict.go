@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/podlife"
 	"berth/internal/story"
 )
 
@@ -25,9 +26,11 @@ type verdict struct {
 	scheduler string // its spec.schedulerName; empty where unknown
 	// unscheduled is what the cluster itself says of a pod without a node; nil: nothing.
 	unscheduled *story.Unscheduled
-	profile     string // that was asked for; empty: none
-	now         time.Time
-	again       func(command string, more ...string) []string
+	// life is where a pod that is bound stands; nil: not known.
+	life    *podlife.Life
+	profile string // that was asked for; empty: none
+	now     time.Time
+	again   func(command string, more ...string) []string
 }
 
 func (v *verdict) show() {
@@ -41,6 +44,7 @@ func (v *verdict) show() {
 	if s := v.afterwards(); s != "" {
 		v.text(s)
 	}
+	v.trouble()
 	if v.got != nil {
 		v.best()
 		v.try()
@@ -336,27 +340,6 @@ func (v *verdict) detail(g *advice.Group) string {
 		return s
 	}
 	return prefixes.Replace(s)
-}
-
-// zonesShown is how many domains a line names.
-const zonesShown = 6
-
-// zones prints how the nodes are spread over the zones, where the decision looked.
-func (v *verdict) zones() {
-	for _, c := range v.got.Spread {
-		if c.TopologyKey != "topology.kubernetes.io/zone" {
-			continue
-		}
-		var parts []string
-		for _, d := range c.Domains[:min(len(c.Domains), zonesShown)] {
-			parts = append(parts, fmt.Sprintf("%s %s", d.Value, count(d.Nodes)))
-		}
-		if rest := len(c.Domains) + c.DomainsOmitted - len(parts); rest > 0 {
-			parts = append(parts, fmt.Sprintf("and %s more", count(rest)))
-		}
-		v.labelled("ZONE", strings.Join(parts, ", "))
-		return
-	}
 }
 
 // caveats prints what was not judged.

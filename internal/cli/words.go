@@ -28,3 +28,11 @@ func cells(n int) string {
 
 // ahead writes how far off a time is, in seconds begun.
 func ahead(d time.Duration) string { return span(int64((d + time.Second - 1) / time.Second)) }
+
+// offset writes when something happens, in seconds from another time: +5s, or -16m before it.
+func offset(seconds int64) string {
+	if seconds < 0 {
+		return span(seconds)
+	}
+	return "+" + span(seconds)
+}

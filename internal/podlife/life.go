@@ -69,6 +69,9 @@ type Life struct {
 	Status string `json:"status" example:"CrashLoopBackOff"`
 	// StatusRule is the reason why.
 	StatusRule Rule `json:"statusRule"`
+	// StatusAfter is how the last run ended of the container that the status is about,
+	// where that waits to run again.
+	StatusAfter string `json:"statusAfter,omitempty" example:"OOMKilled (137)"`
 	// Ready is the READY column: ready containers of all that should run on.
 	Ready string `json:"ready" example:"1/2"`
 	// Restarts is the RESTARTS column: how many, and how long ago the last.
@@ -113,8 +116,12 @@ type LifeContainer struct {
 	State string `json:"state" enums:"waiting,running,terminated"`
 	// Reason is that of the state, in the kubelet's words.
 	Reason string `json:"reason,omitempty" example:"CrashLoopBackOff"`
+	// Message is that of the state; snapshots do not keep it.
+	Message string `json:"message,omitempty" example:"back-off 5m0s restarting failed container"`
 	// ExitCode is that of a terminated container.
 	ExitCode *int32 `json:"exitCode,omitempty"`
+	// LastRun is how the last run that is over ended; absent where none is known.
+	LastRun *LastRun `json:"lastRun,omitempty"`
 	// StartedAt is when the present or the last run began.
 	StartedAt *time.Time `json:"startedAt,omitempty"`
 	// FinishedAt is when the last run ended; absent while the container runs.

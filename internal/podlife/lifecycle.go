@@ -62,6 +62,7 @@ func (r *reading) life() Life {
 			l.Containers = append(l.Containers, c)
 		}
 	}
+	l.StatusAfter = l.statusAfter()
 	return l
 }
 
@@ -204,6 +205,9 @@ func (r *reading) container(s *seen, bound bool) LifeContainer {
 		c.Reason = st.Waiting.Reason
 	default:
 		c.Rule = Rule{"state/none", "Its status names no state, which stands for waiting."}
+	}
+	if bound {
+		c.LastRun, c.Message = s.lastRun(), messageOf(&s.status.State)
 	}
 	return c
 }

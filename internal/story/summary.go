@@ -72,7 +72,11 @@ func (s *telling) summary() string {
 	case Deleting:
 		return clip(fmt.Sprintf("It is being deleted%s.", onNode(s.pod.NodeName)))
 	case Bound:
-		return clip(fmt.Sprintf("It is on node %s: %s.", s.pod.NodeName, o.Lifecycle.Status))
+		status := o.Lifecycle.Status
+		if o.Lifecycle.StatusAfter != "" {
+			status += " after " + o.Lifecycle.StatusAfter
+		}
+		return clip(fmt.Sprintf("It is on node %s: %s.", s.pod.NodeName, status))
 	case Gated:
 		return clip(plural(len(s.pod.Gates), "It waits for a scheduling gate: ", "It waits for %d scheduling gates: ") + strings.Join(s.pod.Gates, ", ") + ".")
 	case Nominated:
