@@ -66,11 +66,11 @@ func (d Dialect) Run(target database.Driver, have, want int, current func(views 
 	// Views read columns that a way down takes away.
 	if want < have && have >= repeatable {
 		if err := target.Run(strings.NewReader(drop)); err != nil {
-			return fmt.Errorf("drop views: %w", err)
+			return fmt.Errorf("drop views: %w", brief(err))
 		}
 	}
 	if err := migrateTo(m, have, want); err != nil {
-		return err
+		return brief(err)
 	}
 	if want != newest {
 		return nil
@@ -84,9 +84,29 @@ func (d Dialect) Run(target database.Driver, have, want int, current func(views 
 		views = drop + views
 	}
 	if err := target.Run(strings.NewReader(views)); err != nil {
-		return fmt.Errorf("make views: %w", err)
+		return fmt.Errorf("make views: %w", brief(err))
 	}
 	return nil
+}
+
+// brief returns what the database said, without the file that it said it of: the library prints
+// that whole, and hides the driver's own error behind it.
+func brief(err error) error {
+	var of *database.Error
+	var or database.Error
+	switch {
+	case errors.As(err, &of):
+		or = *of
+	case !errors.As(err, &or):
+		return err
+	}
+	if or.OrigErr == nil {
+		return err
+	}
+	if or.Line > 0 {
+		return fmt.Errorf("line %d: %w", or.Line, or.OrigErr)
+	}
+	return or.OrigErr
 }
 
 // migrateTo first corrects the library's own record. The library marks a version dirty before

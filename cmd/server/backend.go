@@ -58,16 +58,14 @@ func (b backend) schema(ctx context.Context) (migrations.Status, error) {
 	return postgres.MigrateStatus(ctx, b.url)
 }
 
-func (b backend) migrateUp(ctx context.Context) error {
-	if b.url == "" {
+// migrate brings the schema to a version, migrations.Latest for the newest.
+func (b backend) migrate(ctx context.Context, version int, o postgres.MigrateOptions) error {
+	switch {
+	case b.url != "":
+		return postgres.Migrate(ctx, b.url, version, o)
+	case version == migrations.Latest:
 		return sqlite.MigrateUp(ctx, b.dir)
-	}
-	return postgres.MigrateUp(ctx, b.url)
-}
-
-func (b backend) migrateTo(ctx context.Context, version int) error {
-	if b.url == "" {
+	default:
 		return sqlite.MigrateTo(ctx, b.dir, version)
 	}
-	return postgres.MigrateTo(ctx, b.url, version)
 }

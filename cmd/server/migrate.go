@@ -1,20 +1,36 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
+
+	"berth/internal/store/postgres"
+	"berth/migrations"
 )
 
 type migrateCmd struct {
-	DataDir     string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
-	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
+	DataDir     string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
+	DatabaseURL string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
+	DirectURL   string        `name:"direct-database-url" env:"BERTH_DIRECT_DATABASE_URL" placeholder:"URL" help:"The database's own URL, where the other one leads through a pooler in transaction mode."`
+	LockTimeout time.Duration `default:"1m" placeholder:"DURATION" help:"How long a migration waits for other migrations, and for tables that are in use."`
 
 	Up     migrateUpCmd     `cmd:"" help:"Bring the schema to the newest version."`
 	Down   migrateDownCmd   `cmd:"" help:"Take the schema back; data of newer versions is lost."`
 	Status migrateStatusCmd `cmd:"" help:"Print the version of the schema."`
 }
 
-func (m *migrateCmd) backend() backend { return backend{dir: m.DataDir, url: m.DatabaseURL} }
+func (m *migrateCmd) backend() backend {
+	return backend{dir: m.DataDir, url: cmp.Or(m.DirectURL, m.DatabaseURL)}
+}
+
+// options says on standard error for whom a migration waits.
+func (m *migrateCmd) options(s streams) postgres.MigrateOptions {
+	return postgres.MigrateOptions{LockTimeout: m.LockTimeout, Waiting: func(line string) {
+		_, _ = fmt.Fprintln(s.err, line) // a line that cannot be written changes nothing
+	}}
+}
 
 type (
 	migrateUpCmd   struct{}
@@ -26,7 +42,7 @@ type (
 
 // Run migrates up.
 func (*migrateUpCmd) Run(ctx context.Context, c *cli, s streams) error {
-	if err := c.Migrate.backend().migrateUp(ctx); err != nil {
+	if err := c.Migrate.backend().migrate(ctx, migrations.Latest, c.Migrate.options(s)); err != nil {
 		return err
 	}
 	return printStatus(ctx, c, s)
@@ -41,7 +57,7 @@ func (d *migrateDownCmd) Run(ctx context.Context, c *cli, s streams) error {
 	if d.To < 0 || d.To > now.Version {
 		return fmt.Errorf("--to %d is not between 0 and the version it is at, %d", d.To, now.Version)
 	}
-	if err := c.Migrate.backend().migrateTo(ctx, d.To); err != nil {
+	if err := c.Migrate.backend().migrate(ctx, d.To, c.Migrate.options(s)); err != nil {
 		return err
 	}
 	return printStatus(ctx, c, s)

@@ -164,13 +164,18 @@ func checkSchema(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil {
 		return err
 	}
+	return schemaIs(have)
+}
+
+// schemaIs compares a schema's version with the one that this program knows.
+func schemaIs(have int) error {
 	known, err := migrations.Postgres.Newest()
 	if err != nil {
 		return err
 	}
 	switch {
 	case have > known:
-		return fmt.Errorf("%w: it has version %d, this program knows %d: start the newer program, or go back with the newer program's `server migrate to %d`", ErrSchema, have, known, known)
+		return fmt.Errorf("%w: it has version %d, this program knows %d: start the newer program, or go back with the newer program's `server migrate down --to %d`", ErrSchema, have, known, known)
 	case have < known:
 		return fmt.Errorf("%w: it has version %d, this program needs %d: run `server migrate up` with the same DATABASE_URL", ErrUnmigrated, have, known)
 	}

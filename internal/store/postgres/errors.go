@@ -32,6 +32,9 @@ var (
 	ErrUnmigrated = errors.New("schema is not up to date")
 	// ErrSchema reports that the schema is newer than this program.
 	ErrSchema = errors.New("schema is newer than this program")
+	// ErrChanged reports that the schema was changed beneath a program that serves from it. It
+	// comes with store.ErrUnavailable: the same call succeeds once the schema is back.
+	ErrChanged = errors.New("the schema is not the one that this program was started with")
 )
 
 // SQLSTATEs and classes of them.
@@ -48,6 +51,13 @@ const (
 	stateReadOnly         = "25006"
 	stateIdleInTx         = "25P03"
 	stateDiskFull         = "53100"
+
+	stateUndefinedTable    = "42P01"
+	stateUndefinedColumn   = "42703"
+	stateUndefinedFunction = "42883"
+	stateNoSuchConstraint  = "42P10" // of an ON CONFLICT
+	stateDatatypeMismatch  = "42804"
+	stateCachedPlan        = "0A000" // the result of a prepared statement has another type now
 
 	classConnection = "08"
 	classResources  = "53" // disk full, out of memory, too many connections
@@ -88,6 +98,9 @@ func (s *Store) toStoreErr(ctx context.Context, err error) error {
 	if sqlState(err) == stateDiskFull {
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrFull, err)
 	}
+	if otherSchema(err) {
+		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, ErrChanged, err)
+	}
 	if unavailable(err) || ce != nil {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 	}
@@ -105,6 +118,17 @@ func unavailable(err error) bool {
 		return strings.HasPrefix(state, classConnection) || strings.HasPrefix(state, classResources) ||
 			strings.HasPrefix(state, classOperator)
 	}
+}
+
+// otherSchema reports whether a statement names what its schema does not have. Tests run every
+// statement on the schema of this program, so the schema is another one.
+func otherSchema(err error) bool {
+	switch sqlState(err) {
+	case stateUndefinedTable, stateUndefinedColumn, stateUndefinedFunction, stateNoSuchConstraint,
+		stateDatatypeMismatch, stateCachedPlan:
+		return true
+	}
+	return false
 }
 
 // lost reports whether the connection is gone, or the database did not answer in

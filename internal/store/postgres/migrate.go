@@ -13,20 +13,27 @@ import (
 )
 
 // MigrateUp brings the schema at url to the newest version.
-func MigrateUp(ctx context.Context, url string) error { return migrateTo(ctx, url, migrations.Latest) }
+func MigrateUp(ctx context.Context, url string) error {
+	return Migrate(ctx, url, migrations.Latest, MigrateOptions{})
+}
 
-// MigrateTo brings the schema at url to a version, up or down; version 0 takes
-// everything away. No replica may be serving from it.
+// MigrateTo brings the schema at url to a version, up or down; version 0 takes everything away. No
+// replica may be serving from it.
 func MigrateTo(ctx context.Context, url string, version int) error {
 	if version < 0 {
 		return fmt.Errorf("migrate: no version %d", version)
 	}
-	return migrateTo(ctx, url, version)
+	return Migrate(ctx, url, version, MigrateOptions{})
 }
 
 // MigrateStatus reads where the schema at url stands.
 func MigrateStatus(ctx context.Context, url string) (st migrations.Status, err error) {
-	conn, err := pgx.Connect(ctx, url)
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return migrations.Status{}, fmt.Errorf("migrate: %w", err)
+	}
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statement, which a pooler may lose
+	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return migrations.Status{}, fmt.Errorf("migrate: %w", err)
 	}
@@ -38,23 +45,36 @@ func MigrateStatus(ctx context.Context, url string) (st migrations.Status, err e
 	return st, err
 }
 
-func migrateTo(ctx context.Context, url string, want int) error {
+// notes is the table in which golang-migrate notes a version. It is ours alone: other programs of
+// one schema have theirs in the library's schema_migrations, which berth neither reads nor writes.
+// (Releases up to v0.3.0 used that one, too; the version that counts is schema_version's.)
+const notes = "berth_migrations"
+
+// Migrate brings the schema at url to a version, migrations.Latest for the newest. It refuses a
+// standby (ErrStandby), an encoding other than UTF-8 (ErrEncoding) and a pooler in transaction mode
+// (ErrPooler), through which neither locks nor settings hold.
+func Migrate(ctx context.Context, url string, want int, o MigrateOptions) error {
+	o = o.withDefaults()
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+	cfg.ConnectTimeout = Options{}.withDefaults().ConnectTimeout
 	known, err := migrations.Postgres.Newest()
 	if err != nil {
 		return err
+	}
+	if err := migratable(ctx, cfg); err != nil {
+		return fmt.Errorf("migrate %s: %w", place(cfg), err)
 	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer hangUp(conn) // and with it goes the lock
-	// Replicas that start at once take turns: what is read below must hold.
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext('berth migrate ' || current_schema()))`); err != nil {
-		return fmt.Errorf("migrate %s: lock: %w", place(cfg), err)
+	// Programs that migrate at once take turns: what is read below must hold.
+	if err := o.lock(ctx, conn); err != nil {
+		return fmt.Errorf("migrate %s: %w", place(cfg), err)
 	}
 	have, err := schemaVersion(ctx, conn)
 	if err != nil {
@@ -69,13 +89,18 @@ func migrateTo(ctx context.Context, url string, want int) error {
 	case want > known:
 		return fmt.Errorf("migrate %s: no version %d, the newest is %d", place(cfg), want, known)
 	}
-	db := stdlib.OpenDB(*cfg)
-	target, err := dialect.WithInstance(db, &dialect.Config{})
+	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(o.boundLocks))
+	target, err := dialect.WithInstance(db, &dialect.Config{MigrationsTable: notes})
 	if err != nil {
 		return errors.Join(fmt.Errorf("migrate %s: %w", place(cfg), err), db.Close())
 	}
 	if err := migrations.Postgres.Run(target, have, want, nil); err != nil {
-		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err)
+		return o.explain(fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err))
+	}
+	if want == 0 {
+		if _, err := conn.Exec(ctx, `DROP TABLE IF EXISTS `+notes); err != nil {
+			return fmt.Errorf("migrate %s to version 0: %w", place(cfg), err)
+		}
 	}
 	return nil
 }

@@ -27,10 +27,10 @@ func schema(t *testing.T, url string) []string {
 	defer hangUp(conn)
 	const query = `SELECT 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v') AND c.relname <> 'schema_migrations'
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v') AND c.relname <> 'berth_migrations'
 UNION ALL
 SELECT 'index ' || replace(pg_get_indexdef(indexrelid), current_schema(), '') FROM pg_index i JOIN pg_class c ON c.oid = indrelid
-WHERE c.relnamespace = current_schema()::regnamespace AND c.relname <> 'schema_migrations'
+WHERE c.relnamespace = current_schema()::regnamespace AND c.relname <> 'berth_migrations'
 UNION ALL
 SELECT 'right ' || c.relname || ' ' || c.relacl::text FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relacl IS NOT NULL
 ORDER BY 1`
@@ -109,8 +109,8 @@ func TestMigrateUpKeepsData(t *testing.T) {
 // server down: what took effect is known all the same.
 func TestHalfNotedMigrationHeals(t *testing.T) {
 	for name, query := range map[string]string{
-		"killed before it took effect": "UPDATE schema_migrations SET version = 3, dirty = true",
-		"killed after it took effect":  "UPDATE schema_migrations SET dirty = true",
+		"killed before it took effect": "UPDATE berth_migrations SET version = 3, dirty = true",
+		"killed after it took effect":  "UPDATE berth_migrations SET dirty = true",
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := freshURL(t)
@@ -118,7 +118,8 @@ func TestHalfNotedMigrationHeals(t *testing.T) {
 				if err := MigrateTo(t.Context(), url, 0); err != nil {
 					t.Fatal(err)
 				}
-				query = "INSERT INTO schema_migrations VALUES (1, true)"
+				execRaw(t, url, "CREATE TABLE berth_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)")
+				query = "INSERT INTO berth_migrations VALUES (1, true)"
 			}
 			execRaw(t, url, query)
 			if err := MigrateUp(t.Context(), url); err != nil {

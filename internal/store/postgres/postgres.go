@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,19 +104,6 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg.PingTimeout = o.ConnectTimeout
 	if s.pooled = pooled(s.warnings); s.pooled {
 		base.DefaultQueryExecMode = pgx.QueryExecModeExec
-	} else {
-		millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-		base.RuntimeParams["timezone"] = "UTC"
-		// All our queries have their index. Without this, a plan that is made
-		// while a month's partition is empty reads it whole when it is full.
-		base.RuntimeParams["enable_seqscan"] = "off"
-		// A plan that reads a small table whole looks so dear then that it would
-		// be compiled, which takes longer than any of our queries.
-		base.RuntimeParams["jit"] = "off"
-		base.RuntimeParams["statement_timeout"] = millis(o.StatementTimeout)
-		base.RuntimeParams["lock_timeout"] = millis(o.WriteTimeout)
-		// A replica that vanished must not keep a cluster's lock from the others.
-		base.RuntimeParams["idle_in_transaction_session_timeout"] = millis(o.WriteTimeout)
 	}
 	cfg.BeforeConnect = func(ctx context.Context, _ *pgx.ConnConfig) error { return s.retry.admit(ctx) }
 	cfg.AfterConnect = s.greet
@@ -138,9 +126,37 @@ func place(c *pgx.ConnConfig) string {
 // Options.Unsafe.
 func (s *Store) Warnings() []error { return s.warnings }
 
+// settings returns what each session of ours is set to. It is set once the session is there, since
+// a pooler passes on few of the parameters that a client may start with.
+func (o Options) settings() string {
+	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	var text strings.Builder
+	for _, s := range [][2]string{
+		{"timezone", "UTC"},
+		// All our queries have their index. Without this, a plan that is made
+		// while a month's partition is empty reads it whole when it is full.
+		{"enable_seqscan", "off"},
+		// A plan that reads a small table whole looks so dear then that it would
+		// be compiled, which takes longer than any of our queries.
+		{"jit", "off"},
+		{"statement_timeout", millis(o.StatementTimeout)},
+		{"lock_timeout", millis(o.WriteTimeout)},
+		// A replica that vanished must not keep a cluster's lock from the others.
+		{"idle_in_transaction_session_timeout", millis(o.WriteTimeout)},
+	} {
+		fmt.Fprintf(&text, "SET %s = '%s';", s[0], s[1])
+	}
+	return text.String()
+}
+
 // greet looks at every new connection: after a failover it may lead to a
 // standby, or to a server with other settings.
 func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
+	if !s.pooled {
+		if err := conn.PgConn().Exec(ctx, s.opts.settings()).Close(); err != nil {
+			return fmt.Errorf("set up a session: %w", err)
+		}
+	}
 	hard, soft, err := checkServer(ctx, conn)
 	if err != nil {
 		return err
@@ -155,14 +171,24 @@ func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Ping implements store.Store.
+// Ping implements store.Store. A database whose schema is no longer this program's is unavailable:
+// nothing would be written right, and what a way down took away may come back.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	var version int
 	err := s.pool.QueryRow(ctx, `SELECT version FROM schema_version`).Scan(&version)
-	return s.toStoreErr(ctx, err)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = nil // no version
+	}
+	if err != nil {
+		return s.toStoreErr(ctx, err)
+	}
+	if err := schemaIs(version); err != nil {
+		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, ErrChanged, err)
+	}
+	return nil
 }
 
 // Close implements store.Store.

@@ -147,6 +147,20 @@ func execRaw(t *testing.T, url, query string) {
 	}
 }
 
+// queryRaw returns the one value of a query, as text.
+func queryRaw(t *testing.T, url, query string) (value string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangUp(conn)
+	if err := conn.QueryRow(t.Context(), query).Scan(&value); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return value
+}
+
 // sampleDecision is what a decision over 5,000 nodes comes to: about 1 KB.
 func sampleDecision(cluster, id string, created time.Time) *store.Decision {
 	const digest = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"

@@ -249,7 +249,7 @@ func (s *Store) Sizes(ctx context.Context) (map[string]int64, error) {
 	const query = `SELECT c.relname, pg_total_relation_size(c.oid) +
   coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t WHERE t.isleaf), 0)::bigint
 FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
-AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'schema_migrations'`
+AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname NOT IN ('berth_migrations', 'schema_migrations')`
 	rows, err := s.pool.Query(ctx, query)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)

@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MigrateOptions tunes Migrate; the zero value is right for a command.
+type MigrateOptions struct {
+	// LockTimeout bounds each wait for a lock: that of other migrations, and those of tables.
+	// 0: 1 min.
+	LockTimeout time.Duration
+	// Waiting, where not nil, is called with a line that names who holds the lock, soon after the
+	// wait has begun and every few seconds from then on.
+	Waiting func(line string)
+}
+
+func (o MigrateOptions) withDefaults() MigrateOptions {
+	if o.LockTimeout <= 0 {
+		o.LockTimeout = time.Minute
+	}
+	if o.Waiting == nil {
+		o.Waiting = func(string) {}
+	}
+	return o
+}
+
+// ErrLocked reports that another session held a lock for longer than a migration waits.
+var ErrLocked = errors.New("the lock was not free in time")
+
+// migratable refuses connections that a migration's lock and settings do not survive on. What
+// might lose records is no reason: a server refuses it when it opens the database.
+func migratable(ctx context.Context, cfg *pgx.ConnConfig) error {
+	x, err := examine(ctx, cfg, nil)
+	if err != nil {
+		return err
+	}
+	refused := x.Hard
+	if pooled(x.Soft) {
+		refused = append(refused, fmt.Errorf("%w: give `migrate` the database's own URL by --direct-database-url", ErrPooler))
+	}
+	return errors.Join(refused...)
+}
+
+// migrationLock is the advisory lock of a schema's migrations.
+const migrationLock = `hashtext('berth migrate ' || current_schema())`
+
+// isMigrationLock is true of its row in pg_locks, which shows a key as two halves.
+const isMigrationLock = `locktype = 'advisory' AND granted AND objsubid = 1
+AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+AND (classid::bigint << 32 | objid::bigint) = ` + migrationLock + `::bigint`
+
+// lock takes the lock of migrations for the connection's life. It asks again and again: a call that
+// waits in the database would hold a pooler's server, and could not say for whom it waits.
+func (o MigrateOptions) lock(ctx context.Context, conn *pgx.Conn) error {
+	began, told := time.Now(), time.Duration(0)
+	for {
+		var free bool
+		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+migrationLock+`)`).Scan(&free); err != nil {
+			return fmt.Errorf("lock: %w", err)
+		}
+		waited := time.Since(began)
+		switch {
+		case free:
+			return nil
+		case waited >= o.LockTimeout:
+			return fmt.Errorf("%w: waited %s for %s", ErrLocked, waited.Round(time.Second), lockHolder(ctx, conn))
+		case told == 0 || waited >= told+5*time.Second:
+			told = max(waited, time.Millisecond)
+			o.Waiting(fmt.Sprintf("waiting for %s, %s at most", lockHolder(ctx, conn), o.LockTimeout-waited.Round(time.Second)))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(200*time.Millisecond, o.LockTimeout)):
+		}
+	}
+}
+
+// lockHolder names who has the lock of migrations, as an administrator looks for it.
+func lockHolder(ctx context.Context, conn *pgx.Conn) string {
+	var pid int
+	var program, state string
+	const query = `SELECT a.pid, a.application_name, coalesce(a.state, '') FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+WHERE ` + isMigrationLock
+	if err := conn.QueryRow(ctx, query).Scan(&pid, &program, &state); err != nil {
+		return "another migration"
+	}
+	return fmt.Sprintf("another migration (pid %d, application %q, %s)", pid, program, state)
+}
+
+// boundLocks bounds the waits of a migration's own statements, which a server's open transaction
+// may hold up.
+func (o MigrateOptions) boundLocks(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false)`, strconv.FormatInt(o.LockTimeout.Milliseconds(), 10))
+	return err
+}
+
+// explain adds what to do to the error of a statement that waited for a table in vain.
+func (o MigrateOptions) explain(err error) error {
+	if sqlState(err) != stateLockNotAvailable {
+		return err
+	}
+	return fmt.Errorf("%w: waited %s for a table that another session uses: end its transaction, then migrate again: %w", ErrLocked, o.LockTimeout, err)
+}

@@ -1,0 +1,68 @@
+package postgres
+
+import (
+	"errors"
+	"testing"
+
+	"berth/internal/store/pgtest"
+	"berth/migrations"
+)
+
+// TestBehindPgBouncer: in session mode, as Debian's package starts it, everything works and each
+// session has our settings. In transaction mode migrations are refused, and a server serves only
+// with Unsafe.
+func TestBehindPgBouncer(t *testing.T) {
+	for _, mode := range []string{"session", "transaction"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			server := pgtest.Private(t, pgtest.Options{})
+			through := pgtest.PgBouncer(t, server, mode)
+			err := MigrateUp(t.Context(), through)
+			unsafe := mode == "transaction"
+			if unsafe != errors.Is(err, ErrPooler) || !unsafe && err != nil {
+				t.Fatalf("migrate: %v", err)
+			}
+			if unsafe {
+				if err := MigrateUp(t.Context(), server.URL()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if st, err := MigrateStatus(t.Context(), through); err != nil || st.Version != newest(t) {
+				t.Errorf("status %+v, %v", st, err)
+			}
+			s, err := Open(t.Context(), through, Options{})
+			if unsafe {
+				if !errors.Is(err, ErrPooler) {
+					t.Fatalf("Open: %v", err)
+				}
+				s, err = Open(t.Context(), through, Options{Unsafe: true})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			for _, id := range []string{"d1", "d2", "d3"} {
+				appendOne(t, s, id)
+				if _, err := s.Decision(t.Context(), id); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := s.Ping(t.Context()); err != nil {
+				t.Error(err)
+			}
+			var seqscan string
+			if err := s.pool.QueryRow(t.Context(), `SELECT current_setting('enable_seqscan')`).Scan(&seqscan); err != nil || !unsafe && seqscan != "off" {
+				t.Errorf("enable_seqscan is %q, %v", seqscan, err)
+			}
+			_ = s.Close() // or a session of its own would hold the lock of a table
+			if unsafe {
+				return
+			}
+			for _, version := range []int{newest(t) - 1, migrations.Latest} {
+				if err := Migrate(t.Context(), through, version, MigrateOptions{}); err != nil {
+					t.Errorf("to %d: %v", version, err)
+				}
+			}
+		})
+	}
+}
