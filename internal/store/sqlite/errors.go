@@ -18,6 +18,8 @@ import (
 var (
 	// ErrLocked reports that another process, or another Store, has the file open.
 	ErrLocked = errors.New("another process uses this store")
+	// ErrBusy reports that another program has locked the file. It comes with store.ErrUnavailable.
+	ErrBusy = errors.New("another program, such as a shell or a backup, has locked")
 	// ErrRemote reports that the directory is on a network or user-space file system.
 	ErrRemote = errors.New("file system is not fit for the embedded store")
 	// ErrSchema reports that the schema is newer than this program.
@@ -38,6 +40,8 @@ func (s *Store) toStoreErr(err error) error {
 	case s.closed.Load():
 		// database/sql has no sentinel for a closed DB.
 		return store.ErrClosed
+	case isBusy(err):
+		return fmt.Errorf("%w: %w %s: %w", store.ErrUnavailable, ErrBusy, s.path, err)
 	case errors.As(err, &de) && s.noRoom(de.Code()):
 		s.full.Store(true)
 		return fmt.Errorf("%w: %w", store.ErrFull, err)

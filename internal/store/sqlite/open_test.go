@@ -154,7 +154,7 @@ func TestTightened(t *testing.T) {
 
 func TestPragmasReachEveryConnection(t *testing.T) {
 	s := openAt(t, t.TempDir())
-	want := map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000", "foreign_keys": "1"}
+	want := map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10", "foreign_keys": "1"}
 	for pragma, value := range want {
 		var got string
 		if err := s.writes.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != value {

@@ -31,7 +31,9 @@ const FileName = "berth.db"
 // Options tunes Open; the zero value is right for a server.
 type Options struct {
 	// BusyTimeout is how long to wait for a lock that another program, say a
-	// sqlite3 shell, holds on the file. 0: 5 s.
+	// sqlite3 shell, holds on the file. A call that waited so long in vain fails
+	// with store.ErrUnavailable, and so do the next ones at once while the lock
+	// is held. 0: 1 s.
 	BusyTimeout time.Duration
 	// Readers bounds the connections that read. 0: twice the processors, at
 	// least 4.
@@ -44,7 +46,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.BusyTimeout <= 0 {
-		o.BusyTimeout = 5 * time.Second
+		o.BusyTimeout = time.Second
 	}
 	if o.Readers <= 0 {
 		o.Readers = max(4, 2*runtime.GOMAXPROCS(0))
@@ -64,6 +66,7 @@ type Store struct {
 	stamps                       lists.StampIDs
 	closed                       atomic.Bool
 	full                         atomic.Bool // a write found no room, and room has seen none since
+	busy                         busy
 	locks                        sync.Map    // names that TryLock has given out
 	file                         os.FileInfo // of path, as it was opened
 	// fault is the first error after which the file can no longer be trusted.
@@ -86,7 +89,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path))}
+	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path)), busy: busy{timeout: o.BusyTimeout}}
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}
@@ -192,6 +195,9 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	if err := s.room(); err != nil {
+		return err
+	}
+	if err := s.free(); err != nil {
 		return err
 	}
 	var one int

@@ -43,6 +43,10 @@ func openWriter(ctx context.Context, path string, o Options) (_ *writer, err err
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	// begin waits itself: SQLite would do so without regard to the caller's context.
+	if _, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout(%d)", busyTry.Milliseconds())); err != nil {
+		return nil, errors.Join(err, w.conn.Close(), db.Close())
+	}
 	w.turn <- struct{}{}
 	return w, nil
 }
@@ -191,7 +195,7 @@ func (s *Store) transact(ctx context.Context, fn func(w *writer) error) (err err
 	if err := s.faulted(); err != nil {
 		return err
 	}
-	if _, err := w.exec(sqlBegin); err != nil {
+	if err := s.begin(ctx, w); err != nil {
 		return s.toStoreErr(fmt.Errorf("begin: %w", err))
 	}
 	committed := false
