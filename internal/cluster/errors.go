@@ -44,6 +44,16 @@ func (e *ConflictError) Error() string { return e.Detail }
 // Unwrap returns store.ErrConflict.
 func (e *ConflictError) Unwrap() error { return store.ErrConflict }
 
+// EmptiesError is the error of an upload that would leave a cluster without nodes and pods.
+type EmptiesError struct {
+	ID          string // of the newest revision
+	Nodes, Pods int    // that it has
+}
+
+func (e *EmptiesError) Error() string {
+	return fmt.Sprintf("the upload has no node and no pod, and would replace %s, which has nodes: %d, pods: %d", e.ID, e.Nodes, e.Pods)
+}
+
 func corrupt(cluster string, revision int64, why string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w (%w)", FormatID(cluster, revision), why, ErrCorrupt, err)

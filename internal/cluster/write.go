@@ -147,16 +147,17 @@ func (m *Manager) Change(ctx context.Context, cluster string, parent int64, appl
 // comes from has admitted it. If the newest revision has the same content, Upload returns that, and
 // created is false. Objects are compiled as they come and not kept.
 func (m *Manager) Upload(ctx context.Context, cluster string, read kubeobj.Reader) (v *View, created bool, err error) {
-	return m.upload(ctx, cluster, func() (*View, error) { return collect(ctx, read) })
+	return m.upload(ctx, cluster, true, func() (*View, error) { return collect(ctx, read) })
 }
 
 // UploadResolved is Upload that sets the priority of pods without one from their class or the
-// default class, once. stored has the classes that the upload lacks.
-func (m *Manager) UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored Classes) (v *View, created bool, err error) {
-	return m.upload(ctx, cluster, func() (*View, error) { return collectResolved(ctx, read, stored) })
+// default class, once. stored has the classes that the upload lacks. Unless it may, an upload that
+// has neither nodes nor pods does not replace a revision that has: *EmptiesError.
+func (m *Manager) UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored Classes, mayEmpty bool) (v *View, created bool, err error) {
+	return m.upload(ctx, cluster, mayEmpty, func() (*View, error) { return collectResolved(ctx, read, stored) })
 }
 
-func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*View, error)) (v *View, created bool, err error) {
+func (m *Manager) upload(ctx context.Context, cluster string, mayEmpty bool, collect func() (*View, error)) (v *View, created bool, err error) {
 	if err := CheckName(cluster); err != nil {
 		return nil, false, err
 	}
@@ -177,7 +178,7 @@ func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*V
 		}
 	}
 	err = retry(ctx, func() error {
-		v, created, err = m.uploadLocked(ctx, l, fresh, &checkpoint)
+		v, created, err = m.uploadLocked(ctx, l, fresh, mayEmpty, &checkpoint)
 		switch {
 		case err != nil:
 			return err
@@ -194,7 +195,10 @@ func (m *Manager) upload(ctx context.Context, cluster string, collect func() (*V
 	return v, created, nil
 }
 
-func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, checkpoint *[]byte) (*View, bool, error) {
+// inhabited counts a revision's nodes and pods.
+func inhabited(v *View) int { return v.Summary.Objects["Node"] + v.Summary.Objects["Pod"] }
+
+func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEmpty bool, checkpoint *[]byte) (*View, bool, error) {
 	if err := l.lock(ctx); err != nil {
 		return nil, false, err
 	}
@@ -206,6 +210,9 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, check
 	}
 	if head != nil && head.Digest == fresh.Digest {
 		return head, false, nil
+	}
+	if head != nil && !mayEmpty && inhabited(fresh) == 0 && inhabited(head) > 0 {
+		return nil, false, &EmptiesError{ID: head.ID(), Nodes: head.Summary.Objects["Node"], Pods: head.Summary.Objects["Pod"]}
 	}
 	if *checkpoint == nil {
 		if *checkpoint, err = encodeCheckpoint(ctx, fresh.inv); err != nil {

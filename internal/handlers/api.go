@@ -34,7 +34,7 @@ import (
 // Clusters is what the API needs of the clusters' revisions; *cluster.Manager is one.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
-	UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored cluster.Classes) (v *cluster.View, created bool, err error)
+	UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (v *cluster.View, created bool, err error)
 	// Change takes objects as they stand.
 	Change(ctx context.Context, cluster string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*cluster.View, error)
 	ledger.Updater

@@ -17,7 +17,8 @@ type ChangeRequest struct {
 	Patch []ledger.Patch `json:"patch"`
 	// Replace holds objects that are stored as they stand.
 	Replace []json.RawMessage `json:"replace" swaggertype:"array,object"`
-	// Delete names objects to remove. One that does not exist is passed over.
+	// Delete names objects to remove. One that does not exist is passed over
+	// and named in the answer.
 	Delete []ledger.Deletion `json:"delete"`
 	// Strict makes it an error to delete an object that does not exist.
 	Strict bool `json:"strict"`
@@ -26,7 +27,7 @@ type ChangeRequest struct {
 // changeSnapshot makes the next revision out of a difference.
 //
 //	@Summary		Change a cluster's state
-//	@Description	Makes the next revision. Applied and patched objects are admitted as by an apiserver. Returns 200 with the newest revision if nothing changes. Returns 409 if {id} is not the newest revision, which is not checked for cluster@latest, and if a bound pod would move.
+//	@Description	Makes the next revision. Applied and patched objects are admitted as by an apiserver. The answer names what was deleted and what was not there. Returns 200 with the newest revision if nothing changes. Returns 409 if {id} is not the newest revision, which is not checked for cluster@latest, and if a bound pod would move.
 //	@Tags			snapshots
 //	@Accept			json,application/yaml
 //	@Produce		json
@@ -53,20 +54,23 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		v, changed, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
+		made, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
 			Apply: req.Apply, Replace: req.Replace, Patch: req.Patch, Delete: req.Delete, Strict: req.Strict, Read: p.object,
 		})
 		if err != nil {
 			return err
 		}
+		v := made.View
 		s, status := snapshotOf(v), http.StatusOK
-		if changed {
+		if made.Changed {
 			a.metrics.received(v)
 			s.Summary = v.Caused() // what was odd before was said before
 			status = http.StatusCreated
 		}
 		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
+		p.warnings = append(p.warnings, made.Warnings...)
 		s.Warnings = p.warn(w)
+		s.Deleted, s.Ending, s.NotFound = made.Deleted, made.Ending, made.Absent
 		return writeJSON(w, status, s)
 	})
 }

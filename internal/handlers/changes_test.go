@@ -1,11 +1,15 @@
 package handlers
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/kubeobj"
 )
 
 // ledgerOf starts a server with one cluster of one zoned node.
@@ -271,5 +275,46 @@ func TestCreatedOnANode(t *testing.T) {
 	h.change(http.StatusCreated, `{"apply":[`+bare("one", `"nodeName":"n1",`)+`,`+bare("two", `"nodeName":"n2",`)+`,`+node("n2", "1", "topology.kubernetes.io/zone", "b")+`]}`)
 	if a, b := h.stored("one").Labels["topology.kubernetes.io/zone"], h.stored("two").Labels["topology.kubernetes.io/zone"]; a != "a" || b != "b" {
 		t.Errorf("zones %q and %q", a, b)
+	}
+}
+
+// TestDeleteNamesWhatItDeleted: an answer that says nothing lets a misspelt namespace pass.
+func TestDeleteNamesWhatItDeleted(t *testing.T) {
+	h := ledgerOf(t, bare("web", `"nodeName":"n1",`), bare("slow", `"nodeName":"n1",`))
+	name := func(n string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: "shop", Name: n} }
+	s := h.change(http.StatusCreated, `{"delete":[{"kind":"Pod","namespace":"shop","name":"web"},{"kind":"Pod","namespace":"shop","name":"slow","gracePeriodSeconds":30},{"kind":"Pod","namespace":"ship","name":"web"}]}`)
+	if !slices.Equal(s.Deleted, []kubeobj.Key{name("web")}) || !slices.Equal(s.Ending, []kubeobj.Key{name("slow")}) || !slices.Equal(s.NotFound, []kubeobj.Key{{Kind: "Pod", Namespace: "ship", Name: "web"}}) {
+		t.Errorf("%+v", s)
+	}
+	if s = h.change(http.StatusOK, `{"delete":[{"kind":"Pod","namespace":"shop","name":"web"}]}`); s.Deleted != nil || !slices.Equal(s.NotFound, []kubeobj.Key{name("web")}) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestApplyWarnsOfNodes: an API server admits a pod to any node, and its kubelet refuses it.
+func TestApplyWarnsOfNodes(t *testing.T) {
+	h := ledgerOf(t)
+	sized := func(name, node, requests string) string {
+		return strings.Replace(bare(name, `"nodeName":"`+node+`",`), `"cpu":"1"`, requests, 1)
+	}
+	for _, c := range []struct {
+		pods string
+		want []string
+	}{
+		{sized("fits", "n1", `"cpu":"3"`), nil},
+		{sized("lost", "n9", `"cpu":"1"`), []string{"pod shop/lost: node n9 is not in default@3, so nothing that it holds is counted"}},
+		{sized("large", "n1", `"cpu":"99"},"limits":{"example.com/gpu":"2"`), []string{"pod shop/large puts node n1 over its cpu (102 of 4)", "pod shop/large puts node n1 over its example.com/gpu (2 of 0)"}},
+		{sized("large", "n1", `"cpu":"99"},"limits":{"example.com/gpu":"2"`), nil}, // which changes nothing
+		{sized("none", "n1", `"memory":"1Mi"`), nil},                     // of what is full it requests nothing
+		{sized("a", "n1", `"cpu":"1500m"`) + "," + sized("b", "n1", `"cpu":"1"`), []string{"pod shop/a and 1 more put node n1 over its cpu (104500m of 4)"}},
+	} {
+		var s Snapshot
+		a := h.do("POST", "/v1/snapshots/default@latest/changes", `{"apply":[`+c.pods+`]}`)
+		if err := json.Unmarshal(a.body, &s); err != nil || a.StatusCode >= 300 || !slices.Equal(s.Warnings, c.want) {
+			t.Errorf("%s: %q, want %q", c.pods, s.Warnings, c.want)
+		}
+		if len(c.want) != len(a.Header.Values("Warning")) {
+			t.Errorf("headers: %q", a.Header.Values("Warning"))
+		}
 	}
 }

@@ -35,11 +35,11 @@ func (g guardedClusters) View(ctx context.Context, name string, revision int64) 
 	return g.all.View(ctx, name, revision)
 }
 
-func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes) (*cluster.View, bool, error) {
+func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (*cluster.View, bool, error) {
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return nil, false, err
 	}
-	return g.all.UploadResolved(ctx, name, read, stored)
+	return g.all.UploadResolved(ctx, name, read, stored, mayEmpty)
 }
 
 func (g guardedClusters) Change(ctx context.Context, name string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*cluster.View, error) {

@@ -40,7 +40,13 @@ func TestUploadOfNothingKeepsTheState(t *testing.T) {
 		t.Fatalf("the state is %s, and was %s", now.ID, was.ID)
 	}
 	for _, body := range []string{`{"kind":"List","apiVersion":"v1","items":[]}`, `{"kind":"List","apiVersion":"v1","items":null}`} {
-		h.want(201, &now, "POST", "/v1/snapshots?cluster=prod", body)
+		var p Problem
+		h.want(409, &p, "POST", "/v1/snapshots?cluster=prod", body)
+		if p.Errors[0].Field != "allow-empty" || !strings.Contains(p.Detail, "?allow-empty=true") {
+			t.Errorf("%+v", p)
+		}
+		h.want(201, &now, "POST", "/v1/snapshots?cluster=prod&allow-empty=true", body)
+		h.want(200, &now, "POST", "/v1/snapshots?cluster=prod", body) // it was empty before
 		h.upload("prod", small())
 	}
 }

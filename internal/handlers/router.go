@@ -60,7 +60,7 @@ func (a *API) extenderRoutes(r chi.Router) {
 
 func (a *API) restRoutes(r chi.Router) {
 	a.accessRoutes(r)
-	r.Post("/v1/snapshots", a.admitted(a.snapshotCalls, only(a.uploadSnapshot, "cluster", fieldValidation)))
+	r.Post("/v1/snapshots", a.admitted(a.snapshotCalls, only(a.uploadSnapshot, "cluster", fieldValidation, "allow-empty")))
 	r.Get("/v1/snapshots", a.admitted(a.readCalls, only(a.listSnapshots, "cluster", "limit", "cursor")))
 	r.Get("/v1/snapshots/{id}", a.admitted(a.readCalls, only(a.getSnapshot)))
 	r.Delete("/v1/snapshots/{id}", a.admitted(a.readCalls, only(a.deleteSnapshot)))

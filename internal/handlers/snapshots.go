@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/cluster"
+	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
 
@@ -35,8 +36,16 @@ type Snapshot struct {
 	// UnknownFields counts the fields of an upload that Kubernetes v1.36 does not have, by kind and
 	// path: they were left out.
 	UnknownFields map[string]int `json:"unknownFields,omitempty"`
-	// Warnings name the parts of a change that were ignored (fieldValidation=Warn).
+	// Warnings name the parts of a change that were ignored (fieldValidation=Warn), and the pods
+	// that it put on nodes which are not there or have no room for them.
 	Warnings []string `json:"warnings,omitempty"`
+	// Deleted names what a change deleted, in the order of the request.
+	Deleted []kubeobj.Key `json:"deleted,omitempty"`
+	// Ending names the pods whose graceful end a change began: they stay until they are deleted
+	// again.
+	Ending []kubeobj.Key `json:"ending,omitempty"`
+	// NotFound names what a change was to delete and the state did not hold.
+	NotFound []kubeobj.Key `json:"notFound,omitempty"`
 } // @name Snapshot
 
 // SnapshotList is a page of revisions, newest first.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"berth/internal/cluster"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
 	"berth/internal/span"
@@ -23,12 +24,13 @@ import (
 // uploadSnapshot takes a cluster's whole state in.
 //
 //	@Summary		Upload a cluster's state
-//	@Description	The body is the output of `kubectl get nodes,pods,… -A -o json` (or -o yaml), or multi-document YAML. gzip and zstd are accepted. It replaces the whole state. Uploading the same state again returns the existing revision.
+//	@Description	The body is the output of `kubectl get nodes,pods,… -A -o json` (or -o yaml), or multi-document YAML. gzip and zstd are accepted. It replaces the whole state; one that has neither nodes nor pods does not replace one that has, unless allow-empty is set. Uploading the same state again returns the existing revision.
 //	@Tags			snapshots
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster				query		string	false	"the cluster; default if absent"
 //	@Param			fieldValidation		query		string	false	"how to treat unknown fields; Ignore, which counts them, if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			allow-empty			query		bool	false	"let an upload without nodes and pods replace a state that has some"
 //	@Param			Content-Encoding	header		string	false	"gzip or zstd"
 //	@Param			body				body		object	true	"a v1 List of Kubernetes objects"
 //	@Success		200,201				{object}	Snapshot
@@ -43,6 +45,10 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := a.roomForCluster(r.Context(), name); err != nil {
+		return err
+	}
+	mayEmpty, err := flag(r, "allow-empty", false)
+	if err != nil {
 		return err
 	}
 	body, done, err := a.inflate(w, r)
@@ -84,7 +90,11 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 			err = nothingKept(ignored)
 		}
 		return ignored, err
-	}, a.storedClasses(name))
+	}, a.storedClasses(name), mayEmpty)
+	var empties *cluster.EmptiesError
+	if errors.As(err, &empties) {
+		return badField(http.StatusConflict, "allow-empty", empties.Error()+". An upload replaces the whole state. Add ?allow-empty=true if the cluster is to be empty")
+	}
 	if err != nil {
 		return bodyError(err)
 	}

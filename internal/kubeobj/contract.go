@@ -14,7 +14,7 @@ type Key struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-}
+} // @name ObjectName
 
 // String returns the kind and namespace/name; the name alone for kinds without one.
 func (k Key) String() string {

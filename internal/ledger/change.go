@@ -88,21 +88,41 @@ type Deletion struct {
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
 }
 
-// Change makes the next revision. Parent 0 stands for the newest; another parent
-// that is not the newest is store.ErrConflict. Changed is false, and the view the
-// newest, where everything is as wanted already. Errors about what is requested are
-// those of Read, *kubeobj.InvalidError, *cluster.InvalidError and
-// *cluster.ConflictError.
-func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change) (v *cluster.View, changed bool, err error) {
+// Result is what a change made.
+type Result struct {
+	// View is the revision that was made, or the newest one.
+	View *cluster.View
+	// Changed is false where everything was as wanted already.
+	Changed bool
+	// Deleted went, Ending are pods that end gracefully, and Absent are those of the deletions that
+	// were not there. They have the order of the request.
+	Deleted, Ending, Absent []kubeobj.Key
+	// Warnings name pods that were put on nodes that are not there or have no room for them.
+	Warnings []string
+}
+
+// Change makes the next revision. Parent 0 stands for the newest; another parent that is not the
+// newest is store.ErrConflict. Errors about what is requested are those of Read,
+// *kubeobj.InvalidError, *cluster.InvalidError and *cluster.ConflictError.
+func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change) (*Result, error) {
 	list, err := c.steps()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	var w *work // of the last try
 	v, step, err := l.m.Update(ctx, name, parent, func(v *cluster.View) (*cluster.Step, error) {
-		w := &work{steps: steps.Of(ctx), l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[kubeobj.Key]kubeobj.Object{}, gone: map[kubeobj.Key]bool{}}
+		w = &work{steps: steps.Of(ctx), l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[kubeobj.Key]kubeobj.Object{}, gone: map[kubeobj.Key]bool{}}
 		return w.run(list)
 	})
-	return v, step != nil, err
+	if err != nil {
+		return nil, err
+	}
+	r := w.result(list)
+	r.View, r.Changed = v, step != nil
+	if step != nil {
+		r.Warnings = overfull(w.v.State, v, step.Apply)
+	}
+	return r, nil
 }
 
 // step is one operation of a change.
@@ -114,7 +134,9 @@ type step struct {
 	raw    json.RawMessage // of what is applied
 	object kubeobj.Object  // of what is applied or replaced, as it was sent
 	patch  *Patch
-	grace  *int64
+
+	deletes bool
+	grace   *int64
 }
 
 // steps reads the change and puts it into the order in which it is made.
@@ -168,7 +190,7 @@ func (c *Change) steps() ([]step, error) {
 		field := fmt.Sprintf("delete[%d]", i)
 		k, err := keyOf(field, kubeobj.Key{Kind: d.Kind, Namespace: d.Namespace, Name: d.Name})
 		if err == nil {
-			err = add(step{field: field, key: k, grace: d.GracePeriodSeconds, do: (*work).remove})
+			err = add(step{field: field, key: k, deletes: true, grace: d.GracePeriodSeconds, do: (*work).remove})
 		}
 		if err != nil {
 			return nil, err

@@ -48,9 +48,9 @@ func change(t *testing.T, held []string, c Change) (*cluster.Step, error) {
 		return kubeobj.Decode(raw, kubeobj.Limits{})
 	}
 	u := &single{v: v}
-	_, changed, err := New(u, Options{Clock: func() time.Time { return start }}).Change(t.Context(), "prod", 0, c)
-	if changed != (u.step != nil) {
-		t.Errorf("changed is %v beside %+v", changed, u.step)
+	made, err := New(u, Options{Clock: func() time.Time { return start }}).Change(t.Context(), "prod", 0, c)
+	if err == nil && made.Changed != (u.step != nil) {
+		t.Errorf("changed is %v beside %+v", made.Changed, u.step)
 	}
 	return u.step, err
 }

@@ -67,6 +67,26 @@ func (w *work) run(list []step) (*cluster.Step, error) {
 	return out, nil
 }
 
+// result returns what became of the deletions.
+func (w *work) result(list []step) *Result {
+	r := &Result{}
+	for _, s := range list {
+		if !s.deletes {
+			continue
+		}
+		_, ends := w.made[s.key]
+		switch {
+		case w.gone[s.key]:
+			r.Deleted = append(r.Deleted, s.key)
+		case ends:
+			r.Ending = append(r.Ending, s.key)
+		default:
+			r.Absent = append(r.Absent, s.key)
+		}
+	}
+	return r
+}
+
 func (w *work) put(o kubeobj.Object) {
 	w.made[o.Key] = o
 	w.list = append(w.list, o.Key)

@@ -157,7 +157,7 @@ func (d *Editor) Pod(v *cluster.View, at string, raw json.RawMessage) (*corev1.P
 func (d *Editor) change(ctx context.Context, out *Edited, field string, e *Edits) error {
 	read := func(at string, raw json.RawMessage) (kubeobj.Object, error) { return d.Read(field+"."+at, raw) }
 	f := &forkUpdater{view: out.View}
-	_, _, err := ledger.New(f, d.Admission).Change(ctx, out.View.Cluster, 0, ledger.Change{Apply: e.Apply, Patch: e.Patch, Delete: e.Delete, Strict: true, Read: read})
+	_, err := ledger.New(f, d.Admission).Change(ctx, out.View.Cluster, 0, ledger.Change{Apply: e.Apply, Patch: e.Patch, Delete: e.Delete, Strict: true, Read: read})
 	if err != nil {
 		return inField(field, err)
 	}
