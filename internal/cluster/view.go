@@ -111,6 +111,25 @@ func (v *View) Pod(namespace, name string) (*corev1.Pod, error) {
 	return pod, nil
 }
 
+// NodeOf returns the node that a pod is bound to, decoded for the caller alone; nil and given, it
+// has no object any more. A snapshot need not hold nodes at all: none is given then.
+func (v *View) NodeOf(pod *corev1.Pod) (node *corev1.Node, given bool) {
+	name := pod.Spec.NodeName
+	if name == "" || v.State.Nodes().Count() == 0 {
+		return nil, false
+	}
+	js, ok := v.Object(kubeobj.Key{Kind: "Node", Name: name})
+	if !ok {
+		return nil, true
+	}
+	o, err := kubeobj.FromCanonical("Node", js)
+	if err != nil {
+		return nil, false
+	}
+	node, given = o.Value.(*corev1.Node)
+	return node, given
+}
+
 func decodePod(e *entry) (*corev1.Pod, error) {
 	o, err := kubeobj.FromCanonical("Pod", e.json())
 	if err != nil {

@@ -10,10 +10,14 @@ import (
 
 // LifecycleRequest asks where a pod stands and what comes next.
 type LifecycleRequest struct {
-	// Pod is the v1.Pod with its status, as kubectl get -o json prints it.
-	Pod json.RawMessage `json:"pod" swaggertype:"object"`
-	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does
-	// not exist any more.
+	// Pod is the v1.Pod with its status, as kubectl get -o json prints it. Either this or podRef.
+	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
+	// PodRef names a pod of the snapshot.
+	PodRef *PodName `json:"podRef,omitempty"`
+	// Snapshot is where podRef's pod and its node are read; default@latest if absent.
+	Snapshot string `json:"snapshot,omitempty" example:"prod@latest"`
+	// Node is the v1.Node of the pod. Absent, it is that of the snapshot for podRef, else taken to
+	// be healthy; null reports that it does not exist any more.
 	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
 	// NodeLostSince is the last sign of life of the node's kubelet, or, with node null, when the
 	// node went; what the node's Ready condition says if absent.
@@ -46,7 +50,7 @@ type LifecycleRequest struct {
 //	@Param			body	body		LifecycleRequest	true	"the pod, its node and the time"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
 //	@Success		200		{object}	podlife.Life
-//	@Failure		400,401,403,413,415,429,500,503	{object}	Problem
+//	@Failure		400,401,403,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/lifecycle [post]
 func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
@@ -55,22 +59,22 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		pod, err := p.runningPod("pod", req.Pod)
+		pod, err := a.askedPod(r, p, req.Pod, req.PodRef, req.Snapshot, req.Node)
 		if err != nil {
 			return err
 		}
-		q := podlife.LifeQuestion{
-			Pod: pod, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
-			Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds,
+		if req.Snapshot != "" && req.PodRef == nil {
+			return badField(http.StatusBadRequest, "snapshot", "it holds the pod that podRef names: give podRef")
 		}
-		if q.Node, q.NodeGiven, err = p.nodeOf(req.Node); err != nil {
-			return err
+		q := podlife.LifeQuestion{
+			Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
+			Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds,
 		}
 		life, errs := podlife.Live(q)
 		if len(errs) > 0 {
 			return badFields(errs)
 		}
-		life.Warnings = p.warn(w)
+		life.Snapshot, life.Warnings = pod.id(), p.warn(w)
 		return writeJSON(w, http.StatusOK, life)
 	})
 }

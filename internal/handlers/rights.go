@@ -87,11 +87,11 @@ var needs = func() map[string]need {
 		"PUT /v1/priorityclasses/{name}":    {access.Administer, wholeCluster},
 		"DELETE /v1/priorityclasses/{name}": {access.Administer, wholeCluster},
 
-		"POST /v1/pods/termination":       {access.Decide, wholeCluster},
+		"POST /v1/pods/termination":       {access.Decide, someNamespaces},
 		"POST /v1/nodes/eviction-ranking": {access.Decide, wholeCluster},
 		"POST /v1/nodes/eviction":         {access.Decide, wholeCluster},
 		"POST /v1/pods/admission":         {access.Decide, wholeCluster},
-		"POST /v1/pods/lifecycle":         {access.Decide, wholeCluster},
+		"POST /v1/pods/lifecycle":         {access.Decide, someNamespaces},
 
 		"POST /v1/decisions":             {access.Decide, someNamespaces},
 		"POST /v1/previews":              {access.Decide, wholeCluster},

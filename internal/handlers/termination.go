@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,15 +11,16 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/cluster"
 	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
 
 // TerminationRequest asks how a pod ends.
 type TerminationRequest struct {
-	// Pod is the v1.Pod as it is; defaults are filled in.
-	Pod json.RawMessage `json:"pod" swaggertype:"object"`
+	// Pod is the v1.Pod as it is; defaults are filled in. Either this or podRef.
+	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
+	// PodRef names a pod of the snapshot.
+	PodRef *PodName `json:"podRef,omitempty"`
 	// Cause is why the pod ends.
 	Cause string `json:"cause" enums:"delete,evict-soft,evict-hard,preempt,liveness,startup,shutdown,api-eviction,taint,kubelet-preempt"`
 	// GracePeriodSeconds is the delete's option, also of an api-eviction; for shutdown the node's
@@ -35,15 +37,16 @@ type TerminationRequest struct {
 	EvictionMaxPodGracePeriod int32 `json:"evictionMaxPodGracePeriod,omitempty"`
 	// Shutdown is the kubelet's configuration of graceful node shutdown, to find the share in.
 	Shutdown *podlife.ShutdownConfig `json:"shutdown,omitempty"`
-	// Node is the v1.Node of the pod. Absent, it is taken to be healthy; null reports that it does
-	// not exist any more. One that is not Ready keeps a deleted pod Terminating; for taint its
-	// taints decide when the pod is deleted.
+	// Node is the v1.Node of the pod. Absent, it is that of the snapshot for podRef, else taken to
+	// be healthy; null reports that it does not exist any more. One that is not Ready keeps a
+	// deleted pod Terminating; for taint its taints decide when the pod is deleted.
 	Node json.RawMessage `json:"node,omitempty" swaggertype:"object" extensions:"x-nullable"`
 	// NodeLostSince is the last sign of life of the node's kubelet, or when the node was deleted.
 	NodeLostSince *time.Time `json:"nodeLostSince,omitempty"`
 	// Budgets are the policy/v1 PodDisruptionBudgets that an api-eviction meets, with their status.
 	Budgets []json.RawMessage `json:"budgets,omitempty" swaggertype:"array,object"`
-	// Snapshot is where budgets are taken from if they are not given, such as prod@latest.
+	// Snapshot is where podRef's pod and its node are read (default@latest if absent), and the
+	// budgets of an api-eviction where none are given.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@latest"`
 	// ExitSeconds describes how long containers take to exit after the stop signal, for the end
 	// beside the slowest one (expected).
@@ -75,26 +78,23 @@ func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		pod, err := p.runningPod("pod", req.Pod)
+		pod, err := a.askedPod(r, p, req.Pod, req.PodRef, req.Snapshot, req.Node)
 		if err != nil {
 			return err
 		}
 		e := podlife.Ending{
-			Pod: pod, Cause: podlife.Cause(req.Cause), GracePeriodSeconds: req.GracePeriodSeconds, Force: req.Force, Container: req.Container,
+			Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, Cause: podlife.Cause(req.Cause), GracePeriodSeconds: req.GracePeriodSeconds, Force: req.Force, Container: req.Container,
 			PreStopSeconds: req.PreStopSeconds, EvictionMaxPodGracePeriod: req.EvictionMaxPodGracePeriod, Shutdown: req.Shutdown, Now: orNow(req.Now),
 			NodeLostSince: req.NodeLostSince, ExitSeconds: req.ExitSeconds, HookFails: req.HookFails, Then: req.Then,
 		}
-		if e.Node, e.NodeGiven, err = p.nodeOf(req.Node); err != nil {
-			return err
-		}
-		if e.Budgets, err = a.budgets(r, p, req.Budgets, req.Snapshot); err != nil {
+		if e.Budgets, err = a.budgets(r, p, &req, &pod, e.Involves(podlife.CauseAPIEviction)); err != nil {
 			return err
 		}
 		out, errs := podlife.Terminate(e)
 		if len(errs) > 0 {
 			return badFields(errs)
 		}
-		out.Warnings = p.warn(w)
+		out.Snapshot, out.Warnings = pod.id(), p.warn(w)
 		return writeJSON(w, http.StatusOK, out)
 	})
 }
@@ -114,9 +114,10 @@ func (p *posted) nodeOf(raw json.RawMessage) (node *corev1.Node, given bool, err
 	return node, true, wholeObject("node", raw, node, "Node", &node.TypeMeta)
 }
 
-// budgets reads the budgets of a request, else those of a snapshot; nil without either.
-func (a *API) budgets(r *http.Request, p *posted, given []json.RawMessage, snapshot string) (out []*policyv1.PodDisruptionBudget, err error) {
-	if snapshot != "" && given != nil {
+// budgets reads the budgets of a request, else those that the snapshot holds in the pod's
+// namespace; nil without either. Of a pod that is named they are read where something evicts it.
+func (a *API) budgets(r *http.Request, p *posted, req *TerminationRequest, pod *askedPod, evicts bool) (out []*policyv1.PodDisruptionBudget, err error) {
+	if req.Snapshot != "" && req.Budgets != nil && req.PodRef == nil {
 		return nil, badField(http.StatusBadRequest, "snapshot", "budgets are given: give one of the two")
 	}
 	read := func(name string, raw json.RawMessage) error {
@@ -130,7 +131,7 @@ func (a *API) budgets(r *http.Request, p *posted, given []json.RawMessage, snaps
 		out = append(out, b)
 		return nil
 	}
-	for i, raw := range given {
+	for i, raw := range req.Budgets {
 		at := fmt.Sprintf("budgets[%d]", i)
 		if err := p.fields(at, raw, "PodDisruptionBudget"); err != nil {
 			return nil, err
@@ -139,19 +140,17 @@ func (a *API) budgets(r *http.Request, p *posted, given []json.RawMessage, snaps
 			return nil, err
 		}
 	}
-	if snapshot == "" {
+	v, namespace := pod.view, cmp.Or(pod.Namespace, corev1.NamespaceDefault)
+	if req.Budgets != nil || v == nil && req.Snapshot == "" || v != nil && !evicts {
 		return out, nil
 	}
-	name, revision, err := cluster.ParseID(snapshot)
-	if err != nil {
-		return nil, badField(http.StatusBadRequest, "snapshot", reason(err))
-	}
-	v, err := a.view(r.Context(), name, revision)
-	if err != nil {
-		return nil, err
+	if v == nil {
+		if v, err = a.snapshotOf(r.Context(), req.Snapshot, namespace); err != nil {
+			return nil, err
+		}
 	}
 	out = []*policyv1.PodDisruptionBudget{}
-	list, _, err := v.List(r.Context(), "PodDisruptionBudget", kubeobj.Key{}, 0)
+	list, _, err := v.ListSeen(r.Context(), "PodDisruptionBudget", kubeobj.Key{}, 0, func(ns string) bool { return ns == namespace })
 	if err != nil {
 		return nil, err
 	}

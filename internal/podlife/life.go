@@ -80,6 +80,8 @@ type Life struct {
 	Conditions []LifeCondition `json:"conditions"`
 	// Containers are in the order of the spec: init, main, ephemeral ones.
 	Containers []LifeContainer `json:"containers"`
+	// Snapshot is where a pod that was named was read; callers that read snapshots fill it in.
+	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
 	// Warnings name the parts of the request that were ignored; callers that read
 	// requests fill them in.
 	Warnings []string `json:"warnings,omitempty"`

@@ -75,13 +75,13 @@ func checkSeconds(path string, each map[string]int64, known map[string]bool) (er
 // remark notes which parts of the question play no part.
 func (w *ending) remark() {
 	unused := func(name string, given bool, causes ...Cause) {
-		if given && !slices.ContainsFunc(causes, w.involves) {
+		if given && !slices.ContainsFunc(causes, w.Involves) {
 			w.out.Notes = append(w.out.Notes, name+" plays no part in "+string(w.Cause))
 		}
 	}
 	unused("gracePeriodSeconds", w.GracePeriodSeconds != nil, CauseDelete, CauseShutdown, CauseAPIEviction)
 	unused("budgets", len(w.Budgets) > 0, CauseAPIEviction)
-	if w.involves(CauseAPIEviction) && w.Budgets == nil {
+	if w.Involves(CauseAPIEviction) && w.Budgets == nil {
 		w.out.Notes = append(w.out.Notes, "no budgets are known: give budgets, or the snapshot to take them from")
 	}
 	if w.nodeState() == NodeLost && !w.Cause.throughAPI() {

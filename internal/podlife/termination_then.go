@@ -67,9 +67,9 @@ func (e *Ending) checkThen() (errs field.ErrorList) {
 	return errs
 }
 
-// involves reports whether a cause is the first or a later one.
-func (w *ending) involves(cause Cause) bool {
-	return w.Cause == cause || slices.ContainsFunc(w.Then, func(f Following) bool { return f.Cause == cause })
+// Involves reports whether a cause is the first or a later one.
+func (e *Ending) Involves(cause Cause) bool {
+	return e.Cause == cause || slices.ContainsFunc(e.Then, func(f Following) bool { return f.Cause == cause })
 }
 
 // follow plays what happens later. The kubelet's period can only become shorter;

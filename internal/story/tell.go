@@ -211,7 +211,7 @@ func (s *telling) present(ctx context.Context) error {
 	}
 	life := podlife.LifeQuestion{Pod: s.full, Now: s.at}
 	end := podlife.Ending{Pod: s.full, Cause: podlife.CauseDelete, Now: s.at}
-	life.Node, life.NodeGiven = s.node()
+	life.Node, life.NodeGiven = s.view.NodeOf(s.full)
 	end.Node, end.NodeGiven = life.Node, life.NodeGiven
 	// What a stored pod cannot say of its life and its end is not known: there are no
 	// errors.
@@ -220,25 +220,6 @@ func (s *telling) present(ctx context.Context) error {
 		s.out.Ending, _ = podlife.Terminate(end)
 	}
 	return nil
-}
-
-// node returns the pod's node; given and nil, it has no object any more. A
-// snapshot need not hold nodes at all: what is not said counts as healthy.
-func (s *telling) node() (node *corev1.Node, given bool) {
-	name := s.pod.NodeName
-	if name == "" || s.view.State.Nodes().Count() == 0 {
-		return nil, false
-	}
-	js, ok := s.view.Object(kubeobj.Key{Kind: "Node", Name: name})
-	if !ok {
-		return nil, true
-	}
-	o, err := kubeobj.FromCanonical("Node", js)
-	if err != nil {
-		return nil, false
-	}
-	n, ok := o.Value.(*corev1.Node)
-	return n, ok
 }
 
 // decide asks where the pod would go now; not for one that is not to be placed.
