@@ -84,6 +84,7 @@ type Manager struct {
 	views     viewCache
 	holds     holds
 	loads     singleflight.Group
+	looks     looks
 	large     chan struct{} // holds a token while a large checkpoint is read or made in the background
 	ticks     atomic.Int64
 

@@ -22,7 +22,20 @@ import (
 type watched struct {
 	store.Store
 	whole, puts atomic.Int64 // checkpoints read, and written to the end
+	newest      atomic.Int64 // calls of Newest
 	away        atomic.Bool
+	hold        atomic.Pointer[chan struct{}] // Newest waits until it is closed
+}
+
+func (w *watched) Newest(ctx context.Context, cluster string) (*store.Revision, error) {
+	w.newest.Add(1)
+	if hold := w.hold.Load(); hold != nil {
+		<-*hold
+	}
+	if w.away.Load() {
+		return nil, store.ErrUnavailable
+	}
+	return w.Store.Newest(ctx, cluster)
 }
 
 func (w *watched) CheckpointAt(ctx context.Context, cluster string, number int64, admit func(int) error) (*store.Checkpoint, error) {

@@ -35,15 +35,34 @@ type Step struct {
 
 // Update runs f under the cluster's writer lock on its newest view and writes the step that f
 // returns, whole or not at all. A nil step writes nothing. If parent is neither 0 nor the newest,
-// the error wraps store.ErrConflict. f may run again after a conflict. Update returns the view
-// after the step, once the step and everything that f could read are durable. Other writers go on
-// meanwhile.
+// the error wraps store.ErrConflict. f may run again after a conflict, and where it refuses on a
+// view that is not the newest in the store. Update returns the view after the step, once the step
+// and everything that f could read are durable. Other writers go on meanwhile.
 func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
 	var view *View
 	var step *Step
 	err := retry(ctx, func() (err error) {
-		view, step, err = m.update(ctx, cluster, parent, f)
-		return err
+		// A refusal on the newest revision known here is final only if the store has none newer.
+		for {
+			var on *View
+			view, step, err = m.update(ctx, cluster, parent, func(v *View) (*Step, error) {
+				step, err := f(v)
+				if on = nil; err != nil && parent == 0 {
+					on = v
+				}
+				return step, err
+			})
+			if err == nil || on == nil {
+				return err
+			}
+			newer, lookErr := m.CatchUp(ctx, on)
+			if lookErr != nil {
+				return lookErr
+			}
+			if newer == nil {
+				return err
+			}
+		}
 	})
 	if err != nil {
 		return nil, nil, err

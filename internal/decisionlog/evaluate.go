@@ -2,6 +2,7 @@ package decisionlog
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/cluster"
@@ -51,12 +52,13 @@ func (l *Log) Decide(ctx context.Context, q decision.Question) (*decision.Answer
 		return nil, err
 	}
 	if q.DryRun {
-		v, err := l.m.View(ctx, q.Cluster, q.Revision)
-		if err != nil {
-			return nil, err
-		}
-		began := time.Now()
-		ans, err := span.In(ctx, span.Evaluate, func(ctx context.Context) (*decision.Answer, error) { return l.scheduler.DryRun(ctx, v, q) })
+		var ans *decision.Answer
+		var began time.Time
+		err := l.m.OnNewest(ctx, q.Cluster, q.Revision, missing, func(v *cluster.View) (err error) {
+			began = time.Now()
+			ans, err = span.In(ctx, span.Evaluate, func(ctx context.Context) (*decision.Answer, error) { return l.scheduler.DryRun(ctx, v, q) })
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -74,6 +76,9 @@ func (l *Log) Decide(ctx context.Context, q decision.Question) (*decision.Answer
 	Stamp(ans, d, spooled)
 	return ans, nil
 }
+
+// missing reports whether a question is about something that its revision does not have.
+func missing(err error) bool { return errors.Is(err, store.ErrNotFound) }
 
 // Evaluate decides, calls use with the result, which writes the reply, and returns when the record
 // is durable. The reply must not be sent before.
@@ -94,11 +99,11 @@ func (l *Log) evaluate(ctx context.Context, q decision.Question, use func(*decis
 	if q.Bind || q.DryRun {
 		return nil, false, decision.Errorf(decision.Malformed, "bind", "a question that is recorded neither binds nor runs dry")
 	}
-	v, err := l.m.View(ctx, q.Cluster, q.Revision)
-	if err != nil {
-		return nil, false, err
-	}
-	e, err := l.NewEntry(ctx, v, q)
+	var e *Entry
+	err = l.m.OnNewest(ctx, q.Cluster, q.Revision, missing, func(v *cluster.View) (err error) {
+		e, err = l.NewEntry(ctx, v, q)
+		return err
+	})
 	if err != nil {
 		return nil, false, err
 	}

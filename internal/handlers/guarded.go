@@ -35,7 +35,18 @@ func (g guardedClusters) View(ctx context.Context, name string, revision int64) 
 	return g.all.View(ctx, name, revision)
 }
 
+<<<<<<< HEAD
 func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (*cluster.View, bool, error) {
+=======
+func (g guardedClusters) CatchUp(ctx context.Context, v *cluster.View) (*cluster.View, error) {
+	if err := mayIn(ctx, v.Cluster); err != nil {
+		return nil, err
+	}
+	return g.all.CatchUp(ctx, v)
+}
+
+func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes) (*cluster.View, bool, error) {
+>>>>>>> 6072df8f (Look into the store before a server says no about the newest revision)
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return nil, false, err
 	}

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"berth/internal/access"
 	"berth/internal/cluster"
+	"berth/internal/store"
 	"berth/internal/story"
 )
 
@@ -66,6 +68,14 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 	}
 	stories := a.storyReader(r.Context(), at[0], time.Now)
 	out, err := stories.Tell(r.Context(), at[0], at[1], at[2], ask)
+	if errors.Is(err, store.ErrNotFound) && ask.Revision == 0 {
+		// Another server may have written the pod since this one last read the store.
+		if newer, lookErr := a.catchUp(r.Context(), at[0]); newer || lookErr != nil {
+			if err = lookErr; err == nil {
+				out, err = stories.Tell(r.Context(), at[0], at[1], at[2], ask)
+			}
+		}
+	}
 	if err != nil {
 		return err
 	}

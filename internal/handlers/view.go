@@ -29,3 +29,14 @@ func (a *API) noSnapshot(name string, err error) error {
 	}
 	return notFound(fmt.Sprintf("cluster %q has no snapshot: upload one with POST /v1/snapshots?cluster=%s", name, name))
 }
+
+// catchUp reports whether the store has a newer revision of a cluster than this server knew, and
+// reads it.
+func (a *API) catchUp(ctx context.Context, name string) (bool, error) {
+	v, err := a.clusters.View(ctx, name, 0)
+	if err != nil {
+		return false, a.noSnapshot(name, err)
+	}
+	newer, err := a.clusters.CatchUp(ctx, v)
+	return newer != nil, err
+}
