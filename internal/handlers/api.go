@@ -34,12 +34,8 @@ import (
 // Clusters is what the API needs of the clusters' revisions; *cluster.Manager is one.
 type Clusters interface {
 	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
-<<<<<<< HEAD
-	UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (v *cluster.View, created bool, err error)
-=======
 	CatchUp(ctx context.Context, v *cluster.View) (*cluster.View, error)
-	UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored cluster.Classes) (v *cluster.View, created bool, err error)
->>>>>>> 6072df8f (Look into the store before a server says no about the newest revision)
+	UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (v *cluster.View, created bool, err error)
 	// Change takes objects as they stand.
 	Change(ctx context.Context, cluster string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*cluster.View, error)
 	ledger.Updater

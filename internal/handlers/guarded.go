@@ -35,9 +35,6 @@ func (g guardedClusters) View(ctx context.Context, name string, revision int64) 
 	return g.all.View(ctx, name, revision)
 }
 
-<<<<<<< HEAD
-func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (*cluster.View, bool, error) {
-=======
 func (g guardedClusters) CatchUp(ctx context.Context, v *cluster.View) (*cluster.View, error) {
 	if err := mayIn(ctx, v.Cluster); err != nil {
 		return nil, err
@@ -45,8 +42,7 @@ func (g guardedClusters) CatchUp(ctx context.Context, v *cluster.View) (*cluster
 	return g.all.CatchUp(ctx, v)
 }
 
-func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes) (*cluster.View, bool, error) {
->>>>>>> 6072df8f (Look into the store before a server says no about the newest revision)
+func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (*cluster.View, bool, error) {
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return nil, false, err
 	}
