@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/podlife"
 )
@@ -23,19 +22,23 @@ func (a *app) evictionsCommand() *cobra.Command {
 		Use:   "evictions NODE",
 		Short: "In which order would the node's kubelet evict its pods?",
 		Long: `The order in which a kubelet evicts pods when its node runs out of memory, disk,
-inodes or processes. The pods' usage comes from --usage: for memory the output
-of the metrics API. Pods without usage are evicted first, as by a kubelet
-without statistics.
+inodes or processes. The pods' usage comes from --usage: the kubelet's own
+statistics (stats/summary) or, for memory alone, the metrics API. Pods without
+usage are evicted first, as by a kubelet without statistics of them. Without
+any usage nothing but the priorities is known.
 
 Exit code 0 if pods could be evicted, 2 if none could.`,
-		Example: "  kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods > usage.json\n" +
+		Example: "  kubectl get --raw /api/v1/nodes/node-a1/proxy/stats/summary > usage.json\n" +
+			"  " + a.name + " evictions node-a1 --signal disk --usage usage.json --snapshot cluster.json\n" +
+			"  kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods > usage.json\n" +
 			"  " + a.name + " evictions node-a1 --usage usage.json --snapshot cluster.json",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return e.run(cmd.Context(), a, args[0]) },
 	}
-	cmd.Flags().StringVar(&e.signal, "signal", string(podlife.SignalMemory), "what runs out: memory, disk, inodes or pids")
-	cmd.Flags().StringVar(&e.usage, "usage", "", "file with the pods' usage: a PodMetricsList, - for stdin")
+	cmd.Flags().StringVar(&e.signal, "signal", string(podlife.SignalMemory), "what runs out: memory, disk, inodes, pids, or a signal of the kubelet such as nodefs.available")
+	cmd.Flags().StringVar(&e.usage, "usage", "", "file with the pods' usage: the kubelet's stats/summary, or a PodMetricsList; - for stdin")
+	_ = cmd.RegisterFlagCompletionFunc("signal", cobra.FixedCompletions(podlife.SignalNames, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
 
@@ -56,7 +59,11 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 		return err
 	}
 	node = nodeName(node)
-	usage, err := a.readUsage(e.usage)
+	signal, fs, bad := podlife.SignalOf(e.signal)
+	if bad != nil {
+		return fmt.Errorf("--signal %s: want one of %s", e.signal, strings.Join(podlife.SignalNames, ", "))
+	}
+	usage, err := a.readUsage(e.usage, node, signal)
 	if err != nil {
 		return err
 	}
@@ -69,17 +76,31 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	} else if o == nil {
 		return &problem{what: "there is no node " + node}
 	}
+	if usage != nil && usage.Apart() && fs == "" && (signal == podlife.SignalDisk || signal == podlife.SignalInodes) {
+		a.note("%s has its images on a filesystem of their own: nodefs.available and imagefs.available rank pods by other parts of their usage", node)
+	}
 	var pods []candidate
+	known := 0
 	err = from.objects(ctx, "Pod", func(o *item) error {
 		if o.Spec.Node == node {
-			pods = append(pods, candidate{o.raw, usage[types.NamespacedName{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name}]})
+			c := candidate{Pod: o.raw}
+			if usage != nil {
+				c.Usage = usage.Of(signal, fs, o.Metadata.Namespace, o.Metadata.Name, string(o.Metadata.UID))
+			}
+			if c.Usage != nil {
+				known++
+			}
+			pods = append(pods, c)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	raw, err := from.rank(ctx, e.signal, pods)
+	if usage != nil && known == 0 && len(pods) > 0 {
+		return noUsage(e.usage, node, fmt.Errorf("it has none of the %s on %s", plural(len(pods), "pod"), node))
+	}
+	raw, err := from.rank(ctx, string(signal), pods)
 	if err != nil {
 		return err
 	}
@@ -87,7 +108,7 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if err := json.Unmarshal(raw, r); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	if err := a.show(raw, nil, nil, func(p *page) { p.ranking(r, node, e.signal) }); err != nil {
+	if err := a.show(raw, nil, nil, func(p *page) { p.ranking(r, node, e.signal, usageCommand(signal, node)) }); err != nil {
 		return err
 	}
 	if len(r.Ranking) == 0 {
@@ -119,60 +140,43 @@ func (s *offline) rank(_ context.Context, signal string, pods []candidate) (json
 	return json.Marshal(ranking{ranked, protected})
 }
 
-// readUsage reads what the metrics API prints: the containers' usage of each pod,
-// added up.
-func (a *app) readUsage(file string) (map[types.NamespacedName]corev1.ResourceList, error) {
-	if file == "" {
-		return nil, nil
-	}
-	r, done, err := a.open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	var list struct {
-		Items []struct {
-			Metadata   struct{ Namespace, Name string } `json:"metadata"`
-			Containers []struct {
-				Usage corev1.ResourceList `json:"usage"`
-			} `json:"containers"`
-		} `json:"items"`
-	}
-	if err := json.NewDecoder(r).Decode(&list); err != nil {
-		return nil, &problem{what: "--usage " + nameOfFile(file), why: err, next: "Expected the output of kubectl get --raw /apis/metrics.k8s.io/v1beta1/pods."}
-	}
-	out := map[types.NamespacedName]corev1.ResourceList{}
-	for _, p := range list.Items {
-		sum := corev1.ResourceList{}
-		for _, c := range p.Containers {
-			for name, q := range c.Usage {
-				total := sum[name]
-				if total.Sign() == 0 {
-					total = resource.Quantity{Format: q.Format}
-				}
-				total.Add(q)
-				sum[name] = total
-			}
+func (p *page) ranking(r *ranking, node, signal, get string) {
+	known := 0
+	for i := range r.Ranking {
+		if !r.Ranking[i].NoStats {
+			known++
 		}
-		out[types.NamespacedName{Namespace: p.Metadata.Namespace, Name: p.Metadata.Name}] = sum
 	}
-	return out, nil
-}
-
-func (p *page) ranking(r *ranking, node, signal string) {
-	p.head("EVICTION ORDER", yellow, fmt.Sprintf("of %s on %s, out of %s", plural(len(r.Ranking), "pod"), node, signal), "", "")
+	word, about := "EVICTION ORDER", fmt.Sprintf("of %s on %s, out of %s", plural(len(r.Ranking), "pod"), node, signal)
+	if known == 0 && len(r.Ranking) > 0 {
+		word = "PRIORITIES ALONE"
+	}
+	p.head(word, yellow, about, "", "")
+	switch {
+	case len(r.Ranking) == 0:
+	case known == 0:
+		p.text("This is not the order of eviction: without usage nothing but the priority is known. A kubelet ranks by what the pods use. Get it, and pass it as --usage: " + get)
+	case known < len(r.Ranking):
+		p.text(fmt.Sprintf("The usage of %s of %s is known; a kubelet without statistics of the others evicts them first.", count(known), plural(len(r.Ranking), "pod")))
+	}
 	t := newTable(5, ">#", "POD", ">PRIORITY", ">USAGE", ">REQUESTS", "BEHIND THE ONE BEFORE BECAUSE")
-	t.name = 1
+	t.name, t.folds = 1, true
+	place := 0
 	for i := range r.Ranking {
 		o := &r.Ranking[i]
-		usage, requests := "?", "-"
+		usage, requests, why := "?", "-", o.Why
 		if o.Usage != nil {
 			usage = o.Usage.String()
 		}
 		if o.Requests != nil {
 			requests = o.Requests.String()
 		}
-		t.add(count(i+1), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), usage, requests, o.Why)
+		if known > 0 || i == 0 || o.Priority != r.Ranking[i-1].Priority {
+			place = i + 1
+		} else {
+			why = "its priority is the same" // so that they share a place
+		}
+		t.add(count(place), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), usage, requests, why)
 	}
 	p.list(t, "pods")
 	if len(r.Protected) > 0 {

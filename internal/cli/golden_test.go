@@ -13,6 +13,9 @@ var (
 	drains = filepath.Join("..", "..", "examples", "drain.yaml")
 )
 
+// critical is a file of a node that runs out of disk, with pods that are never evicted.
+func critical(name string) string { return filepath.Join("testdata", "critical", name) }
+
 // Every command about a pod, with its exit code, over the fixture.
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
@@ -40,6 +43,8 @@ func TestGolden(t *testing.T) {
 		{"classes", exitYes, []string{"classes"}},
 		{"classes-odd", exitNo, []string{"classes", "--snapshot", odd}},
 		{"evictions", exitYes, []string{"evictions", "n-c1", "--usage", filepath.Join("testdata", "usage.json")}},
+		{"evictions-disk", exitYes, []string{"evictions", "n1", "--signal", "disk", "--usage", critical("usage.json"), "--snapshot", critical("cluster.yaml")}},
+		{"evictions-no-usage", exitYes, []string{"evictions", "n1", "--snapshot", critical("cluster.yaml")}},
 		{"evictions-none", exitNo, []string{"evictions", "node/n-x1", "--signal", "pids"}},
 		{"admit", exitYes, []string{"admit", "shop/huge", "-f", fixture}},
 		{"admit-refused", exitNo, []string{"admit", "shop/classless", "-f", odd}},

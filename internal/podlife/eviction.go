@@ -112,6 +112,16 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 			continue
 		}
 		at := place{Ranked: Ranked{Namespace: ns, Name: p.Name, Priority: priorityOf(p)}}
+		own := requestOf(p, signal.UsageKey())
+		// Of inodes, too, the request for ephemeral storage is taken off
+		// (helpers.go disk).
+		taken := own
+		if signal == SignalInodes {
+			taken = requestOf(p, usageDisk)
+		}
+		if signal != SignalPIDs {
+			at.Requests = &taken
+		}
 		usage, known := c.Usage[signal.UsageKey()]
 		if !known {
 			at.NoStats = true
@@ -121,16 +131,8 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		at.above = usage.DeepCopy()
 		at.Usage = new(usage.DeepCopy())
 		if signal != SignalPIDs {
-			own := requestOf(p, signal.UsageKey())
 			at.exceeds = usage.Cmp(own) > 0
-			// Of inodes, too, the request for ephemeral storage is taken off
-			// (helpers.go disk).
-			taken := own
-			if signal == SignalInodes {
-				taken = requestOf(p, usageDisk)
-			}
 			at.above.Sub(taken)
-			at.Requests = &taken
 		}
 		at.ExceedsRequests, at.UsageAboveRequests = at.exceeds, new(at.above.DeepCopy())
 		list = append(list, at)
