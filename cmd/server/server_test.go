@@ -349,7 +349,7 @@ func TestOriginsOfSettings(t *testing.T) {
 func TestLimitsFitIntoMemory(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30 / 10 * 9))
 	code, out, errs := command(t, "config", "print", "--no-auto-memory")
-	for _, line := range []string{"nodes-max-bytes: 65MiB", "nodes-cache-bytes: 65MiB", "memory-budget: 460MiB"} {
+	for _, line := range []string{"nodes-max-bytes: 65MiB", "nodes-cache-bytes: 65MiB", "memory-budget: 518MiB"} {
 		if code != 0 || !strings.Contains(out, "\n"+line+"  # memory limit of ") {
 			t.Errorf("%q is not printed: %d %s", line, code, errs)
 		}

@@ -34,7 +34,7 @@ func (h *holds) hold(ctx context.Context, v *View) error {
 		if h.views == nil {
 			h.views = map[*View]*viewUse{}
 		}
-		one = &viewUse{claim: c.Budget().Claim()}
+		one = &viewUse{claim: c.Budget().Like(c)}
 		h.views[v] = one
 	}
 	one.by++

@@ -25,8 +25,8 @@ const changeFactor = 8
 
 // load reads a revision: from a view in memory that is not far before it, else
 // from the nearest checkpoint, and the changes from there. What it gives has
-// the digest that was recorded.
-func (m *Manager) load(ctx context.Context, l *chain, revision int64) (*View, error) {
+// the digest that was recorded. Its memory is as urgent as that of the claim, which may be nil.
+func (m *Manager) load(ctx context.Context, l *chain, revision int64, of *memory.Claim) (*View, error) {
 	m.mu.Lock()
 	gone := m.gone
 	m.mu.Unlock()
@@ -35,7 +35,7 @@ func (m *Manager) load(ctx context.Context, l *chain, revision int64) (*View, er
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, revision), err)
 	}
 	if m.o.Budget != nil {
-		claim := m.o.Budget.Claim()
+		claim := m.o.Budget.Like(of)
 		defer claim.End()
 		ctx = memory.With(ctx, claim)
 	}

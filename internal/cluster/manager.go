@@ -172,9 +172,13 @@ func (m *Manager) newest(ctx context.Context, l *chain) (*View, error) {
 func (m *Manager) shared(ctx context.Context, l *chain, revision int64) (v *View, err error) {
 	_, part := span.Start(ctx, span.Load)
 	defer func() { part.End(err) }()
-	ch := m.loads.DoChan(FormatID(l.name, revision), func() (any, error) {
+	claim, key := memory.Of(ctx), FormatID(l.name, revision)
+	if claim.Urgent() {
+		key += " urgent" // it does not wait for a load that can wait
+	}
+	ch := m.loads.DoChan(key, func() (any, error) {
 		// The context of one call must not end the load for the others.
-		return m.load(m.ctx, l, revision)
+		return m.load(m.ctx, l, revision, claim)
 	})
 	select {
 	case res := <-ch:

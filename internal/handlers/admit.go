@@ -21,6 +21,8 @@ type callClass struct {
 	style    style
 	// lane returns the lane of a call; nil: one for all.
 	lane func(*http.Request) string
+	// patient calls leave the reserve of the memory budget to the others.
+	patient bool
 }
 
 // writeMargin is what a connection's own time-outs leave beyond a class's deadline, so that a late
@@ -53,15 +55,20 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane s
 	ctx, cancel := a.withDeadline(r.Context(), until)
 	defer cancel()
 	_, wait := span.Start(ctx, span.Wait)
-	at, err := c.gate.enter(ctx, lane, callerOf(r))
+	by := callerOf(r)
+	at, err := c.gate.enter(ctx, lane, by)
 	wait.End(err)
 	if err != nil {
 		return a.shed(r, c.style, err)
 	}
 	defer at.end()
-	mem := a.budget.Claim()
-	defer mem.End()
 	x := exchangeOf(ctx)
+	x.by = by
+	mem := a.budget.Claim()
+	if !c.patient {
+		mem = a.budget.UrgentClaim(x)
+	}
+	defer mem.End()
 	x.claim, x.place = mem, at
 	r = r.WithContext(ctx)
 	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
@@ -131,7 +138,7 @@ func (a *API) classes() {
 	a.bindCalls = extender("bind", l.BindInFlight, l.BindTotal, l.BindQueue)
 	a.snapshotCalls = &callClass{
 		gate:     newGate("snapshot", l.SnapshotInFlight, l.SnapshotTotal, l.SnapshotQueue, l.SnapshotDeadline),
-		deadline: l.SnapshotDeadline, lane: byCluster,
+		deadline: l.SnapshotDeadline, lane: byCluster, patient: true,
 	}
 	a.snapshotCalls.gate.shared = true
 	a.passCalls = &callClass{gate: newGate("filter", l.FilterTotal, 0, l.FilterTotal, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle}
@@ -139,6 +146,7 @@ func (a *API) classes() {
 	a.replayCalls = cpu("replay", l.ReplayInFlight, l.ReplayQueue, l.ReplayDeadline)
 	a.scenarioCalls = cpu("scenario", l.ScenarioInFlight, l.ScenarioQueue, l.ScenarioDeadline)
 	a.readCalls = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
+	a.replayCalls.patient, a.scenarioCalls.patient = true, true
 	a.queryCalls = cpu("query", l.QueryInFlight, l.QueryQueue, l.QueryDeadline)
 }
 

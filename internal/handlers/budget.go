@@ -28,7 +28,7 @@ func fromMemory(err error) *Error {
 	var never *memory.NeverError
 	switch {
 	case errors.As(err, &never):
-		return tooLarge("memory-budget", fmt.Sprintf("%v: memory-budget=%s", never, Bytes(never.Limit)))
+		return tooLarge("memory-budget", fmt.Sprintf("%v: memory-budget=%s, of which %s are kept for short calls", never, Bytes(never.Limit), Bytes(never.Reserve)))
 	case errors.Is(err, memory.ErrFull):
 		return &Error{
 			Status: http.StatusServiceUnavailable, Kind: "overload", Limit: "memory-budget", RetryAfter: 1 + rand.IntN(3),

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -35,7 +36,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d bytes are taken for 5 MiB of 30", used)
 	}
 	others := h.api.budget.Claim()
-	if err := others.Take(t.Context(), limit-h.api.budget.Used()); err != nil {
+	if err := others.Take(t.Context(), limit-4<<20-h.api.budget.Used()); err != nil {
 		t.Fatal(err)
 	}
 	var p Problem
@@ -55,6 +56,45 @@ func TestBudget(t *testing.T) {
 	if p.Limit != "memory-budget" {
 		t.Errorf("an upload that never fits: %+v", p)
 	}
+}
+
+// TestScenariosLeaveMemoryToDecisions: where scenarios have taken all the memory that they may,
+// decisions, extender calls and reads are answered at once, and uploads, replays and scenarios are
+// refused.
+func TestScenariosLeaveMemoryToDecisions(t *testing.T) {
+	h := start(t, nil)
+	h.upload("default", small())
+	var d struct{ ID string }
+	h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`}`)
+	scenarios := h.api.budget.Claim()
+	defer scenarios.End()
+	for n := h.api.budget.Limit(); n > 0; n /= 2 { // to the last byte
+		for scenarios.Take(stopped(t), n) == nil {
+		}
+	}
+	began := time.Now()
+	h.want(201, nil, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`}`)
+	h.want(200, nil, "POST", "/filter", `{"Pod":`+pod("new", "1", "")+`,"NodeNames":["n1"]}`)
+	h.want(200, nil, "GET", "/v1/decisions/"+d.ID, "")
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("they waited: %s", took)
+	}
+	for path, body := range map[string]string{
+		"/v1/snapshots?cluster=c": small(), "/v1/decisions/" + d.ID + "/replay": "{}",
+		"/v1/clusters/default/fit": `{"max":10,"pod":` + pod("new", "1", "") + `}`,
+	} {
+		var p Problem
+		if h.want(503, &p, "POST", path, body); p.Limit != "memory-budget" {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+}
+
+// stopped is a context that has ended, with which no claim waits.
+func stopped(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
 }
 
 // TestStalledBodiesGiveTheirSlotBack: a body of which nothing comes is ended long before its

@@ -22,6 +22,7 @@ type exchange struct {
 	asked  store.Asked
 	claim  *memory.Claim // nil until the call is admitted, as the next one
 	place  *place
+	by     caller // set with them
 
 	http.ResponseWriter
 	status int // 0 until the header is written
@@ -80,6 +81,9 @@ func setHeader(w http.ResponseWriter, name, value string) {
 	x.used++
 	w.Header()[name] = x.values[x.used-1 : x.used : x.used]
 }
+
+// Owner implements memory.Owner.
+func (x *exchange) Owner() any { return x.by }
 
 // Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }

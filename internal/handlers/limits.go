@@ -115,7 +115,7 @@ type Limits struct {
 	MaxPriorityClasses    int `name:"max-priority-classes" default:"250" help:"Priority classes stored beside a cluster's snapshots."`
 	MaxAllPriorityClasses int `name:"max-all-priority-classes" default:"20000" help:"Priority classes stored beside the snapshots of all clusters; a cluster that had some counts as one."`
 
-	MemoryBudget Bytes         `name:"memory-budget" default:"0" help:"Memory that all requests may take together, as estimated; 0: half of the memory limit, or 2GiB where there is none."`
+	MemoryBudget Bytes         `name:"memory-budget" default:"0" help:"Memory that all requests may take together, as estimated; of which a ninth is for decisions, extender calls and reads alone; 0: nine sixteenths of the memory limit, or 2304MiB where there is none."`
 	MinBodyRate  Bytes         `name:"min-body-rate" default:"8KiB" help:"Bytes a second that a body has to bring, on average over --body-grace."`
 	BodyGrace    time.Duration `name:"body-grace" default:"5s" help:"How long a body may bring less than --min-body-rate; calls with a shorter deadline end by that."`
 
@@ -206,7 +206,7 @@ func (l *Limits) Fit(total int64, given func(name string) bool) (set []string) {
 	}{
 		{"nodes-max-bytes", &l.NodesMaxBytes, max(l.FilterMaxBytes, min(l.NodesMaxBytes, share))},
 		{"nodes-cache-bytes", &l.NodesCacheBytes, min(l.NodesCacheBytes, share)},
-		{"memory-budget", &l.MemoryBudget, Bytes(total/2) &^ (1<<20 - 1)},
+		{"memory-budget", &l.MemoryBudget, Bytes(total/16*9) &^ (1<<20 - 1)},
 	} {
 		if *one.at != one.to && !given(one.name) {
 			*one.at, set = one.to, append(set, one.name)

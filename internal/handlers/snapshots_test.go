@@ -313,7 +313,7 @@ func TestLimitsAreSettings(t *testing.T) {
 	for _, gib := range []int64{512 << 20, 1 << 30, 4 << 30} {
 		l, total := DefaultLimits(), gib*9/10
 		set := l.Fit(total, func(string) bool { return false })
-		if err := errors.Join(l.Validate(), l.CheckMemory(total)); err != nil || int64(l.MemoryBudget) > total/2 || len(set) == 0 {
+		if err := errors.Join(l.Validate(), l.CheckMemory(total)); err != nil || int64(l.MemoryBudget) > total/16*9 || len(set) == 0 {
 			t.Errorf("%s: %v sets %q", Bytes(gib), err, set)
 		}
 		if gib == 4<<30 && (l.NodesMaxBytes != 128<<20 || l.NodesCacheBytes != 256<<20) {

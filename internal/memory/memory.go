@@ -13,9 +13,9 @@ import (
 
 const (
 	// defaultLimit is the budget where neither a setting nor a memory limit tells it.
-	defaultLimit = 2 << 30
-	// wait is how long a request waits for memory that others hold.
-	wait = time.Second
+	defaultLimit = 9 << 28
+	// wait is how long a request waits for memory that others hold, briefly an urgent one.
+	wait, briefly = time.Second, time.Second / 4
 	// large is from how many bytes on the heap is looked at as well.
 	large = 1 << 20
 	// huge is from how many bytes on a claim leaves so much garbage that the system gets it back.
@@ -28,8 +28,8 @@ const (
 // ErrFull is of an amount that others hold now.
 var ErrFull = errors.New("the memory for requests is taken by others; try again later")
 
-// NeverError is of an amount that is more than all the budget.
-type NeverError struct{ Limit int64 }
+// NeverError is of an amount that is more than all the budget but its reserve. Both are in bytes.
+type NeverError struct{ Limit, Reserve int64 }
 
 // Error implements error.
 func (e *NeverError) Error() string {
@@ -46,6 +46,7 @@ type Budget struct {
 	limit int64
 	total int64 // the runtime's memory limit; 0: there is none
 	used  atomic.Int64
+	kept  reserve // of limit
 	// outside is what is taken of memory that the collector does not know.
 	outside atomic.Int64
 	rt      runtimeMemory
@@ -57,19 +58,20 @@ type Budget struct {
 	collected, relieved time.Time // guarded by mu
 }
 
-// New makes a budget of limit bytes; 0 stands for half of the runtime's memory limit, or 2 GiB
-// where there is none.
+// New makes a budget of limit bytes; 0 stands for nine sixteenths of the runtime's memory limit, or
+// 2,304 MiB where there is none. A ninth of it is the reserve.
 func New(limit int64) *Budget {
 	b := &Budget{limit: limit, rt: goRuntime{}}
 	if total, ok := Total(); ok {
 		b.total = total
 		if b.limit == 0 {
-			b.limit = total / 2
+			b.limit = total / 16 * 9
 		}
 	}
 	if b.limit == 0 {
 		b.limit = defaultLimit
 	}
+	b.kept.size = reserveOf(b.limit)
 	return b
 }
 
@@ -79,11 +81,14 @@ func Total() (total int64, ok bool) {
 	return total, total > 0 && total < 1<<50 // the runtime calls no limit so
 }
 
-// Limit is how much may be taken.
+// Limit is how much may be taken, the reserve included.
 func (b *Budget) Limit() int64 { return b.limit }
 
 // Used is how much is taken.
-func (b *Budget) Used() int64 { return b.used.Load() }
+func (b *Budget) Used() int64 { return b.used.Load() + b.kept.taken() }
+
+// most is how much may be taken without the reserve.
+func (b *Budget) most() int64 { return b.limit - b.kept.size }
 
 // OnPressure has f called where memory is short. f drops what can be worked out or read again.
 func (b *Budget) OnPressure(f func()) {
@@ -102,10 +107,10 @@ func (b *Budget) ceiling() int64 { return (b.total - b.outside.Load()) / 4 * 3 }
 // above. Even if none were, all that may be taken would stay below the runtime's limit.
 func (b *Budget) fits(n int64) bool {
 	used := b.used.Add(n)
-	if used <= b.limit && (n < large || b.total == 0) {
+	if used <= b.most() && (n < large || b.total == 0) {
 		return true
 	}
-	if used <= b.limit {
+	if used <= b.most() {
 		need := (used-n)/2 + n
 		live, allocated := b.rt.heap()
 		if allocated+need <= b.ceiling() {
@@ -182,13 +187,30 @@ type Claim struct {
 	whole   *Claim       // of which this is a part; nil: it is none
 	parts   atomic.Int64 // what parts of this one hold
 	patient bool
+	owner   Owner // nil: it is not urgent
 
 	mu   sync.Mutex
 	ends []func() // guarded by mu
+	kept int64    // guarded by mu: of n, what is of the reserve
 }
 
-// Claim begins a claim. End it.
+// Claim begins a claim of work that can wait, such as a scenario. End it.
 func (b *Budget) Claim() *Claim { return &Claim{b: b} }
+
+// UrgentClaim begins a claim that has the reserve, too, where others hold the rest.
+func (b *Budget) UrgentClaim(owner Owner) *Claim { return &Claim{b: b, owner: owner} }
+
+// Like begins a claim of its own that is as urgent as another, which may be nil.
+func (b *Budget) Like(other *Claim) *Claim {
+	c := b.Claim()
+	if other != nil {
+		c.owner = other.owner
+	}
+	return c
+}
+
+// Urgent reports whether a claim, which may be nil, has the reserve.
+func (c *Claim) Urgent() bool { return c != nil && c.owner != nil }
 
 // PatientClaim begins a claim of work in the background, which waits for memory for as long as its
 // context does.
@@ -203,11 +225,15 @@ func (c *Claim) Take(ctx context.Context, n int64) error {
 	if c.whole != nil {
 		whole = c.whole
 	}
-	if whole.n.Load()+whole.parts.Load()+n > c.b.limit {
-		return &NeverError{c.b.limit}
+	if whole.n.Load()+whole.parts.Load()+n > c.b.most() {
+		return &NeverError{c.b.limit, c.b.kept.size}
 	}
-	for began := time.Now(); !c.b.fits(n); {
-		if !c.patient && time.Since(began) > wait {
+	patience := wait
+	if c.Urgent() {
+		patience = briefly
+	}
+	for began := time.Now(); !c.b.fits(n) && !c.keep(n); {
+		if !c.patient && time.Since(began) > patience {
 			return ErrFull
 		}
 		select {
@@ -244,14 +270,17 @@ func (c *Claim) Grow(ctx context.Context, n int64) error { return c.Take(ctx, n-
 func (c *Claim) End() {
 	c.b.move(-c.outside.Swap(0))
 	n := c.n.Swap(0)
-	c.b.used.Add(-n)
 	if c.whole != nil {
 		c.whole.parts.Add(-n)
 	}
 	c.mu.Lock()
-	ends := c.ends
-	c.ends = nil
+	ends, kept := c.ends, c.kept
+	c.ends, c.kept = nil, 0
 	c.mu.Unlock()
+	c.b.used.Add(kept - n)
+	if kept > 0 {
+		c.b.kept.give(c.owner.Owner(), kept)
+	}
 	for _, f := range ends {
 		f()
 	}
@@ -303,7 +332,7 @@ func Part(ctx context.Context) *Claim {
 	if of.whole != nil {
 		of = of.whole
 	}
-	return &Claim{b: of.b, whole: of, patient: of.patient}
+	return &Claim{b: of.b, whole: of, patient: of.patient, owner: of.owner}
 }
 
 // TakeOutside is Take of memory that the collector does not know.

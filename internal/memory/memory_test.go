@@ -143,7 +143,7 @@ func TestGiveBack(t *testing.T) {
 }
 
 func TestClaims(t *testing.T) {
-	b := New(100)
+	b := New(112) // 100, and a reserve of 12
 	one, two := b.Claim(), b.Claim()
 	ctx := With(t.Context(), one)
 	if Of(ctx) != one || Take(ctx, 60) != nil || Take(t.Context(), 1000) != nil {

@@ -34,20 +34,11 @@ type server struct {
 func launch(program, dir string) (*server, error) {
 	s := &server{bound: "GOMEMLIMIT and a look at the RSS", caller: &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: from("127.0.0.3").DialContext, DisableKeepAlives: true}}}
 	ready := filepath.Join(dir, "ready")
-	command := []string{
-		program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready,
-		"--log-level", "error",
-	}
-	var env []string
-	if s.cgroup = cgroup(); s.cgroup != "" {
-		// It begins in the cgroup, so that it finds its limit there, as in a container.
+	var cmd *exec.Cmd
+	cmd, s.cgroup = process.Within(memory, program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready, "--log-level", "error")
+	if s.cgroup != "" {
 		s.bound = fmt.Sprintf("a cgroup of %d GiB", memory>>30)
-		command = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(s.cgroup, "cgroup.procs")}, command...)
-	} else {
-		env = append(env, "GOMEMLIMIT="+strconv.Itoa(memory/100*85))
 	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), env...)
 	var err error
 	if s.Server, err = process.Start(cmd, ready); err != nil {
 		_ = os.Remove(s.cgroup)
@@ -55,24 +46,6 @@ func launch(program, dir string) (*server, error) {
 	}
 	s.url = "http://" + s.Host
 	return s, nil
-}
-
-// cgroup makes one with the memory that the server has; "" where it cannot be made.
-func cgroup() string {
-	for base, limit := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
-		if _, err := os.Stat(filepath.Join(base, "cgroup.procs")); err != nil {
-			continue // a plain directory would take the files, too
-		}
-		at := filepath.Join(base, "berth-hostile-"+strconv.Itoa(os.Getpid()))
-		if os.Mkdir(at, 0o755) != nil {
-			continue
-		}
-		if os.WriteFile(filepath.Join(at, limit), []byte(strconv.Itoa(memory)), 0o600) == nil {
-			return at
-		}
-		_ = os.Remove(at)
-	}
-	return ""
 }
 
 func (s *server) stop() {

@@ -1,6 +1,7 @@
 // Command tenancy measures what three tenants notice of a fourth that sends twenty times its share.
 // A real server answers all four by their tokens. Rounds in which the fourth keeps to its share and
 // rounds in which it does not take turns; of each kind of call, the others' p99 may at most double.
+// Then two of them take memory, in processes of 1 and of 4 GiB.
 package main
 
 import (
@@ -22,6 +23,8 @@ type options struct {
 	most    float64
 	only    string
 	program string
+	slowest time.Duration
+	pods    int
 }
 
 // tenants is how many there are; the last one is the noisy one.
@@ -34,7 +37,9 @@ func main() {
 	flag.IntVar(&o.nodes, "nodes", 1000, "nodes of each tenant's cluster")
 	flag.IntVar(&o.times, "times", 20, "how many times its share the noisy tenant sends")
 	flag.Float64Var(&o.most, "most", 2, "by how much the others' p99 may grow")
-	flag.StringVar(&o.only, "only", "", "one kind of calls: decide, dry, filter, read, replay, scenario")
+	flag.StringVar(&o.only, "only", "", "one kind of calls: decide, dry, filter, read, replay, scenario; or memory")
+	flag.IntVar(&o.pods, "pods", 30_000, "pods of a simulation of the tenants that take memory")
+	flag.DurationVar(&o.slowest, "slowest", 100*time.Millisecond, "the p99 of /filter beside tenants that take memory, at most")
 	flag.StringVar(&o.program, "program", "", "a server that is built already")
 	asNoise := flag.Bool("noise", false, "be the noisy tenant, as standard input has it")
 	flag.Usage = func() {
@@ -64,11 +69,24 @@ func run(o options) (err error) {
 			return fmt.Errorf("build the server: %w\n%s", err, out)
 		}
 	}
-	s, err := launch(o.program, dir, flag.Args())
+	if o.only != "memory" {
+		err = processors(o, dir)
+	}
+	if o.only == "" || o.only == "memory" {
+		for _, gib := range []int{1, 4} {
+			err = errors.Join(err, besideMemory(o, dir, gib))
+		}
+	}
+	return err
+}
+
+// processors measures what tenants notice of one that sends too many calls.
+func processors(o options, dir string) error {
+	s, err := launch(o.program, filepath.Join(dir, "calls"), 0, flag.Args())
 	if err != nil {
 		return err
 	}
-	defer s.Stop()
+	defer s.stop()
 	kinds, err := s.prepare(o.nodes)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,11 +17,13 @@ import (
 type server struct {
 	*process.Server
 	tokens [tenants]string
+	cgroup string // ""; or the one that bounds its memory
 }
 
 // launch makes a token for each tenant, which grants everything in its own cluster and nothing
 // elsewhere, and starts the server.
-func launch(program, dir string, more []string) (*server, error) {
+// memory is what the process has, in bytes; 0: what the machine has.
+func launch(program, dir string, memory int, more []string) (*server, error) {
 	s := &server{}
 	data, ready := filepath.Join(dir, "data"), filepath.Join(dir, "ready")
 	for i := range s.tokens {
@@ -31,10 +34,22 @@ func launch(program, dir string, more []string) (*server, error) {
 		}
 		s.tokens[i] = strings.TrimSpace(string(out))
 	}
-	cmd := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--require-identity", "--data-dir", data, "--ready-file", ready, "--log-level", "error"}, more...)...)
+	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--require-identity", "--data-dir", data, "--ready-file", ready, "--log-level", "error"}, more...)
+	cmd := exec.Command(program, args...)
+	if memory > 0 {
+		cmd, s.cgroup = process.Within(memory, program, args...)
+	}
 	var err error
 	s.Server, err = process.Start(cmd, ready)
 	return s, err
+}
+
+// stop ends the process and what bounded it.
+func (s *server) stop() {
+	s.Stop()
+	if s.cgroup != "" {
+		_ = os.Remove(s.cgroup)
+	}
 }
 
 // kind is a kind of calls: the same one for each tenant, about its own cluster.
@@ -52,12 +67,9 @@ const pod = `{"metadata":{"name":"web","namespace":"default"},"spec":{"container
 // prepare uploads the clusters and returns the kinds of calls.
 func (s *server) prepare(nodes int) ([]kind, error) {
 	kinds := []kind{{name: "decide"}, {name: "dry"}, {name: "filter"}, {name: "read"}, {name: "replay"}, {name: "scenario"}}
-	names := make([]string, nodes)
-	for i := range names {
-		names[i] = fmt.Sprintf("%q", fmt.Sprint("n", i))
-	}
+	names := namesOf(nodes)
 	for t := range tenants {
-		if _, err := s.send(t, "/v1/snapshots?cluster=t"+fmt.Sprint(t), state(names)); err != nil {
+		if _, err := s.send(t, "/v1/snapshots?cluster=t"+fmt.Sprint(t), state(names, 0)); err != nil {
 			return nil, err
 		}
 		decide := fmt.Sprintf(`{"snapshot":"t%d@latest","explain":"none","pod":%s}`, t, pod)
@@ -99,9 +111,21 @@ func (s *server) send(tenant int, path, body string) ([]byte, error) {
 	return raw, err
 }
 
-func state(names []string) string {
+func namesOf(nodes int) []string {
+	names := make([]string, nodes)
+	for i := range names {
+		names[i] = fmt.Sprintf("%q", fmt.Sprint("n", i))
+	}
+	return names
+}
+
+// state returns a cluster with pods that run.
+func state(names []string, pods int) string {
 	var b strings.Builder
 	b.WriteString(`{"apiVersion":"v1","kind":"List","items":[`)
+	for i := range pods {
+		_, _ = fmt.Fprintf(&b, `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"default","name":"p%d","uid":"p%d","labels":{"app":"a%d"}},"spec":{"nodeName":%s,"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"100m","memory":"64Mi"}}}]},"status":{"phase":"Running"}},`, i, i, i%100, names[i%len(names)])
+	}
 	for i, name := range names {
 		if i > 0 {
 			b.WriteByte(',')
