@@ -17,7 +17,7 @@ func TestStandalone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := open(t, t.TempDir(), Options{}).UploadResolved(t.Context(), "prod", reader(sample(t)...), nil)
+	want, _, err := open(t, t.TempDir(), Options{}).UploadResolved(t.Context(), "prod", reader(sample(t)...), nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
