@@ -70,7 +70,7 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 func stepOf(e *decisionlog.Entry) (step *cluster.Step, err error) {
 	step = &cluster.Step{Decision: e.Record, Profile: e.Profile}
 	if e.Result.Outcome == engine.Scheduled {
-		step.Bind, step.Apply = &cluster.Bind{Pod: e.Bound.Pod(e.Pod), Node: e.Record.Node}, e.Bound.Objects
+		step.Bind, step.Apply = &cluster.Bind{Pod: e.Bound.Pod(e.ToWrite()), Node: e.Record.Node}, e.Bound.Objects
 		return step, nil
 	}
 	step.Apply, err = e.StatusChanges()

@@ -37,6 +37,8 @@ type ConflictError struct {
 	Node string
 	// Revision is the newest one when the request was judged.
 	Revision int64
+	// StoredUID and AskedUID are the UIDs of two pods of one name, where that is the conflict.
+	StoredUID, AskedUID string
 }
 
 func (e *ConflictError) Error() string { return e.Detail }

@@ -55,7 +55,7 @@ func (p *Prepared) findPod() error {
 		if err != nil {
 			return err
 		}
-		p.Pod, p.PodJSON, p.InSnapshot = pod, js, true
+		p.Pod, p.Stored, p.PodJSON, p.InSnapshot = pod, pod, js, true
 		return nil
 	}
 	p.Pod = p.Question.Pod
@@ -93,6 +93,8 @@ func (p *Prepared) excludePods() error {
 	switch {
 	case p.DryRun:
 	case isBound && p.succeeds(held):
+	case isBound && isOther(held, p.Pod):
+		return p.otherPod(held, p.Pod)
 	case isBound:
 		return boundAlready(p.View, "pod", held.NodeName, "pod %s/%s is bound to node %s in %s", p.Pod.Namespace, p.Pod.Name, held.NodeName, p.View.ID())
 	case p.Pod.Spec.NodeName != "":
@@ -147,6 +149,5 @@ func (p *Prepared) succeeds(held *state.Pod) bool {
 	if p.Verb != VerbFilter && p.Verb != VerbPrioritize && p.Verb != VerbPreempt {
 		return false
 	}
-	uid := string(p.Pod.UID)
-	return uid != held.UID && uid != string(kubeobj.DerivedUID(podKey(p.Pod.Namespace, p.Pod.Name)))
+	return isOther(held, p.Pod)
 }

@@ -29,9 +29,11 @@ type Scheduler struct {
 // Prepared is a question made ready for the engine, on one view.
 type Prepared struct {
 	Question
-	View    *cluster.View
-	State   *state.State // the view's, or one made from it for this question
-	Pod     *corev1.Pod  // with its priority, without a node
+	View  *cluster.View
+	State *state.State // the view's, or one made from it for this question
+	Pod   *corev1.Pod  // with its priority, without a node
+	// Stored is the pod of PodRef as the view has it.
+	Stored  *corev1.Pod
 	Profile *engine.Profile
 	// PodJSON is the pod of the question in canonical JSON; InSnapshot is set where the view has it
 	// so.
@@ -68,6 +70,9 @@ func (s *Scheduler) PrepareIn(ctx context.Context, p *Prepared, v *cluster.View,
 		return err
 	}
 	if q.Recorded == nil {
+		if err := p.bindStored(); err != nil {
+			return err
+		}
 		s.admit(p)
 	} else {
 		p.steps = 0 // it was answered once

@@ -16,6 +16,15 @@ import (
 	"berth/internal/podlife"
 )
 
+// ToWrite returns the pod that an attempt which binds writes to: the stored one, of which nothing
+// else changes, or the request's, which the ledger does not have yet.
+func (p *Prepared) ToWrite() *corev1.Pod {
+	if p.Stored != nil {
+		return p.Stored
+	}
+	return p.Pod
+}
+
 // StatusChanges returns what an attempt that binds nothing changes in the ledger, as kube-scheduler
 // writes it to the pod's status: why the pod waits, and the node that it is nominated to or no
 // longer. The victims of a preemption stay: their owner evicts them. A pod that the ledger
@@ -34,27 +43,19 @@ func (o *Outcome) StatusChanges() ([]kubeobj.Object, error) {
 		}
 		return nil
 	}
-	p := *WithKind(o.Pod)
-	held, err := o.View.Pod(p.Namespace, p.Name)
-	if err != nil || held.UID != p.UID {
-		held = nil
-	} else { // a caller may send the pod as it was before the last attempt
-		p.Status.Conditions = held.Status.Conditions
-	}
+	p := *WithKind(o.ToWrite())
 	r := o.Result
 	switch {
-	case r.Outcome == engine.Gated && held != nil: // gated pods are not tried
+	case r.Outcome == engine.Gated && o.Stored != nil: // gated pods are not tried
 		return nil, nil
 	case r.Outcome == engine.Gated:
 		p.Status.Conditions = podlife.CreatedConditions(&p, o.Now)
-		err = put(&p)
+		err := put(&p)
 		return out, err
 	case r.Outcome == engine.Preempting:
 		p.Status.NominatedNodeName = r.NominatedNode()
 	case preemption.ClearsNomination(r):
 		p.Status.NominatedNodeName = ""
-	case held != nil:
-		p.Status.NominatedNodeName = held.Status.NominatedNodeName
 	}
 	p.Status.Conditions = unscheduled(p.Status.Conditions, explain.Message(r), o.Now)
 	if err := put(&p); err != nil {

@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/kubeobj"
+	"berth/internal/ledger"
 	"berth/internal/store"
 )
 
@@ -202,6 +203,7 @@ func errorOf(err error) *Error {
 	var input *decision.Error
 	var invalid *cluster.InvalidError
 	var conflict *cluster.ConflictError
+	var stored *decision.StoredError
 	var work *engine.WorkError
 	var busy *store.BusyError
 	switch {
@@ -209,15 +211,23 @@ func errorOf(err error) *Error {
 		return busyJobs(busy)
 	case errors.As(err, &work):
 		return tooLarge("max-decision-steps", work.Error())
+	case errors.As(err, &stored):
+		return otherPod(stored)
 	case errors.As(err, &conflict):
-		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: conflict.Detail, Conflict: &Conflict{conflict.Node, conflict.Revision}}
+		kind := "conflict"
+		if conflict.StoredUID != "" {
+			kind = "other-pod"
+		}
+		return &Error{Status: http.StatusConflict, Kind: kind, Detail: conflict.Detail, Conflict: &Conflict{
+			Node: conflict.Node, Revision: conflict.Revision, StoredUID: conflict.StoredUID, RequestUID: conflict.AskedUID,
+		}}
 	case errors.As(err, &input):
 		e := badField(statuses[input.Kind], input.Field, input.Detail)
 		if input.Kind == decision.NotFound {
 			e.Kind = "not-found"
 		}
 		if input.Revision > 0 {
-			e.Conflict = &Conflict{input.Node, input.Revision}
+			e.Conflict = &Conflict{Node: input.Node, Revision: input.Revision}
 		}
 		return e
 	case errors.As(err, &invalid) && invalid.Absent:
@@ -228,6 +238,28 @@ func errorOf(err error) *Error {
 		return badField(http.StatusUnprocessableEntity, invalid.Field, invalid.Detail)
 	}
 	return nil
+}
+
+// otherPod words that the snapshot holds another pod under a name, or one that differs.
+func otherPod(err *decision.StoredError) *Error {
+	e := &Error{Status: http.StatusConflict, Kind: "other-pod", Detail: err.Detail, Conflict: &Conflict{
+		Revision: err.Revision, StoredUID: err.StoredUID, RequestUID: err.AskedUID,
+	}}
+	if len(err.Fields) == 0 {
+		return e
+	}
+	e.Kind = "pod-differs"
+	for _, f := range err.Fields {
+		e.Fields = append(e.Fields, FieldError{"pod." + f.Path, string(field.ErrorTypeInvalid), f.Message})
+	}
+	if len(err.Refused) == 0 {
+		e.Conflict.Changes = &ConflictChanges{[]ledger.Patch{{Kind: "Pod", Namespace: err.Namespace, Name: err.Name, Type: "merge", Patch: err.Patch}}}
+	}
+	for _, f := range fieldErrors(err.Refused) {
+		f.Field = "pod." + f.Field
+		e.Conflict.Refused = append(e.Conflict.Refused, f)
+	}
+	return e
 }
 
 func fromStore(err error) *Error {

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/handlers/wire"
+	"berth/internal/ledger"
 	"berth/internal/steps"
 )
 
@@ -43,7 +44,21 @@ type Conflict struct {
 	Node string `json:"node,omitempty" example:"n1"`
 	// Revision is the newest of the cluster when the request was judged.
 	Revision int64 `json:"revision" example:"1042"`
+	// StoredUID is that of the pod that the snapshot holds under the name, RequestUID that of the
+	// request's pod; absent where no other pod is in the way.
+	StoredUID  string `json:"storedUID,omitempty"`
+	RequestUID string `json:"requestUID,omitempty"`
+	// Changes is the body of POST /v1/snapshots/{id}/changes that makes the stored pod equal to the
+	// request's; absent where that would be refused.
+	Changes *ConflictChanges `json:"changes,omitempty"`
+	// Refused is why an API server would refuse an update that makes the stored pod equal.
+	Refused []FieldError `json:"refused,omitempty"`
 } // @name Conflict
+
+// ConflictChanges are changes that end a conflict.
+type ConflictChanges struct {
+	Patch []ledger.Patch `json:"patch"`
+} // @name ConflictChanges
 
 // FieldError is what is wrong with one field.
 type FieldError struct {
@@ -66,6 +81,8 @@ var titles = map[string]string{
 	"unauthenticated": "An identity is needed",
 	"method":          "The method is not allowed here",
 	"conflict":        "The request conflicts with what is there",
+	"other-pod":       "The snapshot holds another pod of that name",
+	"pod-differs":     "The snapshot holds the pod, and it differs from the request's",
 	"in-use":          "It is in use",
 	"media-type":      "The body's form is not supported",
 	"limit":           "A limit was exceeded",

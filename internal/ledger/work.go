@@ -209,7 +209,9 @@ func (w *work) updatePod(s *step, pod, old *corev1.Pod) error {
 	who := fmt.Sprintf("%s: pod %s/%s", s.field, pod.Namespace, pod.Name)
 	switch {
 	case pod.UID != old.UID:
-		return w.conflict(old, fmt.Sprintf("%s has UID %s in %s, not %s: it is another pod of that name", who, old.UID, w.v.ID(), pod.UID))
+		err := w.conflict(old, fmt.Sprintf("%s has UID %s in %s, not %s: it is another pod of that name", who, old.UID, w.v.ID(), pod.UID))
+		err.StoredUID, err.AskedUID = string(old.UID), string(pod.UID)
+		return err
 	case old.Spec.NodeName != "" && pod.Spec.NodeName != "" && pod.Spec.NodeName != old.Spec.NodeName:
 		return w.conflict(old, fmt.Sprintf("%s is bound to node %s in %s, and a pod is bound once in its life", who, old.Spec.NodeName, w.v.ID()))
 	}
@@ -341,6 +343,6 @@ func (w *work) refuseUpdate(s *step, errs field.ErrorList) error {
 	return &kubeobj.InvalidError{Key: s.key, Path: s.field, Errors: errs, Remedy: "Where the object is to be made anew, send it under replace"}
 }
 
-func (w *work) conflict(old *corev1.Pod, detail string) error {
+func (w *work) conflict(old *corev1.Pod, detail string) *cluster.ConflictError {
 	return &cluster.ConflictError{Detail: detail, Node: old.Spec.NodeName, Revision: w.v.Revision}
 }

@@ -1,11 +1,8 @@
 package overview
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"berth/internal/cluster"
@@ -130,100 +127,13 @@ func (o *ObjectDiff) compareWithin(ctx context.Context, before, after []byte) er
 }
 
 func (o *ObjectDiff) compare(before, after []byte) error {
-	var a, b any
-	for _, side := range []struct {
-		js   []byte
-		into *any
-	}{{before, &a}, {after, &b}} {
-		dec := json.NewDecoder(bytes.NewReader(side.js))
-		dec.UseNumber()
-		if err := dec.Decode(side.into); err != nil {
-			return err
+	return kubeobj.Differences(before, after, func(path string, from, to any) {
+		if ofLife(path) {
+			o.OtherFields++
+		} else {
+			o.Fields = append(o.Fields, FieldDiff{path, from, to})
 		}
-	}
-	o.fields("", a, b)
-	return nil
-}
-
-// fields walks two values of one place side by side.
-func (o *ObjectDiff) fields(path string, a, b any) {
-	ao, aIs := a.(map[string]any)
-	bo, bIs := b.(map[string]any)
-	if aIs && bIs {
-		for _, key := range keys(ao, bo) {
-			o.fields(join(path, key), ao[key], bo[key])
-		}
-		return
-	}
-	if al, bl, ok := named(a, b); ok {
-		for _, name := range keys(al, bl) {
-			o.fields(path+"["+name+"]", al[name], bl[name])
-		}
-		return
-	}
-	switch {
-	case reflect.DeepEqual(a, b):
-	case ofLife(path):
-		o.OtherFields++
-	default:
-		o.Fields = append(o.Fields, FieldDiff{path, a, b})
-	}
-}
-
-func join(path, key string) string {
-	switch {
-	case strings.ContainsAny(key, "./"):
-		return path + "[" + key + "]"
-	case path == "":
-		return key
-	}
-	return path + "." + key
-}
-
-// keys returns the keys of two maps, each once, sorted.
-func keys(a, b map[string]any) []string {
-	all := make(map[string]struct{}, len(a)+len(b))
-	for k := range a {
-		all[k] = struct{}{}
-	}
-	for k := range b {
-		all[k] = struct{}{}
-	}
-	return sorted(all)
-}
-
-// lists are told apart by the fields that name their elements, as in server-side
-// apply.
-var listKeys = []string{"name", "type", "key", "topologyKey"}
-
-// named returns the elements of two lists by their names, where every element has a
-// name of its own.
-func named(a, b any) (x, y map[string]any, ok bool) {
-	al, aIs := a.([]any)
-	bl, bIs := b.([]any)
-	if !aIs || !bIs {
-		return nil, nil, false
-	}
-	for _, key := range listKeys {
-		x, y = byName(al, key), byName(bl, key)
-		if x != nil && y != nil {
-			return x, y, true
-		}
-	}
-	return nil, nil, false
-}
-
-func byName(list []any, key string) map[string]any {
-	out := make(map[string]any, len(list))
-	for _, e := range list {
-		o, _ := e.(map[string]any)
-		name, is := o[key].(string)
-		if _, twice := out[name]; !is || twice {
-			return nil
-		}
-		out[name] = e
-	}
-	return out
+	})
 }
 
 // ofLife reports whether a field is read by the rules of a pod's life alone. Taints

@@ -53,9 +53,20 @@ func UpdateStored(in, before *corev1.Pod, a Admission) Verdict {
 	return Verdict{Pod: p}
 }
 
-// KeepAdmitted adds to a manifest that is applied once more what admission
-// added to the stored pod: the default tolerations of lost nodes.
+// KeepAdmitted adds to a manifest that comes once more what admission set in the stored pod, where
+// the manifest has none of it: priority, overhead and the default tolerations of lost nodes, and
+// the ephemeral containers, which a subresource adds.
 func KeepAdmitted(p, stored *corev1.Pod) {
+	if p.Spec.PriorityClassName == "" && p.Spec.Priority == nil {
+		p.Spec.PriorityClassName = stored.Spec.PriorityClassName
+	}
+	keepPriority(p, stored)
+	if p.Spec.Overhead == nil {
+		p.Spec.Overhead = stored.Spec.Overhead
+	}
+	if p.Spec.EphemeralContainers == nil {
+		p.Spec.EphemeralContainers = stored.Spec.EphemeralContainers
+	}
 	for _, t := range stored.Spec.Tolerations {
 		lost := t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeUnreachable
 		if lost && t.Effect == corev1.TaintEffectNoExecute && !hasNoExecute(p.Spec.Tolerations, t.Key) {
