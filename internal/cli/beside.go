@@ -63,7 +63,7 @@ func (in *input) makePods(counted bool) error {
 // the class that the pod names.
 func (a *app) besides(in *input, file string) {
 	for _, o := range in.others {
-		if _, known := kubeobj.Namespaced(o.kind); !known {
+		if _, known := kubeobj.Namespaced(o.kind); !known || kubeobj.ReadLater(o.kind) {
 			continue
 		}
 		object, err := kubeobj.Decode(o.raw, kubeobj.Limits{})

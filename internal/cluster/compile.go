@@ -51,6 +51,9 @@ func advance(ctx context.Context, st *state.State, from, to *inventory) (*state.
 }
 
 func putEntry(e *state.Edit, o *entry) error {
+	if kubeobj.ReadLater(o.key.Kind) {
+		return nil // no state has it
+	}
 	obj, err := kubeobj.FromCanonical(o.key.Kind, o.json())
 	if err != nil {
 		return fmt.Errorf("%s %s/%s: %w", o.key.Kind, o.key.Namespace, o.key.Name, err)

@@ -16,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
@@ -62,6 +64,13 @@ var species = []struct {
 	{"ResourceClaimTemplate", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceClaimTemplate](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":1}}]}}}}`},
 	{"ResourceSlice", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.ResourceSlice](), `{"metadata":{"name":"x"},"spec":{"driver":"d","nodeName":"n","pool":{"name":"p","resourceSliceCount":1,"generation":1},"devices":[{"name":"d"}]}}`},
 	{"DeviceClass", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.DeviceClass](), `{"metadata":{"name":"x"}}`},
+	{"Deployment", "apps/v1", reflect.TypeFor[appsv1.Deployment](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}}}}`},
+	{"DaemonSet", "apps/v1", reflect.TypeFor[appsv1.DaemonSet](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}}}}`},
+	{"Job", "batch/v1", reflect.TypeFor[batchv1.Job](), `{"metadata":{"name":"x","namespace":"d"}}`},
+	{"CronJob", "batch/v1", reflect.TypeFor[batchv1.CronJob](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"schedule":"@daily"}}`},
+	{"RuntimeClass", "node.k8s.io/v1", reflect.TypeFor[nodev1.RuntimeClass](), `{"metadata":{"name":"x"},"handler":"h"}`},
+	{"LimitRange", "v1", reflect.TypeFor[corev1.LimitRange](), `{"metadata":{"name":"x","namespace":"d"}}`},
+	{"ResourceQuota", "v1", reflect.TypeFor[corev1.ResourceQuota](), `{"metadata":{"name":"x","namespace":"d"}}`},
 	{"Workload", "scheduling.k8s.io/v1alpha2", reflect.TypeFor[schedulingv1alpha2.Workload](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"podGroupTemplates":[{"name":"g","schedulingPolicy":{"gang":{"minCount":2}}}]}}`},
 	{"PodGroup", "scheduling.k8s.io/v1alpha2", reflect.TypeFor[schedulingv1alpha2.PodGroup](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}}`},
 	{"DeviceTaintRule", "resource.k8s.io/v1beta2", reflect.TypeFor[resourcev1beta2.DeviceTaintRule](), `{"metadata":{"name":"x"},"spec":{"deviceSelector":{"driver":"d"},"taint":{"key":"k","effect":"NoSchedule"}}}`},

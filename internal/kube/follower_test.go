@@ -317,8 +317,11 @@ func TestKindsOfLaterReleases(t *testing.T) {
 		TypeMeta: metav1.TypeMeta{Kind: "PodGroup", APIVersion: "scheduling.k8s.io/v1alpha2"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "g", UID: "u"},
 		Spec: schedulingv1alpha2.PodGroupSpec{SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: 2}}},
 	})
+	w.s.Put(t, "limitranges", &corev1.LimitRange{
+		TypeMeta: metav1.TypeMeta{Kind: "LimitRange", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "l", UID: "u"},
+	})
 	w.s.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		code, ok := map[string]int{"workloads": http.StatusForbidden, "devicetaintrules": http.StatusNotFound}[path.Base(r.URL.Path)]
+		code, ok := map[string]int{"workloads": http.StatusForbidden, "jobs": http.StatusForbidden, "devicetaintrules": http.StatusNotFound}[path.Base(r.URL.Path)]
 		if ok {
 			http.Error(rw, http.StatusText(code), code)
 		}
@@ -326,5 +329,6 @@ func TestKindsOfLaterReleases(t *testing.T) {
 	})
 	f, _ := w.follow("me", kube.Options{})
 	w.until("the group", func() bool { return w.has("PodGroup", "shop", "g") })
+	w.until("the limits", func() bool { return w.has("LimitRange", "shop", "l") })
 	w.until("readiness", func() bool { return f.Ready(t.Context()) == nil })
 }

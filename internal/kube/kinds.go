@@ -5,7 +5,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
@@ -52,6 +54,13 @@ var kinds = []Kind{
 	{"ResourceClaimTemplate", resourcev1.SchemeGroupVersion, "resourceclaimtemplates", true, &resourcev1.ResourceClaimTemplate{}},
 	{"ResourceSlice", resourcev1.SchemeGroupVersion, "resourceslices", true, &resourcev1.ResourceSlice{}},
 	{"DeviceClass", resourcev1.SchemeGroupVersion, "deviceclasses", true, &resourcev1.DeviceClass{}},
+	{"Deployment", appsv1.SchemeGroupVersion, "deployments", true, &appsv1.Deployment{}},
+	{"DaemonSet", appsv1.SchemeGroupVersion, "daemonsets", true, &appsv1.DaemonSet{}},
+	{"Job", batchv1.SchemeGroupVersion, "jobs", true, &batchv1.Job{}},
+	{"CronJob", batchv1.SchemeGroupVersion, "cronjobs", true, &batchv1.CronJob{}},
+	{"RuntimeClass", nodev1.SchemeGroupVersion, "runtimeclasses", true, &nodev1.RuntimeClass{}},
+	{"LimitRange", corev1.SchemeGroupVersion, "limitranges", true, &corev1.LimitRange{}},
+	{"ResourceQuota", corev1.SchemeGroupVersion, "resourcequotas", true, &corev1.ResourceQuota{}},
 	{"Workload", schedulingv1alpha2.SchemeGroupVersion, "workloads", true, &schedulingv1alpha2.Workload{}},
 	{"PodGroup", schedulingv1alpha2.SchemeGroupVersion, "podgroups", true, &schedulingv1alpha2.PodGroup{}},
 	{"DeviceTaintRule", resourcev1beta2.SchemeGroupVersion, "devicetaintrules", true, &resourcev1beta2.DeviceTaintRule{}},
@@ -73,7 +82,7 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		authenticationv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, policyv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme,
+		authenticationv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, nodev1.AddToScheme, policyv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme,
 		schedulingv1alpha2.AddToScheme, resourcev1beta2.AddToScheme,
 		metav1.AddMetaToScheme,
 	} {

@@ -89,7 +89,7 @@ func (t *session) start(ctx context.Context) error {
 			t.core.Store(r)
 		}
 		if k.Optional {
-			served, err := serves(ctx, r, k)
+			served, err := t.serves(ctx, r, k)
 			if err != nil {
 				return err
 			}
@@ -116,7 +116,7 @@ func (t *session) start(ctx context.Context) error {
 
 // serves reports whether a cluster serves an optional kind. A kind that no decision reads counts as
 // not served where berth may not list it: older roles lack the right.
-func serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool, error) {
+func (t *session) serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	request := r.Get().AbsPath("/apis/" + k.Group.String())
@@ -125,7 +125,12 @@ func serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool, error) {
 		request = r.Get().Resource(k.Resource).Param("limit", "1")
 	}
 	err := request.Do(ctx).Error()
-	if apierrors.IsNotFound(err) || later && apierrors.IsForbidden(err) {
+	if later && apierrors.IsForbidden(err) {
+		t.f.o.Log.Info("a kind that no decision reads may not be listed: revisions will not have it",
+			slog.String("kind", k.Kind), slog.String("resource", k.Resource), slog.Any("error", err))
+		return false, nil
+	}
+	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
 	if err != nil {

@@ -52,12 +52,11 @@ func defaultNamespace(n *corev1.Namespace) {
 }
 
 // defaultController takes the selector from the template's labels, as
-// SetDefaults_ReplicationController does, and then drops the template.
+// SetDefaults_ReplicationController does.
 func defaultController(c *corev1.ReplicationController) {
 	if t := c.Spec.Template; t != nil && len(c.Spec.Selector) == 0 {
 		c.Spec.Selector = maps.Clone(t.Labels)
 	}
-	c.Spec.Template = nil
 }
 
 func defaultPV(v *corev1.PersistentVolume) {

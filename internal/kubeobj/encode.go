@@ -13,7 +13,7 @@ import (
 // The patterns cannot occur inside a string, where quotes are escaped.
 var emptyTimes = [][]byte{
 	[]byte(`,"lastHeartbeatTime":null`), []byte(`,"lastTransitionTime":null`), []byte(`,"lastProbeTime":null`),
-	[]byte(`,"startedAt":null`), []byte(`,"finishedAt":null`),
+	[]byte(`,"startedAt":null`), []byte(`,"finishedAt":null`), []byte(`,"lastUpdateTime":null`),
 }
 
 // dropEmptyTimes removes them in place.

@@ -5,7 +5,7 @@ package kubeobj
 
 var deviceSelectors = keep{"cel": {"expression": all}}
 
-var deviceTolerations = keep{"key": all, "operator": all, "value": all, "effect": all, "tolerationSeconds": all}
+var deviceTolerations = tolerations
 
 // deviceRequest holds what a request and one of its alternatives share.
 func deviceRequest(more ...string) keep {

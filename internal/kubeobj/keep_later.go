@@ -25,7 +25,7 @@ var keepWorkload = object(keep{
 var keepPodGroup = object(
 	podGroup("podGroupTemplateRef", keep{"workload": {"workloadName": all, "podGroupTemplateName": all}}),
 	keep{
-		"conditions":            {"type": all, "status": all, "reason": all, "lastTransitionTime": all},
+		"conditions":            statusConditions,
 		"resourceClaimStatuses": {"name": all, "resourceClaimName": all},
 	})
 

@@ -37,7 +37,8 @@ var container = keep{
 		"action": all, "exitCodes": {"operator": all, "values": all},
 	},
 	"startupProbe": probe(), "livenessProbe": probe(), "readinessProbe": probe(),
-	"lifecycle": {"preStop": hook(), "stopSignal": all},
+	"lifecycle":       {"preStop": hook(), "postStart": hook(), "stopSignal": all},
+	"imagePullPolicy": all,
 }
 
 var podAffinityTerm = keep{
@@ -66,7 +67,7 @@ var affinity = keep{
 // ImageLocality and drains read of a volume.
 var podVolume = keep{
 	"name":                  all,
-	"emptyDir":              presence,
+	"emptyDir":              {"medium": all, "sizeLimit": all},
 	"persistentVolumeClaim": {"claimName": all, "readOnly": all},
 	"ephemeral":             {"volumeClaimTemplate": {"metadata": {"labels": all}, "spec": claimSpec}},
 	"gcePersistentDisk":     {"pdName": all, "readOnly": all},
@@ -81,12 +82,14 @@ var podVolume = keep{
 	"image":                 {"reference": all},
 }
 
+var tolerations = keep{"key": all, "operator": all, "value": all, "effect": all, "tolerationSeconds": all}
+
 var podSpec = keep{
 	"containers": container, "initContainers": container,
 	"ephemeralContainers": {"name": all, "image": all},
 	"volumes":             podVolume,
 	"nodeName":            all, "nodeSelector": all, "affinity": affinity,
-	"tolerations": {"key": all, "operator": all, "value": all, "effect": all, "tolerationSeconds": all},
+	"tolerations": tolerations,
 	"topologySpreadConstraints": {
 		"maxSkew": all, "topologyKey": all, "whenUnsatisfiable": all, "labelSelector": labelSelector,
 		"minDomains": all, "nodeAffinityPolicy": all, "nodeTaintsPolicy": all, "matchLabelKeys": all,
@@ -94,7 +97,7 @@ var podSpec = keep{
 	"schedulerName": all, "schedulingGates": {"name": all}, "readinessGates": {"conditionType": all},
 	"priority": all, "priorityClassName": all, "preemptionPolicy": all,
 	"restartPolicy": all, "terminationGracePeriodSeconds": all, "activeDeadlineSeconds": all,
-	"overhead": all, "resources": requirements,
+	"overhead": all, "runtimeClassName": all, "resources": requirements,
 	"resourceClaims": {"name": all, "resourceClaimName": all, "resourceClaimTemplateName": all},
 	"hostNetwork":    all, "hostPID": all, "hostUsers": all,
 	"schedulingGroup": {"podGroupName": all}, // read by releases after v1.36
@@ -133,4 +136,11 @@ var podStatus = keep{
 	},
 }
 
-var keepPod = object(podSpec, podStatus, "kubernetes.io/config.mirror", "kubernetes.io/config.source", "controller.kubernetes.io/pod-deletion-cost")
+// podAnnotations are those of static pods, of scale-down, and of the pods of indexed jobs.
+var podAnnotations = []string{
+	"kubernetes.io/config.mirror", "kubernetes.io/config.source", "controller.kubernetes.io/pod-deletion-cost",
+	"batch.kubernetes.io/job-completion-index", "batch.kubernetes.io/job-index-failure-count",
+	"batch.kubernetes.io/job-index-ignored-failure-count",
+}
+
+var keepPod = object(podSpec, podStatus, podAnnotations...)

@@ -15,11 +15,12 @@ var keepPVC = object(claimSpec, keep{"phase": all},
 var keepPV = object(
 	keep{
 		"capacity": all, "accessModes": all, "storageClassName": all, "volumeMode": all,
-		"volumeAttributesClassName": all,
-		"claimRef":                  {"namespace": all, "name": all, "uid": all},
-		"nodeAffinity":              {"required": nodeSelector},
-		"csi":                       {"driver": all, "volumeHandle": all},
-		"local":                     presence, "hostPath": presence, "nfs": presence,
+		"volumeAttributesClassName":     all,
+		"persistentVolumeReclaimPolicy": all,
+		"claimRef":                      {"namespace": all, "name": all, "uid": all},
+		"nodeAffinity":                  {"required": nodeSelector},
+		"csi":                           {"driver": all, "volumeHandle": all},
+		"local":                         presence, "hostPath": presence, "nfs": presence,
 		"gcePersistentDisk":    {"pdName": all, "readOnly": all},
 		"awsElasticBlockStore": {"volumeID": all, "readOnly": all},
 		"azureDisk":            {"diskName": all, "diskURI": all, "kind": all},
@@ -35,7 +36,7 @@ var keepPV = object(
 var keepStorageClass = keep{
 	"apiVersion": all, "kind": all,
 	"metadata":    metadata("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"),
-	"provisioner": all, "volumeBindingMode": all,
+	"provisioner": all, "volumeBindingMode": all, "reclaimPolicy": all,
 	"allowedTopologies": {"matchLabelExpressions": {"key": all, "values": all}},
 }
 
@@ -52,4 +53,5 @@ var keepCSICapacity = keep{
 }
 
 var keepAttachment = object(
-	keep{"attacher": all, "nodeName": all, "source": {"persistentVolumeName": all}}, nil)
+	keep{"attacher": all, "nodeName": all, "source": {"persistentVolumeName": all}},
+	keep{"attached": all})

@@ -8,7 +8,7 @@ import (
 
 const hostilePod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"n","generateName":"CANARY-","selfLink":"CANARY","resourceVersion":"CANARY",
 "annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"env\":\"CANARY\"}","note":"CANARY","kubernetes.io/config.mirror":"kept-mirror"},
-"managedFields":[{"manager":"CANARY","fieldsV1":{"f:CANARY":{}}}],"finalizers":["CANARY"]},
+"managedFields":[{"manager":"CANARY","fieldsV1":{"f:CANARY":{}}}],"finalizers":["kept-finalizer"]},
 "spec":{"serviceAccountName":"CANARY","imagePullSecrets":[{"name":"CANARY"}],"hostname":"CANARY","dnsConfig":{"searches":["CANARY"]},"hostAliases":[{"hostnames":["CANARY"]}],"unknown":{"CANARY":"CANARY"},
 "securityContext":{"seLinuxOptions":{"user":"CANARY"}},
 "volumes":[{"name":"s","secret":{"secretName":"CANARY"}},{"name":"c","configMap":{"name":"CANARY"}},{"name":"h","hostPath":{"path":"/CANARY"}},{"name":"pr","projected":{"sources":[{"secret":{"name":"CANARY"}}]}},
@@ -29,7 +29,7 @@ func TestSecretsDoNotSurvive(t *testing.T) {
 			t.Errorf("a canary survives: …%s…", bytes[max(0, i-80):min(len(bytes), i+40)])
 		}
 	}
-	for _, want := range []string{"kept-mirror", "kept-claim", "kept-init", "kept-image", `"exec":{}`} {
+	for _, want := range []string{"kept-mirror", "kept-finalizer", "kept-claim", "kept-init", "kept-image", `"exec":{}`} {
 		if !strings.Contains(string(o.JSON), want) {
 			t.Errorf("%s is lost", want)
 		}

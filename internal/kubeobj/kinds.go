@@ -30,7 +30,7 @@ type kind struct {
 	normalize  func(typed)                 // nil: nothing to default
 	validate   func(typed) field.ErrorList // nil: metadata only
 	// later kinds are read by no decision of this release. Other versions of them are
-	// left out and not refused: they change from release to release.
+	// left out and not refused, as all versions were before they were kept.
 	later bool
 }
 
@@ -61,7 +61,7 @@ var kinds = byName(
 	define("Service", "v1", true, keepService, nil, validateService),
 	define[corev1.ReplicationController]("ReplicationController", "v1", true, keepController, defaultController, nil),
 	define("ReplicaSet", "apps/v1", true, keepReplicaSet, nil, validateReplicaSet),
-	define("StatefulSet", "apps/v1", true, keepReplicaSet, nil, validateStatefulSet),
+	define("StatefulSet", "apps/v1", true, keepStatefulSet, nil, validateStatefulSet),
 	define("PriorityClass", "scheduling.k8s.io/v1", false, keepPriorityClass, DefaultClass, validateClassFields),
 	define("PodDisruptionBudget", "policy/v1", true, keepPDB, nil, validatePDB),
 	define("PersistentVolume", "v1", false, keepPV, defaultPV, validatePV),
@@ -75,6 +75,13 @@ var kinds = byName(
 	define("ResourceClaimTemplate", "resource.k8s.io/v1", true, keepClaimTemplate, defaultClaimTemplate, validateClaimTemplate),
 	define("ResourceSlice", "resource.k8s.io/v1", false, keepResourceSlice, nil, validateSlice),
 	define[resourcev1.DeviceClass]("DeviceClass", "resource.k8s.io/v1", false, keepDeviceClass, nil, nil),
+	later(define("Deployment", "apps/v1", true, keepDeployment, nil, validateDeployment)),
+	later(define("DaemonSet", "apps/v1", true, keepDaemonSet, nil, validateDaemonSet)),
+	later(define("Job", "batch/v1", true, keepJob, nil, validateJob)),
+	later(define("CronJob", "batch/v1", true, keepCronJob, nil, validateCronJob)),
+	later(define("RuntimeClass", "node.k8s.io/v1", false, keepRuntimeClass, nil, validateRuntimeClass)),
+	later(define[corev1.LimitRange]("LimitRange", "v1", true, keepLimitRange, nil, nil)),
+	later(define[corev1.ResourceQuota]("ResourceQuota", "v1", true, keepResourceQuota, nil, nil)),
 	later(define[schedulingv1alpha2.Workload]("Workload", "scheduling.k8s.io/v1alpha2", true, keepWorkload, nil, nil)),
 	later(define[schedulingv1alpha2.PodGroup]("PodGroup", "scheduling.k8s.io/v1alpha2", true, keepPodGroup, nil, nil)),
 	later(define[resourcev1beta2.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1beta2", false, keepDeviceTaintRule, nil, nil)),

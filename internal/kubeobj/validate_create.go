@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -19,8 +21,8 @@ import (
 
 // ValidateKindCreate returns what an API server refuses in an object of a kind other than Pod and
 // PriorityClass that is to be created, beyond what every object is held to when it is read
-// (upstream pkg/apis/{apps,core,policy,resource,storage}/validation, Validate…). Fields that are
-// not kept are not judged, such as a ReplicaSet's template, and CEL expressions are not compiled.
+// (upstream pkg/apis/{apps,batch,core,node,policy,resource,storage}/validation, Validate…). Fields
+// that are not kept are not judged, nor templates of pods, and CEL expressions are not compiled.
 //
 // Most sources of a PersistentVolume are not kept: their number is read from sent, the manifest,
 // which is valid JSON, unless it is nil.
@@ -37,6 +39,22 @@ func ValidateKindCreate(o Object, sent []byte) field.ErrorList {
 		return append(checkReplicas(x.Spec.Replicas), checkNotEmpty(x.Spec.Selector, "deployment")...)
 	case *appsv1.StatefulSet:
 		return append(checkReplicas(x.Spec.Replicas), checkNotEmpty(x.Spec.Selector, "statefulset")...)
+	case *appsv1.Deployment:
+		return append(checkReplicas(x.Spec.Replicas), checkNotEmpty(x.Spec.Selector, "deployment")...)
+	case *appsv1.DaemonSet:
+		return checkNotEmpty(x.Spec.Selector, "daemonset")
+	case *batchv1.Job:
+		return createdJob(&x.Spec, spec)
+	case *batchv1.CronJob:
+		errs := createdJob(&x.Spec.JobTemplate.Spec, spec.Child("jobTemplate", "spec"))
+		if x.Spec.Schedule == "" {
+			errs = append(errs, field.Required(spec.Child("schedule"), ""))
+		}
+		return errs
+	case *nodev1.RuntimeClass:
+		return checkName(x.Handler, validation.IsDNS1123Label, field.NewPath("handler"))
+	case *corev1.ResourceQuota:
+		return createdQuota(x)
 	case *policyv1.PodDisruptionBudget:
 		return createdPDB(&x.Spec, spec)
 	case *corev1.PersistentVolume:

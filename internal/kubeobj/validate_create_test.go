@@ -22,6 +22,12 @@ func TestCreated(t *testing.T) {
 		room    = `{"kind":"CSIStorageCapacity","apiVersion":"storage.k8s.io/v1","metadata":{"name":"a"},"storageClassName":"s","capacity":"1Gi"}`
 		set     = `{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
 		ordered = `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
+		deploy  = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
+		daemons = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"selector":{"matchLabels":{"app":"a"}}}}`
+		job     = `{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"parallelism":1,"completions":2}}`
+		cron    = `{"kind":"CronJob","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"schedule":"@daily","jobTemplate":{"spec":{"backoffLimit":3}}}}`
+		runtime = `{"kind":"RuntimeClass","apiVersion":"node.k8s.io/v1","metadata":{"name":"a"},"handler":"kata"}`
+		quota   = `{"kind":"ResourceQuota","apiVersion":"v1","metadata":{"name":"a"},"spec":{"hard":{"pods":"4","count/jobs.batch":"1"}}}`
 		rc      = `{"kind":"ReplicationController","apiVersion":"v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"app":"a"}}}`
 		devices = `{"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":"a"},"spec":{"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":2}},` +
 			`{"name":"net","firstAvailable":[{"name":"x","deviceClassName":"c"},{"name":"y","deviceClassName":"d"}]}],"constraints":[{"requests":["gpu","net/x"],"matchAttribute":"a/b"}]}}}`
@@ -63,6 +69,15 @@ func TestCreated(t *testing.T) {
 		{set, `:1`, `:-1`, "spec.replicas: Invalid"},
 		{set, `"app":"a"`, ``, "spec.selector: Invalid"},
 		{ordered, `"app":"a"`, ``, "spec.selector: Invalid"},
+		{deploy, `:1`, `:-1`, "spec.replicas: Invalid"},
+		{deploy, `"app":"a"`, ``, "spec.selector: Invalid"},
+		{daemons, `"app":"a"`, ``, "spec.selector: Invalid"},
+		{job, `:1`, `:-1`, "spec.parallelism: Invalid"},
+		{job, `:2`, `:-2`, "spec.completions: Invalid"},
+		{cron, `@daily`, ``, "spec.schedule: Required"},
+		{cron, `:3`, `:-3`, "spec.jobTemplate.spec.backoffLimit: Invalid"},
+		{runtime, `kata`, ``, "handler: Invalid"},
+		{quota, `"1"`, `"-1"`, "spec.hard[count/jobs.batch]: Invalid"},
 		{rc, `:1`, `:-1`, "spec.replicas: Invalid"},
 		{rc, `"app":"a"`, ``, "spec.selector: Required"},
 		{devices, `ExactCount`, `All`, "spec.devices.requests[0].exactly.count: Invalid"},

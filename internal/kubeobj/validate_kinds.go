@@ -1,36 +1,18 @@
 package kubeobj
 
 import (
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func validateService(s *corev1.Service) field.ErrorList {
 	return metavalidation.ValidateLabels(s.Spec.Selector, field.NewPath("spec", "selector"))
-}
-
-func validateReplicaSet(s *appsv1.ReplicaSet) field.ErrorList {
-	return requireSelector(s.Spec.Selector)
-}
-
-func validateStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
-	return requireSelector(s.Spec.Selector)
-}
-
-func requireSelector(s *metav1.LabelSelector) field.ErrorList {
-	path := field.NewPath("spec", "selector")
-	if s == nil {
-		return field.ErrorList{field.Required(path, "")}
-	}
-	return checkSelector(s, path)
 }
 
 func validatePDB(b *policyv1.PodDisruptionBudget) (errs field.ErrorList) {

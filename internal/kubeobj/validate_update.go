@@ -29,7 +29,11 @@ var updatable = strings.Join([]string{
 func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
 	o := optionsOf(old)
-	errs := apivalidation.ValidateObjectMetaUpdate(&p.ObjectMeta, &old.ObjectMeta, meta)
+	now := p.ObjectMeta
+	if part && len(old.Finalizers) == 0 { // releases before v0.4.0 kept none
+		now.Finalizers = nil
+	}
+	errs := apivalidation.ValidateObjectMetaUpdate(&now, &old.ObjectMeta, meta)
 	if !part {
 		errs = append(errs, validateMetaAndSpec(p, o)...)
 	}
@@ -63,15 +67,18 @@ func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	}
 	errs = append(errs, checkTolerationsOnlyAdded(p.Spec.Tolerations, old.Spec.Tolerations, o, spec.Child("tolerations"))...)
 	errs = append(errs, checkGatesOnlyRemoved(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
-	return append(errs, checkRest(p, old, spec)...)
+	return append(errs, checkRest(p, old, part, spec)...)
 }
 
 // checkRest refuses every other change of the spec.
-func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
+func checkRest(p, old *corev1.Pod, part bool, path *field.Path) (errs field.ErrorList) {
 	if apiequality.Semantic.DeepEqual(p.Spec, old.Spec) {
 		return nil
 	}
 	s := p.Spec.DeepCopy()
+	if part {
+		dropUnlessKept(s, &old.Spec)
+	}
 	for i := range s.Containers {
 		s.Containers[i].Image = old.Spec.Containers[i].Image
 	}
@@ -87,6 +94,30 @@ func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 		errs = append(errs, field.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", updatable, specDiff(&old.Spec, s))))
 	}
 	return errs
+}
+
+// dropUnlessKept takes out of a spec what releases before v0.4.0 did not keep, where the other spec
+// has none: it may have been stored by one of them, and then says nothing of these fields.
+func dropUnlessKept(s, old *corev1.PodSpec) {
+	if old.RuntimeClassName == nil {
+		s.RuntimeClassName = nil
+	}
+	for _, group := range [][2][]corev1.Container{{s.Containers, old.Containers}, {s.InitContainers, old.InitContainers}} {
+		for i := range group[0] {
+			c, was := &group[0][i], &group[1][i]
+			if was.ImagePullPolicy == "" {
+				c.ImagePullPolicy = ""
+			}
+			if c.Lifecycle != nil && was.Lifecycle != nil && was.Lifecycle.PostStart == nil {
+				c.Lifecycle.PostStart = nil
+			}
+		}
+	}
+	for i := range min(len(s.Volumes), len(old.Volumes)) {
+		if was := old.Volumes[i].EmptyDir; s.Volumes[i].EmptyDir != nil && was != nil && *was == (corev1.EmptyDirVolumeSource{}) {
+			s.Volumes[i].EmptyDir = was
+		}
+	}
 }
 
 // largestDiff is the largest size of both specs, in bytes, for which the message shows how they

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -16,7 +18,7 @@ import (
 // PriorityClass that is to replace another of its kind and name: changes of immutable fields, as
 // far as they are kept, and what ValidateKindCreate refuses, unless the other has such a fault too:
 // a snapshot is taken as it is. Neither is written (upstream
-// pkg/apis/{apps,core,resource,storage}/validation, Validate…Update).
+// pkg/apis/{apps,batch,core,node,resource,storage}/validation, Validate…Update).
 func ValidateKindUpdate(now, old Object) field.ErrorList {
 	errs := validateImmutable(now, old)
 	if faults := ValidateKindCreate(now, nil); len(faults) > 0 && len(ValidateKindCreate(old, nil)) == 0 {
@@ -31,6 +33,20 @@ func validateImmutable(now, old Object) field.ErrorList {
 		return immutable(o.Spec.Selector, old.Value.(*appsv1.ReplicaSet).Spec.Selector, "spec", "selector")
 	case *appsv1.StatefulSet:
 		return immutable(o.Spec.Selector, old.Value.(*appsv1.StatefulSet).Spec.Selector, "spec", "selector")
+	case *appsv1.Deployment:
+		return immutable(o.Spec.Selector, old.Value.(*appsv1.Deployment).Spec.Selector, "spec", "selector")
+	case *appsv1.DaemonSet:
+		return immutable(o.Spec.Selector, old.Value.(*appsv1.DaemonSet).Spec.Selector, "spec", "selector")
+	case *batchv1.Job:
+		s, was := &o.Spec, &old.Value.(*batchv1.Job).Spec
+		return slices.Concat(immutable(s.Selector, was.Selector, "spec", "selector"),
+			immutable(s.CompletionMode, was.CompletionMode, "spec", "completionMode"),
+			immutable(s.PodFailurePolicy, was.PodFailurePolicy, "spec", "podFailurePolicy"),
+			immutable(s.BackoffLimitPerIndex, was.BackoffLimitPerIndex, "spec", "backoffLimitPerIndex"),
+			immutable(s.ManagedBy, was.ManagedBy, "spec", "managedBy"),
+			immutable(s.SuccessPolicy, was.SuccessPolicy, "spec", "successPolicy"))
+	case *nodev1.RuntimeClass:
+		return immutable(o.Handler, old.Value.(*nodev1.RuntimeClass).Handler, "handler")
 	case *corev1.PersistentVolume:
 		return validatePVUpdate(&o.Spec, &old.Value.(*corev1.PersistentVolume).Spec)
 	case *corev1.PersistentVolumeClaim:

@@ -24,6 +24,10 @@ func TestKindUpdates(t *testing.T) {
 		slice   = `{"kind":"ResourceSlice","apiVersion":"resource.k8s.io/v1","metadata":{"name":"a"},"spec":{"driver":"d","nodeName":"n","pool":{"name":"p","generation":1,"resourceSliceCount":1},"devices":[{"name":"x"}]}}`
 		set     = `{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
 		ordered = `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
+		deploy  = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
+		daemons = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"selector":{"matchLabels":{"app":"a"}}}}`
+		job     = `{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"parallelism":1,"completionMode":"Indexed"}}`
+		runtime = `{"kind":"RuntimeClass","apiVersion":"node.k8s.io/v1","metadata":{"name":"a"},"handler":"kata"}`
 		budget  = `{"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{"name":"a"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"a"}}}}`
 	)
 	for _, c := range []struct{ object, was, is, want string }{
@@ -54,6 +58,12 @@ func TestKindUpdates(t *testing.T) {
 		{free, `"s"`, `"t"`, "storageClassName: "},
 		{free, `"zone":"a"`, `"zone":"b"`, "nodeTopology: "},
 		{attach, `"n"`, `"m"`, "spec: "},
+		{deploy, `"a"}}`, `"b"}}`, "spec.selector: "},
+		{deploy, `:1`, `:2`, ""},
+		{daemons, `"a"}}`, `"b"}}`, "spec.selector: "},
+		{job, `Indexed`, `NonIndexed`, "spec.completionMode: "},
+		{job, `:1`, `:2`, ""},
+		{runtime, `kata`, `runc`, "handler: "},
 		{devices, `"c"`, `"d"`, "spec: "},
 		{like, `"c"`, `"d"`, "spec: "},
 		{slice, `"x"`, `"y"`, ""},

@@ -210,7 +210,10 @@ func (s *telling) present(ctx context.Context) error {
 		}
 	}
 	life := podlife.LifeQuestion{Pod: s.full, Now: s.at}
-	end := podlife.Ending{Pod: s.full, Cause: podlife.CauseDelete, Now: s.at}
+	// What removes finalizers, such as the Job controller, is not imitated: they hold nothing here.
+	free := *s.full
+	free.Finalizers = nil
+	end := podlife.Ending{Pod: &free, Cause: podlife.CauseDelete, Now: s.at}
 	life.Node, life.NodeGiven = s.view.NodeOf(s.full)
 	end.Node, end.NodeGiven = life.Node, life.NodeGiven
 	// What a stored pod cannot say of its life and its end is not known: there are no

@@ -121,11 +121,17 @@ func (e *Edit) Put(obj any) error {
 	case *corev1.Service:
 		e.objects(o.Namespace).services[o.Name] = o
 	case *corev1.ReplicationController:
-		e.objects(o.Namespace).controllers[o.Name] = o
-	case *appsv1.ReplicaSet:
-		e.objects(o.Namespace).replicaSets[o.Name] = o
+		e.objects(o.Namespace).controllers[o.Name] = &corev1.ReplicationController{
+			ObjectMeta: o.ObjectMeta, Spec: corev1.ReplicationControllerSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector},
+		}
+	case *appsv1.ReplicaSet: // without its template, which takes more than all else
+		e.objects(o.Namespace).replicaSets[o.Name] = &appsv1.ReplicaSet{
+			ObjectMeta: o.ObjectMeta, Spec: appsv1.ReplicaSetSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector},
+		}
 	case *appsv1.StatefulSet:
-		e.objects(o.Namespace).statefulSets[o.Name] = o
+		e.objects(o.Namespace).statefulSets[o.Name] = &appsv1.StatefulSet{
+			ObjectMeta: o.ObjectMeta, Spec: appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector},
+		}
 	case *policyv1.PodDisruptionBudget:
 		e.objects(o.Namespace).budgets[o.Name] = o
 		e.s.budgets = &budgetSet{}
