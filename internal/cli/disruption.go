@@ -227,7 +227,7 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Nodes = bare(args)
-			if remove >= 0 {
+			if cmd.Flags().Changed("remove-after") {
 				q.RemoveAfterSeconds = &remove
 			}
 			return (&scenarioCommand[scenario.Loss]{
@@ -239,7 +239,7 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 	f := cmd.Flags()
 	f.StringVarP(&q.Selector, "selector", "l", "", "the nodes with these labels")
 	f.StringVar(&q.Zone, "zone", "", "the nodes of a zone")
-	f.Int64Var(&remove, "remove-after", -1, "seconds until the Node objects are deleted; never if absent")
+	f.Int64Var(&remove, "remove-after", 0, "seconds until the Node objects are deleted; never if absent")
 	q.StartSeconds = startFlag(cmd)
 	return cmd
 }

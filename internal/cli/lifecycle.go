@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -20,10 +19,12 @@ type lifecycle struct {
 	file     string
 	nodeGone bool
 	lost     string // --node-lost-since
-	since    *time.Time
 	// restartPeriod is the kubelet's maxContainerRestartPeriod.
-	restartPeriod string
-	now           string
+	restartPeriod  string
+	events         []string
+	until          string
+	preStop, exits map[string]int64
+	now            string
 }
 
 func (a *app) lifecycleCommand() *cobra.Command {
@@ -35,7 +36,8 @@ func (a *app) lifecycleCommand() *cobra.Command {
 happens next and when. Reads the output of kubectl get pod -o json: one pod, or
 a List, which is shown as a table. Nodes in the same input are used: a pod on
 one that is not Ready is judged accordingly. With --server a pod by name is read
-from the server.
+from the server. With --event it is followed from now on: what a container's
+end, a probe that fails or the loss of the node leads to, and when.
 
 Exit code 0 if every pod is Ready or has succeeded, 2 if not.`,
 		Example: "  kubectl get pod checkout -o json | " + a.name + " lifecycle -\n" +
@@ -48,6 +50,10 @@ Exit code 0 if every pod is Ready or has succeeded, 2 if not.`,
 	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "assume the pod's node has been deleted")
 	cmd.Flags().StringVar(&l.lost, "node-lost-since", "", "last heartbeat of the pod's node: shows when the pod is deleted")
 	cmd.Flags().StringVar(&l.restartPeriod, "max-container-restart-period", "", "the kubelet's setting: its longest back-off, 1s to 300s")
+	cmd.Flags().StringArrayVar(&l.events, "event", nil, "what happens, such as exit=1@30s,container=web, liveness=Failure@1m,container=web,until=5m or node=lost@2m")
+	cmd.Flags().StringVar(&l.until, "until", "", "up to when events are followed, such as 2h; by default an hour beyond the last")
+	cmd.Flags().StringToInt64Var(&l.preStop, "pre-stop", nil, "seconds that a container's preStop hook runs, such as web=5")
+	cmd.Flags().StringToInt64Var(&l.exits, "exit", nil, "seconds that a container takes to exit after the signal, such as web=3")
 	cmd.Flags().StringVar(&l.now, "now", "", "time to judge at, such as 2026-01-31T12:00:00Z")
 	return cmd
 }
@@ -76,6 +82,7 @@ type life struct {
 		Message string `json:"message"`
 	} `json:"conditions"`
 	Containers []lifeContainer `json:"containers"`
+	Timeline   *lifeTimeline   `json:"timeline"`
 }
 
 type lifeContainer struct {
@@ -114,11 +121,8 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.read(); err != nil {
-		return err
-	}
 	if len(names) == 1 && names[0] != stdinName && l.file == "" && a.o.server != "" {
-		return l.fromStory(ctx, a, names[0], now)
+		return l.byName(ctx, a, names[0], now)
 	}
 	in, err := a.wholePods(ctx, names, l.file)
 	if err != nil {
@@ -127,7 +131,11 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	lives := make([]*life, 0, len(in.pods))
 	raws := make([]json.RawMessage, 0, len(in.pods))
 	for _, pod := range in.pods {
-		raw, err := l.ask(ctx, a, pod, in.nodeOf(pod, l.nodeGone), now)
+		q, err := l.question(pod, in.nodeOf(pod, l.nodeGone), now)
+		if err != nil {
+			return err
+		}
+		raw, err := q.ask(ctx, a)
 		if err != nil {
 			return fmt.Errorf("pod %s: %w", pod, err)
 		}
@@ -140,12 +148,9 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	return l.show(a, in.pods, lives, raws, now)
 }
 
-// fromStory takes the lifecycle out of the server's story of a pod, which is at
-// the server's time and knows the pod's node.
-func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time.Time) error {
-	if l.nodeGone || l.now != "" || l.lost != "" || l.restartPeriod != "" {
-		return &problem{what: "of a pod by name a server tells how it is now", next: "For another time or node pass the full pod: -f FILE, or - for stdin."}
-	}
+// byName puts the question about a pod to a server, which knows its node. One about the pod as it
+// is now is answered from its story, at the server's time, which needs the role viewer alone.
+func (l *lifecycle) byName(ctx context.Context, a *app, name string, now time.Time) error {
 	pod, err := a.parse(name)
 	if err != nil {
 		return err
@@ -154,25 +159,49 @@ func (l *lifecycle) fromStory(ctx context.Context, a *app, name string, now time
 	if err != nil {
 		return err
 	}
-	st, err := s.story(ctx, pod)
+	var node json.RawMessage
+	if l.nodeGone {
+		node = json.RawMessage("null")
+	}
+	q, err := l.question(pod, node, now)
 	if err != nil {
 		return err
 	}
-	if st == nil || st.Lifecycle == nil {
-		return &problem{
-			what: fmt.Sprintf("the server has no pod %s in the newest snapshot of %s", pod, s.cluster),
-			next: "Pass the full object: kubectl get pod NAME -o json | " + a.name + " lifecycle -",
-		}
+	var raw json.RawMessage
+	if l.asIs() && !s.older() {
+		raw, err = l.fromStory(ctx, a, s, pod)
+	} else {
+		raw, err = q.ask(ctx, a)
+		err = s.hintOf(ctx, err, pod, "lifecycle")
 	}
-	raw, err := json.Marshal(st.Lifecycle)
 	if err != nil {
-		return fmt.Errorf("write the answer: %w", err)
+		return err
 	}
 	one := &life{}
 	if err := json.Unmarshal(raw, one); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	return l.show(a, []target{pod}, []*life{one}, []json.RawMessage{raw}, now)
+}
+
+// asIs reports whether the question is about the pod as it is now.
+func (l *lifecycle) asIs() bool {
+	return !l.nodeGone && l.now == "" && l.lost == "" && l.restartPeriod == "" && len(l.events) == 0 && l.until == "" && len(l.preStop) == 0 && len(l.exits) == 0
+}
+
+// fromStory takes the lifecycle out of the server's story of a pod.
+func (l *lifecycle) fromStory(ctx context.Context, a *app, s *server, pod target) (json.RawMessage, error) {
+	st, err := s.story(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	if st == nil || st.Lifecycle == nil {
+		return nil, &problem{
+			what: fmt.Sprintf("the server has no pod %s in the newest snapshot of %s", pod, s.cluster),
+			next: "Pass the full object: kubectl get pod NAME -o json | " + a.name + " lifecycle -",
+		}
+	}
+	return json.Marshal(st.Lifecycle)
 }
 
 // show shows the answers, and reports whether all are well.
@@ -218,29 +247,6 @@ func (a *app) jsonLines(pods []target, raws []json.RawMessage) error {
 	}
 	_, err := a.Out.Write(out.Bytes())
 	return err
-}
-
-// ask calls the server where there is one, and otherwise the rules themselves.
-// A node of JSON null is one that is gone, a nil one is not known.
-func (l *lifecycle) ask(ctx context.Context, a *app, pod target, node json.RawMessage, now time.Time) (json.RawMessage, error) {
-	if a.o.server == "" {
-		return l.here(pod.whole, node, now)
-	}
-	s, err := newServer(a)
-	if err != nil {
-		return nil, err
-	}
-	body := map[string]any{"pod": pod.whole, "now": now}
-	if node != nil {
-		body["node"] = node
-	}
-	if l.since != nil {
-		body["nodeLostSince"] = l.since
-	}
-	if l.restartPeriod != "" {
-		body["maxContainerRestartPeriod"] = l.restartPeriod
-	}
-	return s.call(ctx, http.MethodPost, body, "v1", "pods", "lifecycle")
 }
 
 // condition returns a condition's status; empty without one.
@@ -312,6 +318,7 @@ func (p *page) life(pod target, l *life, now time.Time) {
 	p.gap()
 	p.reasons(l)
 	p.ends(l)
+	p.follows(l.Timeline, now)
 	if l.Message != "" {
 		p.labelled("SAYS", l.Message)
 	}

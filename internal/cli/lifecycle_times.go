@@ -33,15 +33,45 @@ func (p *page) ends(l *life) {
 	}
 }
 
-// read reads the flags that are times.
-func (l *lifecycle) read() error {
-	if l.lost == "" {
-		return nil
+// lifeTimeline is what is shown of what follows from events.
+type lifeTimeline struct {
+	Entries []struct {
+		At            time.Time `json:"at"`
+		WithinSeconds int64     `json:"withinSeconds"`
+		Actor         string    `json:"actor"`
+		Event         string    `json:"event"`
+		Container     string    `json:"container"`
+		Rule          rule      `json:"rule"`
+	} `json:"entries"`
+	EndsAt  time.Time `json:"endsAt"`
+	EndRule rule      `json:"endRule"`
+	Assumes []string  `json:"assumes"`
+}
+
+// follows prints what follows from events.
+func (p *page) follows(l *lifeTimeline, now time.Time) {
+	if l == nil {
+		return
 	}
-	t, err := time.Parse(time.RFC3339, l.lost)
-	if err != nil {
-		return fmt.Errorf("--node-lost-since %q: want a time such as 2026-01-31T12:00:00Z", l.lost)
+	head := []string{"AT (UTC)", ">AFTER", "WHO", "WHAT"}
+	if p.wide {
+		head = append(head, "WHY")
 	}
-	l.since = &t
-	return nil
+	t := newTable(3, head...)
+	for _, e := range l.Entries {
+		what, within := e.Event, ""
+		if e.Container != "" {
+			what = e.Container + ": " + what
+		}
+		if e.WithinSeconds > 0 {
+			within = "~" // upstream's chance may move it
+		}
+		t.add(clock(e.At, now), within+offset(int64(e.At.Sub(now).Seconds())), e.Actor, what, e.Rule.Text)
+	}
+	p.list(t, "entries")
+	p.gap()
+	p.labelled("ENDS", clock(l.EndsAt, now)+": "+l.EndRule.Text)
+	for _, s := range l.Assumes {
+		p.labelled("ASSUMED", s)
+	}
 }

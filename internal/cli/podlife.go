@@ -4,36 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
-
-// here answers as the REST API does, in the process.
-func (l *lifecycle) here(pod, node json.RawMessage, now time.Time) (json.RawMessage, error) {
-	q := podlife.LifeQuestion{
-		Pod: &corev1.Pod{}, NodeGiven: node != nil, NodeLostSince: l.since,
-		MaxContainerRestartPeriod: l.restartPeriod, Now: now,
-	}
-	if err := decodeWhole(pod, q.Pod); err != nil {
-		return nil, err
-	}
-	if node != nil && string(node) != "null" {
-		q.Node = &corev1.Node{}
-		if err := decodeWhole(node, q.Node); err != nil {
-			return nil, fmt.Errorf("node: %w", err)
-		}
-	}
-	life, errs := podlife.Live(q)
-	if len(errs) > 0 {
-		return nil, errs.ToAggregate()
-	}
-	return json.Marshal(life)
-}
 
 // decodeWhole reads an object of which nothing is left out.
 func decodeWhole(raw json.RawMessage, object any) error {
@@ -44,4 +22,28 @@ func decodeWhole(raw json.RawMessage, object any) error {
 		return errs.ToAggregate()
 	}
 	return kjson.UnmarshalCaseSensitivePreserveInts(raw, object)
+}
+
+// decodeTaken reads a pod that an API server has taken.
+func decodeTaken(raw json.RawMessage) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	if err := decodeWhole(raw, pod); err != nil {
+		return nil, err
+	}
+	if bad := podlife.NotTaken(pod, field.NewPath("pod")); bad != nil {
+		return nil, bad
+	}
+	return pod, nil
+}
+
+// decodeNode reads the node of a pod: nil and given for JSON null.
+func decodeNode(raw json.RawMessage) (node *corev1.Node, given bool, err error) {
+	if raw == nil || string(raw) == "null" {
+		return nil, raw != nil, nil
+	}
+	node = &corev1.Node{}
+	if err := decodeWhole(raw, node); err != nil {
+		return nil, true, fmt.Errorf("node: %w", err)
+	}
+	return node, true, nil
 }

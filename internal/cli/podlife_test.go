@@ -24,6 +24,7 @@ func TestGoldenPods(t *testing.T) {
 		{"lifecycle-node-lost", exitNo, []string{"lifecycle", "shop/well", "-f", podsFile, "--node-lost-since", "2026-11-21T09:28:00Z"}},
 		{"lifecycle-restart-period", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile, "--max-container-restart-period", "20s"}},
 		{"lifecycle-later", exitNo, []string{"lifecycle", "shop/crash", "-f", podsFile, "--now", "2026-11-21T10:30:00Z"}},
+		{"lifecycle-events", exitYes, []string{"lifecycle", "shop/well", "-f", podsFile, "--event", "exit=1@30s,container=web", "--event", "exit=1@2026-11-21T09:31:00Z,container=web", "--until", "10m", "--exit", "web=3"}},
 		{"lifecycle-list", exitNo, []string{"lifecycle", "-f", podsFile}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,6 +132,75 @@ func TestTerminationOverdue(t *testing.T) {
 	deleted := strings.Replace(mustRead(t, podsFile), "{name: crash, namespace: shop}", `{name: crash, namespace: shop, deletionTimestamp: "2026-11-21T09:08:00Z", deletionGracePeriodSeconds: 45}`, 1)
 	r := call{in: deleted}.run(t, "termination", "shop/crash", "-f", "-")
 	if !strings.HasPrefix(r.out, "OVERDUE BY 22m  shop/crash") || strings.Contains(r.out, "+-") || !strings.Contains(r.out, " -22m") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What an API server never took has no life and no end, from a file as over REST.
+func TestPodsThatNobodyTook(t *testing.T) {
+	for what, c := range map[string]struct{ in, want string }{
+		"no containers":   {"kind: Pod\nmetadata: {name: p}\nspec: {nodeName: n1}\n", "pod.spec.containers: Required value: a pod has one container at least"},
+		"another version": {"kind: Pod\napiVersion: v2\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n", `pod.apiVersion: Unsupported value: "v2"`},
+		"no name":         {"kind: Pod\nspec: {containers: [{name: c}]}\n", "pod 1 has no metadata.name"},
+		"the second":      {"kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n---\nspec: {containers: [{name: c}]}\n", "pod 2 has no metadata.name"},
+	} {
+		for _, command := range []string{"lifecycle", "termination"} {
+			if r := (call{in: c.in}).run(t, command, "-f", "-"); r.code != exitBroken || r.out != "" || !strings.Contains(r.err, c.want) {
+				t.Errorf("%s, %s: %+v", command, what, r)
+			}
+		}
+	}
+}
+
+// A negative grace period is none, as kubectl has it.
+func TestNegativeGracePeriod(t *testing.T) {
+	run := func(args ...string) result {
+		return call{}.run(t, append([]string{"termination", "shop/well", "-f", podsFile}, args...)...)
+	}
+	for _, c := range []struct{ with, without []string }{
+		{[]string{"--grace-period", "-1"}, nil},
+		{[]string{"--grace-period", "-9", "--cause", "api-eviction"}, []string{"--cause", "api-eviction"}},
+		{[]string{"--then", "delete@10s,grace-period=-1", "--cause", "evict-soft"}, []string{"--then", "delete@10s", "--cause", "evict-soft"}},
+	} {
+		if a, b := run(c.with...), run(c.without...); a != b || a.code == exitBroken {
+			t.Errorf("%v: %+v, want %+v", c.with, a, b)
+		}
+	}
+	for want, args := range map[string][]string{
+		"the node's share must not be negative":    {"--grace-period", "-1", "--cause", "shutdown"},
+		"it means gracePeriodSeconds 0":            {"--grace-period", "5", "--force"},
+		"evictionMaxPodGracePeriod: Invalid value": {"--eviction-max-pod-grace-period", "-1"},
+	} {
+		if r := run(args...); r.code != exitBroken || !strings.Contains(r.err, want) {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	r := call{}.run(t, "lose", "worker-1", "--remove-after", "-5", "--snapshot", drains)
+	if r.code != exitBroken || !strings.Contains(r.err, "removeAfterSeconds") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestLifecycleRefusesEvents(t *testing.T) {
+	for event, want := range map[string]string{
+		"exit=1":                              "want what happens and when",
+		"exit@30s":                            "want what happens and when",
+		"exit=1@soon,container=web":           "want a duration from now",
+		"exit=x@1s,container=web":             "exit=x: want a whole number",
+		"exit=1@1s,container=web,until=never": "until: want a duration",
+		"exit=1@1s,containers=web":            "containers=web: want container=NAME or until=WHEN",
+		"exit=1@1s,container=nobody":          "events[0].container",
+		"exit=1@-1s,container=web":            "must not be before now",
+		"liveness=Failure@1s,container=web":   "has no such probe",
+		"liveness=Sometimes@1s,container=web": "events[0].result",
+		"node=found@1s":                       "events[0].node",
+	} {
+		r := call{}.run(t, "lifecycle", "shop/well", "-f", podsFile, "--event", event)
+		if r.code != exitBroken || r.out != "" || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v", event, r)
+		}
+	}
+	if r := (call{}).run(t, "lifecycle", "shop/well", "-f", podsFile, "--until", "tomorrow"); r.code != exitBroken || !strings.Contains(r.err, "--until") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -161,13 +161,18 @@ func (s *server) unreachable(err error) error {
 
 // hint returns what to do about a refusal.
 func (s *server) hint(ctx context.Context, err error, t target) error {
+	return s.hintOf(ctx, err, t, "explain")
+}
+
+// hintOf is hint for a command that takes pods whole.
+func (s *server) hintOf(ctx context.Context, err error, t target, command string) error {
 	var r *refused
 	if !errors.As(err, &r) || r.Status != http.StatusNotFound {
 		return err // also where there is none
 	}
 	p := &problem{what: r.Error()}
 	if t.name != "" && strings.Contains(r.Detail, t.name) {
-		p.next = "Pass the full object: kubectl get pod NAME -o json | " + s.name + " explain -"
+		p.next = "Pass the full object: kubectl get pod NAME -o json | " + s.name + " " + command + " -"
 		return meant(ctx, s, t, p)
 	}
 	p.next = "List the clusters: curl " + s.client.Base.JoinPath("v1", "clusters").String()

@@ -92,9 +92,26 @@ func TestLifecycleByName(t *testing.T) {
 	if r := asked.run(t, "lifecycle", "shop/well", "-o", "json"); r.code != exitYes || !strings.Contains(r.out, `"phase": "Running"`) {
 		t.Errorf("%+v", r)
 	}
-	for _, args := range [][]string{{"lifecycle", "shop/nobody"}, {"lifecycle", "shop/well", "--node-gone"}, {"lifecycle", "a/b/c"}, {"lifecycle", "shop/well", "--cluster", "other"}} {
+	for _, args := range [][]string{{"lifecycle", "shop/nobody"}, {"lifecycle", "shop/nobody", "--node-gone"}, {"termination", "shop/nobody"}, {"lifecycle", "a/b/c"}, {"lifecycle", "shop/well", "--cluster", "other"}} {
 		if r := asked.run(t, args...); r.code != exitBroken || r.out != "" || r.err == "" {
 			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
+// With anything to ask about it a server answers about its own pod what the pod's file does.
+func TestLifecycleOfAServersPod(t *testing.T) {
+	url := serve(t)
+	post(t, url+"/v1/snapshots?cluster=default", []byte(mustRead(t, podsFile)))
+	asked, here := call{env: map[string]string{"BERTH_SERVER": url}}, call{env: map[string]string{"BERTH_SNAPSHOT": podsFile}}
+	for _, args := range [][]string{
+		{"shop/well", "--node-gone"},
+		{"shop/well", "--event", "exit=1@30s,container=web", "--until", "5m"},
+		{"shop/lost", "--now", "2026-11-21T10:30:00Z"},
+	} {
+		a, b := asked.run(t, append([]string{"lifecycle"}, args...)...), here.run(t, append([]string{"lifecycle"}, args...)...)
+		if a != b || a.code == exitBroken {
+			t.Errorf("%v: by the server\n%+v\nfrom the file\n%+v", args, a, b)
 		}
 	}
 }
@@ -111,7 +128,7 @@ func TestTerminationOfAServersPod(t *testing.T) {
 	if d := cmp.Diff(dumped.out, served.out); d != "" {
 		t.Errorf("(-dump +server):\n%s", d)
 	}
-	if r := asked.run(t, "termination", "shop/nobody"); r.code != exitBroken || !strings.Contains(r.err, "holds no pod shop/nobody") {
+	if r := asked.run(t, "termination", "shop/nobody"); r.code != exitBroken || !strings.Contains(r.err, "has no pod shop/nobody") || !strings.Contains(r.err, "termination -") {
 		t.Errorf("%+v", r)
 	}
 	if r := asked.run(t, "lifecycle", "shop/gated"); !strings.HasPrefix(r.out, "SchedulingGated  shop/gated") {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"berth/internal/podlife"
 )
 
 // causes are what ends a pod, in the words of the API.
@@ -35,7 +37,8 @@ the events in order, if every container uses all its time. Nodes and
 PodDisruptionBudgets in the same input are used: a pod on a node that is not
 Ready stays Terminating, and an api-eviction checks the budgets.
 
-As with kubectl, --grace-period 0 without --force is sent as 1.
+As with kubectl, --grace-period 0 without --force is sent as 1, and a negative
+one counts as not given.
 
 Exit code 0 if no container keeps running, 2 if one may (a forced delete).`,
 		Example: "  kubectl get pod checkout -o json | " + a.name + " termination -\n" +
@@ -44,14 +47,16 @@ Exit code 0 if no container keeps running, 2 if one may (a forced delete).`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			t.hasGrace = cmd.Flags().Changed("grace-period")
+			// kubectl's default is -1, and it sends no negative one (k8s.io/kubectl/pkg/cmd/delete
+			// DeleteOptions.deleteResource); a node's share is not kubectl's.
+			t.hasGrace = cmd.Flags().Changed("grace-period") && (t.grace >= 0 || t.cause == string(podlife.CauseShutdown))
 			return t.run(cmd.Context(), a, names)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&t.file, "filename", "f", "", "file with the pod")
 	f.StringVar(&t.cause, "cause", "delete", "what ends it: "+strings.Join(causes, ", "))
-	f.Int64Var(&t.grace, "grace-period", 0, "grace period of the delete in seconds")
+	f.Int64Var(&t.grace, "grace-period", -1, "grace period of the delete in seconds")
 	f.BoolVar(&t.force, "force", false, "a forced delete, as kubectl delete --force")
 	f.StringVar(&t.container, "container", "", "the container whose probe failed, if several have one")
 	f.StringToInt64Var(&t.preStop, "pre-stop", nil, "seconds that a container's preStop hook runs, such as web=5")
@@ -150,8 +155,11 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 		return err
 	}
 	raw, err := q.ask(ctx, a)
+	if err != nil && q.PodRef == nil {
+		err = fmt.Errorf("pod %s: %w", in.pods[0], err)
+	}
 	if err != nil {
-		return fmt.Errorf("pod %s: %w", in.pods[0], err)
+		return err
 	}
 	e := &ending{}
 	if err := json.Unmarshal(raw, e); err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
 	"berth/internal/kube"
@@ -18,7 +17,9 @@ import (
 
 // terminationQuestion is the body of the REST call.
 type terminationQuestion struct {
-	Pod                       json.RawMessage     `json:"pod"`
+	Pod                       json.RawMessage     `json:"pod,omitempty"`
+	PodRef                    *podRef             `json:"podRef,omitempty"`
+	Snapshot                  string              `json:"snapshot,omitempty"`
 	Cause                     string              `json:"cause"`
 	GracePeriodSeconds        *int64              `json:"gracePeriodSeconds,omitempty"`
 	Force                     bool                `json:"force,omitempty"`
@@ -39,6 +40,9 @@ func (t *termination) question(ctx context.Context, a *app, in *input, now time.
 	q := &terminationQuestion{
 		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,
 		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, HookFails: t.hookFails, Now: now,
+	}
+	if q.Pod == nil {
+		q.PodRef = &podRef{in.pods[0].namespace, in.pods[0].name}
 	}
 	if t.hasGrace {
 		q.GracePeriodSeconds = &t.grace
@@ -89,7 +93,9 @@ func parseFollowing(text string) (f podlife.Following, err error) {
 			if err != nil {
 				return f, bad
 			}
-			f.GracePeriodSeconds = &n
+			if n >= 0 || f.Cause == podlife.CauseShutdown {
+				f.GracePeriodSeconds = &n
+			}
 		default:
 			return f, bad
 		}
@@ -107,24 +113,26 @@ func (q *terminationQuestion) ask(ctx context.Context, a *app) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	return s.call(ctx, http.MethodPost, q, "v1", "pods", "termination")
+	if q.PodRef == nil {
+		return s.call(ctx, http.MethodPost, q, "v1", "pods", "termination")
+	}
+	q.Snapshot = s.snapshot
+	raw, err := s.call(ctx, http.MethodPost, q, "v1", "pods", "termination")
+	return raw, s.hintOf(ctx, err, target{namespace: q.PodRef.Namespace, name: q.PodRef.Name}, "termination")
 }
 
 func (q *terminationQuestion) here() (json.RawMessage, error) {
-	p := &corev1.Pod{}
-	if err := decodeWhole(q.Pod, p); err != nil {
+	p, err := decodeTaken(q.Pod)
+	if err != nil {
 		return nil, err
 	}
 	e := podlife.Ending{
 		Pod: p, Cause: podlife.Cause(q.Cause), GracePeriodSeconds: q.GracePeriodSeconds, Force: q.Force, Container: q.Container,
 		PreStopSeconds: q.PreStopSeconds, EvictionMaxPodGracePeriod: q.EvictionMaxPodGracePeriod, Now: q.Now,
-		NodeLostSince: q.NodeLostSince, ExitSeconds: q.ExitSeconds, HookFails: q.HookFails, Then: q.Then, NodeGiven: q.Node != nil,
+		NodeLostSince: q.NodeLostSince, ExitSeconds: q.ExitSeconds, HookFails: q.HookFails, Then: q.Then,
 	}
-	if q.Node != nil && string(q.Node) != "null" {
-		e.Node = &corev1.Node{}
-		if err := decodeWhole(q.Node, e.Node); err != nil {
-			return nil, fmt.Errorf("node: %w", err)
-		}
+	if e.Node, e.NodeGiven, err = decodeNode(q.Node); err != nil {
+		return nil, err
 	}
 	for _, raw := range q.Budgets {
 		b := &policyv1.PodDisruptionBudget{}

@@ -36,8 +36,9 @@ func (a *app) wholePods(ctx context.Context, names []string, file string) (*inpu
 		from = a.o.snapshot
 	case len(names) == 0 && !a.Typed:
 		from = stdinName
-	case len(names) == 1 && a.o.server != "":
-		return a.servedPod(ctx, names[0])
+	case len(names) == 1 && a.o.server != "": // which has the pod, its node and the budgets
+		want, err := a.parse(names[0])
+		return &input{pods: []target{want}}, err
 	default:
 		return a.livePods(ctx, names)
 	}
@@ -53,6 +54,11 @@ func (a *app) wholePods(ctx context.Context, names []string, file string) (*inpu
 		}
 		if in, err = in.only(want, nameOfFile(from)); err != nil {
 			return nil, err
+		}
+	}
+	for i, p := range in.pods {
+		if p.name == "" && p.from == nil {
+			return nil, &problem{what: fmt.Sprintf("%s: pod %d has no metadata.name", nameOfFile(from), i+1), next: "Expected the output of kubectl get pod -o json (or -o yaml)."}
 		}
 	}
 	if len(in.pods) == 1 {
@@ -87,46 +93,6 @@ func (a *app) livePods(ctx context.Context, names []string) (*input, error) {
 		return in, err
 	}
 	return in.only(want, "the cluster")
-}
-
-// servedPod reads a pod whole from the server's snapshot, with its node and the
-// budgets.
-func (a *app) servedPod(ctx context.Context, name string) (*input, error) {
-	want, err := a.parse(name)
-	if err != nil {
-		return nil, err
-	}
-	s, err := newServer(a)
-	if err != nil {
-		return nil, err
-	}
-	o, err := s.object(ctx, "Pod", want.namespace, want.name)
-	if err != nil {
-		return nil, err
-	}
-	if o == nil {
-		return nil, &problem{what: fmt.Sprintf("%s on the server holds no pod %s", s.snapshot, want)}
-	}
-	want.whole = o.raw
-	in := &input{pods: []target{want}, nodes: map[string]json.RawMessage{}, whole: true}
-	spec, err := namedIn(o.raw)
-	if err != nil {
-		return nil, fmt.Errorf("pod %s: %w", want, err)
-	}
-	if spec.Node != "" {
-		node, err := s.object(ctx, "Node", "", spec.Node)
-		if err != nil {
-			return nil, err
-		}
-		if node != nil {
-			in.nodes[spec.Node] = node.raw
-		}
-	}
-	err = s.objects(ctx, "PodDisruptionBudget", func(o *item) error {
-		in.budgets = append(in.budgets, o.raw)
-		return nil
-	})
-	return in, err
 }
 
 // only leaves the one pod of that name.

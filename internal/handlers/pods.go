@@ -139,10 +139,13 @@ func (p *posted) wholePod(name string, raw json.RawMessage) (_ *corev1.Pod, at s
 // runningPod is wholePod for a pod that an API server has taken, so that it has containers.
 func (p *posted) runningPod(name string, raw json.RawMessage) (*corev1.Pod, error) {
 	pod, at, err := p.wholePod(name, raw)
-	if err == nil && len(pod.Spec.Containers) == 0 {
-		return nil, badField(http.StatusBadRequest, at+".spec.containers", "a pod has one container at least")
+	if err != nil {
+		return nil, err
 	}
-	return pod, err
+	if bad := podlife.NotTaken(pod, field.NewPath(at)); bad != nil {
+		return nil, badField(http.StatusBadRequest, bad.Field, bad.Detail)
+	}
+	return pod, nil
 }
 
 // wholeObject decodes a v1 object of a kind; meta is the object's own.

@@ -11,6 +11,18 @@ import (
 	"berth/internal/kubeobj"
 )
 
+// NotTaken returns why no API server has stored such a pod, so that it has no life and no end; nil
+// where nothing forbids it.
+func NotTaken(p *corev1.Pod, at *field.Path) *field.Error {
+	switch {
+	case p.APIVersion != "" && p.APIVersion != "v1":
+		return field.NotSupported(at.Child("apiVersion"), p.APIVersion, []string{"v1"})
+	case len(p.Spec.Containers) == 0:
+		return field.Required(at.Child("spec", "containers"), "a pod has one container at least")
+	}
+	return nil
+}
+
 // Admission is what a cluster's admission plugins work with.
 type Admission struct {
 	Classes Classes

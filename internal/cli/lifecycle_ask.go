@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/podlife"
+)
+
+// podRef names a pod of a server's snapshot.
+type podRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// lifeQuestion is the body of the REST call.
+type lifeQuestion struct {
+	Pod                       json.RawMessage     `json:"pod,omitempty"`
+	PodRef                    *podRef             `json:"podRef,omitempty"`
+	Snapshot                  string              `json:"snapshot,omitempty"`
+	Node                      json.RawMessage     `json:"node,omitempty"`
+	NodeLostSince             *time.Time          `json:"nodeLostSince,omitempty"`
+	MaxContainerRestartPeriod string              `json:"maxContainerRestartPeriod,omitempty"`
+	Events                    []podlife.LifeEvent `json:"events,omitempty"`
+	Until                     *time.Time          `json:"until,omitempty"`
+	PreStopSeconds            map[string]int64    `json:"preStopSeconds,omitempty"`
+	ExitSeconds               map[string]int64    `json:"exitSeconds,omitempty"`
+	Now                       time.Time           `json:"now"`
+}
+
+// question makes the question about a pod; a nil node is not known.
+func (l *lifecycle) question(pod target, node json.RawMessage, now time.Time) (*lifeQuestion, error) {
+	q := &lifeQuestion{
+		Pod: pod.whole, Node: node, MaxContainerRestartPeriod: l.restartPeriod, PreStopSeconds: l.preStop, ExitSeconds: l.exits, Now: now,
+	}
+	if pod.whole == nil {
+		q.PodRef = &podRef{pod.namespace, pod.name}
+	}
+	if l.lost != "" {
+		t, err := time.Parse(time.RFC3339, l.lost)
+		if err != nil {
+			return nil, fmt.Errorf("--node-lost-since %q: want a time such as 2026-01-31T12:00:00Z", l.lost)
+		}
+		q.NodeLostSince = &t
+	}
+	if l.until != "" {
+		t, err := when(l.until, now)
+		if err != nil {
+			return nil, fmt.Errorf("--until %q: %w", l.until, err)
+		}
+		q.Until = &t
+	}
+	for _, text := range l.events {
+		e, err := parseEvent(text, now)
+		if err != nil {
+			return nil, err
+		}
+		q.Events = append(q.Events, e)
+	}
+	return q, nil
+}
+
+// when reads a time, or how long after now.
+func when(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return now.Add(d), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fmt.Errorf("want a duration from now such as 90s, or a time such as 2026-01-31T12:00:00Z")
+	}
+	return t, nil
+}
+
+// parseEvent reads WHAT=VALUE@WHEN with container=NAME and until=WHEN behind commas.
+func parseEvent(text string, now time.Time) (e podlife.LifeEvent, err error) {
+	parts := strings.Split(text, ",")
+	happens, at, found := strings.Cut(parts[0], "@")
+	what, value, is := strings.Cut(happens, "=")
+	if !found || !is {
+		return e, fmt.Errorf("--event %q: want what happens and when, such as exit=1@30s,container=web, liveness=Failure@1m,container=web,until=5m or node=lost@2m", text)
+	}
+	if e.At, err = when(at, now); err != nil {
+		return e, fmt.Errorf("--event %q: %w", text, err)
+	}
+	switch what {
+	case "exit":
+		code, err := strconv.ParseInt(value, 10, 32)
+		if err != nil {
+			return e, fmt.Errorf("--event %q: exit=%s: want a whole number", text, value)
+		}
+		e.ExitCode = new(int32(code))
+	case "node":
+		e.Node = value
+	default:
+		e.Probe, e.Result = what, value
+	}
+	for _, part := range parts[1:] {
+		switch name, value, _ := strings.Cut(part, "="); name {
+		case "container":
+			e.Container = value
+		case "until":
+			t, err := when(value, now)
+			if err != nil {
+				return e, fmt.Errorf("--event %q: until: %w", text, err)
+			}
+			e.Until = &t
+		default:
+			return e, fmt.Errorf("--event %q: %s: want container=NAME or until=WHEN", text, part)
+		}
+	}
+	return e, nil
+}
+
+// ask puts the question to the server, or answers as the REST API does in the process.
+func (q *lifeQuestion) ask(ctx context.Context, a *app) (json.RawMessage, error) {
+	if a.o.server == "" {
+		return q.here()
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return nil, err
+	}
+	if q.PodRef != nil {
+		q.Snapshot = s.snapshot
+	}
+	return s.call(ctx, http.MethodPost, q, "v1", "pods", "lifecycle")
+}
+
+func (q *lifeQuestion) here() (json.RawMessage, error) {
+	pod, err := decodeTaken(q.Pod)
+	if err != nil {
+		return nil, err
+	}
+	ask := podlife.LifeQuestion{
+		Pod: pod, NodeLostSince: q.NodeLostSince, MaxContainerRestartPeriod: q.MaxContainerRestartPeriod, Now: q.Now,
+		Events: q.Events, Until: q.Until, PreStopSeconds: q.PreStopSeconds, ExitSeconds: q.ExitSeconds,
+	}
+	if ask.Node, ask.NodeGiven, err = decodeNode(q.Node); err != nil {
+		return nil, err
+	}
+	life, errs := podlife.Live(ask)
+	if len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	return json.Marshal(life)
+}
