@@ -43,13 +43,22 @@ func (b *Binder) otherScheduler(v *cluster.View, pod decision.PodRef) (refusal s
 	if err != nil {
 		return "", err
 	}
+	return b.Unserved(v.Cluster, pod, held.Spec.SchedulerName), nil
+}
+
+// Unserved returns why a pod that names a scheduler is not bound in a cluster; "" where that is no
+// reason.
+func (b *Binder) Unserved(cluster string, pod decision.PodRef, scheduler string) (refusal string) {
+	if !b.guarded(cluster) {
+		return ""
+	}
 	profiles := b.log.Profiles()
 	served := make([]string, len(profiles))
 	for i, p := range profiles {
-		if served[i] = p.Name; p.Name == held.Spec.SchedulerName {
-			return "", nil
+		if served[i] = p.Name; p.Name == scheduler {
+			return ""
 		}
 	}
 	return fmt.Sprintf("%s is for scheduler %q, and this server serves %q. Give its configuration a profile of that name, or run berth with --bind-unasked",
-		pod, held.Spec.SchedulerName, served), nil
+		pod, scheduler, served)
 }

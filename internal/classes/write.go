@@ -10,7 +10,6 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/kubeobj"
@@ -30,7 +29,7 @@ func (r *Registry) Create(ctx context.Context, cluster string, in *schedulingv1.
 		return nil, &InvalidError{c.Name, field.ErrorList{field.Forbidden(field.NewPath("metadata", "resourceVersion"), "resourceVersion should not be set on objects to be created")}}
 	}
 	if c.Name == "" && c.GenerateName != "" {
-		c.Name = c.GenerateName[:min(len(c.GenerateName), 58)] + rand.String(5)
+		c.Name = kubeobj.GenerateName(c.GenerateName)
 	}
 	c.Generation, c.CreationTimestamp = 1, metav1.NewTime(r.o.Clock().UTC().Truncate(1e9))
 	if errs := kubeobj.ValidateClass(c); len(errs) > 0 {

@@ -88,15 +88,15 @@ func (s *server) scenario(ctx context.Context, q scenarioQuestion) (json.RawMess
 }
 
 func (s *offline) scenario(ctx context.Context, q scenarioQuestion) (json.RawMessage, error) {
-	list := s.profiles
+	list, strangers := s.profiles, &scenario.Strangers{}
 	if s.profile != "" {
 		p, err := decision.ChooseProfile(s.profiles, s.profile, "")
 		if err != nil {
 			return nil, err
 		}
-		list = []*engine.Profile{p}
+		list, strangers = []*engine.Profile{p}, nil
 	}
-	return s.answer(ctx, q, scenario.Options{Profiles: list, Now: s.view.CreatedAt})
+	return s.answer(ctx, q, scenario.Options{Profiles: list, Now: s.view.CreatedAt, Strangers: strangers})
 }
 
 // answer answers a question in the process.

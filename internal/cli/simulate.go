@@ -233,7 +233,7 @@ func (s *offline) simulate(ctx context.Context, q *scenario.Request, wait *progr
 	if s.profile != "" {
 		return nil, errOneProfile
 	}
-	o := scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt}
+	o := scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt, Strangers: &scenario.Strangers{}}
 	if q.Now != nil {
 		o.Now = *q.Now
 	}

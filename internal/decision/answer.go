@@ -11,10 +11,14 @@ import (
 // Answer is a decision as it is answered: about which pod, when and on what, and the
 // engine's explanation.
 type Answer struct {
-	ID        string    `json:"id,omitempty"`
-	Cluster   string    `json:"cluster"`
-	Snapshot  string    `json:"snapshot"`
-	Profile   string    `json:"profile"`
+	ID       string `json:"id,omitempty"`
+	Cluster  string `json:"cluster"`
+	Snapshot string `json:"snapshot"`
+	Profile  string `json:"profile"`
+	// ProfileFallback is the pod's schedulerName where no profile has that name, so that the first
+	// profile judged it.
+	ProfileFallback string `json:"profileFallback,omitempty"`
+
 	Engine    string    `json:"engine"`
 	Semantics string    `json:"semantics"`
 	CreatedAt time.Time `json:"createdAt"`

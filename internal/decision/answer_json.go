@@ -19,6 +19,7 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	w.Text(label, a.Cluster)
 	w.Text(`,"snapshot":`, a.Snapshot)
 	w.Text(`,"profile":`, a.Profile)
+	w.OptText(`,"profileFallback":`, a.ProfileFallback)
 	w.Text(`,"engine":`, a.Engine)
 	w.Text(`,"semantics":`, a.Semantics)
 	if at := a.CreatedAt.UTC(); at == a.CreatedAt && at.Year() > 0 && at.Year() < 10_000 {

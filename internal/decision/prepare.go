@@ -48,6 +48,10 @@ type Prepared struct {
 	// Class is the stored class that gave the pod its priority; nil where none did.
 	Class *StoredClass
 
+	// Fallback is the pod's schedulerName where no profile has that name, so that the first one
+	// judges the pod, which kube-scheduler would leave alone.
+	Fallback string
+
 	podDigest string // once it is worked out
 	boundTo   string // the node that the pod was taken from; empty: it had none
 	steps     int64
@@ -98,6 +102,9 @@ func (s *Scheduler) PrepareIn(ctx context.Context, p *Prepared, v *cluster.View,
 	}
 	if p.Profile, err = ChooseProfile(profiles, q.Profile, p.Pod.Spec.SchedulerName); err != nil {
 		return err
+	}
+	if q.Profile == "" && p.Profile.Name != p.Pod.Spec.SchedulerName || q.Recorded != nil && q.Recorded.Fallback {
+		p.Fallback = p.Pod.Spec.SchedulerName
 	}
 	if err := s.replaceNodes(ctx, p); err != nil {
 		return err
@@ -192,6 +199,14 @@ func ChooseProfile(profiles []*engine.Profile, wanted, scheduler string) (*engin
 	}
 	return profiles[0], nil
 }
+
+// FallbackText words that a profile judges pods whose schedulerName no profile has.
+func FallbackText(scheduler, profile string) string {
+	return fmt.Sprintf("no profile is named %q, which is the pod's schedulerName: %q judged it instead, and kube-scheduler with these profiles would leave it alone", clippedName(scheduler), profile)
+}
+
+// clippedName is a name as texts have it: no longer than names may be.
+func clippedName(s string) string { return s[:min(len(s), 253)] }
 
 func podKey(ns, name string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: ns, Name: name} }
 

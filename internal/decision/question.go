@@ -85,6 +85,8 @@ type Recorded struct {
 	PodJSON []byte
 	// Owned lets the question's pod be completed in place.
 	Owned bool
+	// Fallback is that no profile had the pod's schedulerName.
+	Fallback bool
 	// Class looks up the priority class that the record rests on; nil: classes as they are now.
 	Class ClassSource
 	// Candidates returns the names of the nodes to consider, nil for all; nil: all.

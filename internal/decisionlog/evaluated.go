@@ -26,6 +26,7 @@ type Evaluated struct {
 	NoPreemption bool              `json:"noPreemption,omitempty"`
 	ScoreAlways  bool              `json:"scoreAlways,omitempty"`
 	Suggest      bool              `json:"suggest,omitempty"`
+	Fallback     bool              `json:"fallback,omitempty"` // no profile had the pod's schedulerName
 	// Victims are those of the question to /preempt; absent otherwise.
 	Victims *[]engine.NodeVictims `json:"victims,omitempty"`
 	// Class is the stored class that gave the pod its priority.
@@ -52,7 +53,7 @@ type Evaluated struct {
 // newEvaluated returns what a replay needs of an outcome.
 func newEvaluated(o *decision.Outcome) *Evaluated {
 	e := &Evaluated{
-		Explain: o.Explain, NoPreemption: o.NoPreemption, ScoreAlways: o.ScoreAlways, Suggest: o.Suggest, Class: o.Class, Excluded: o.Excluded,
+		Explain: o.Explain, NoPreemption: o.NoPreemption, ScoreAlways: o.ScoreAlways, Suggest: o.Suggest, Fallback: o.Fallback != "", Class: o.Class, Excluded: o.Excluded,
 	}
 	if o.Victims != nil {
 		e.Victims = &o.Victims
@@ -100,7 +101,7 @@ var noClass decision.ClassSource = (*decision.StoredClass)(nil).Source
 
 // question returns the recorded question on a view, under overrides.
 func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decision.Question, error) {
-	e.one[0], e.fixed = e.profile, decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Class: noClass}
+	e.one[0], e.fixed = e.profile, decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Fallback: e.Fallback, Class: noClass}
 	if e.Class != nil {
 		e.fixed.Class = e.Class.Source
 	}
@@ -131,7 +132,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		q.Pod, q.Like, q.Recorded = o.Pod, nil, &decision.Recorded{Candidates: e.fixed.Candidates}
 	}
 	if o.Profile != "" || len(o.Profiles) > 0 {
-		q.Profiles, q.Profile = o.Profiles, o.Profile
+		q.Profiles, q.Profile, e.fixed.Fallback = o.Profiles, o.Profile, false
 	}
 	return q, nil
 }

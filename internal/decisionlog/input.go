@@ -92,7 +92,7 @@ func (in *input) encode() ([]byte, error) {
 // usual reports whether the input is a pod and at most how much of the answer was written, which
 // takes no encoder.
 func (in *input) usual() bool {
-	return in.PodJSON != nil && in.Only == nil && in.Nodes == nil && !in.NoPreemption && !in.ScoreAlways && !in.Suggest &&
+	return in.PodJSON != nil && in.Only == nil && in.Nodes == nil && !in.NoPreemption && !in.ScoreAlways && !in.Suggest && !in.Fallback &&
 		in.Victims == nil && in.Class == nil && in.Excluded == nil && in.Result == nil && in.Bind == "" && in.Effects == ""
 }
 

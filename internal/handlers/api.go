@@ -68,6 +68,9 @@ type Decisions interface {
 type Binder interface {
 	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
 	Bind(ctx context.Context, cluster string, pod decision.PodRef, node string) (binding.Bound, error)
+	// Unserved returns why a pod that names a scheduler is not bound in a cluster; "" where that is
+	// no reason.
+	Unserved(cluster string, pod decision.PodRef, scheduler string) string
 }
 
 // Check is one thing that has to be right for the server to be ready.
@@ -166,6 +169,7 @@ type API struct {
 	decisions       Decisions
 	told            storyLog
 	binder          Binder
+	strangers       strangers
 	batches         Replays
 	simulations     Simulations
 	priorityClasses PriorityClasses

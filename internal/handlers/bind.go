@@ -38,6 +38,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		name := byCluster(r)
+		a.strangers.bound(name)
 		out, err := a.binder.Bind(r.Context(), name, decision.PodRef{Namespace: args.PodNamespace, Name: args.PodName, UID: args.PodUID}, args.Node)
 		if err != nil {
 			return a.bindRefused(w, r, a.noSnapshot(name, err))

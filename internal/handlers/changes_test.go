@@ -305,7 +305,7 @@ func TestApplyWarnsOfNodes(t *testing.T) {
 		{sized("lost", "n9", `"cpu":"1"`), []string{"pod shop/lost: node n9 is not in default@3, so nothing that it holds is counted"}},
 		{sized("large", "n1", `"cpu":"99"},"limits":{"example.com/gpu":"2"`), []string{"pod shop/large puts node n1 over its cpu (102 of 4)", "pod shop/large puts node n1 over its example.com/gpu (2 of 0)"}},
 		{sized("large", "n1", `"cpu":"99"},"limits":{"example.com/gpu":"2"`), nil}, // which changes nothing
-		{sized("none", "n1", `"memory":"1Mi"`), nil},                     // of what is full it requests nothing
+		{sized("none", "n1", `"memory":"1Mi"`), nil}, // of what is full it requests nothing
 		{sized("a", "n1", `"cpu":"1500m"`) + "," + sized("b", "n1", `"cpu":"1"`), []string{"pod shop/a and 1 more put node n1 over its cpu (104500m of 4)"}},
 	} {
 		var s Snapshot

@@ -99,6 +99,10 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		}
 		a.metrics.decided(r.Context(), "decide", a.profileLabel(&q, ans.Profile), ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
 		a.logDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
+		if name := ans.ProfileFallback; name != "" {
+			a.fellBack(r.Context(), ans.Verb, ans.Cluster, name, a.profileLabel(&q, ans.Profile))
+			p.warnings = append(p.warnings, decision.FallbackText(name, ans.Profile))
+		}
 		ans.Warnings = p.warn(w)
 		if q.DryRun {
 			return writeAnswer(w, http.StatusOK, ans)

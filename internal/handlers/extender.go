@@ -241,6 +241,11 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 		return err
 	}
 	q.Mode, c.pod = mode, q.Pod
+	if verb == decision.VerbFilter && mode == "" {
+		if err := a.unserved(name, q.Pod); err != nil {
+			return err
+		}
+	}
 	if c.args.HasNodes && !c.args.HasNames {
 		if q.Nodes, err = a.standIns(r.Context(), c, cache); err != nil {
 			return err
@@ -262,6 +267,9 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 			} else {
 				c.score(res)
 			}
+		}
+		if p := res.Query.Profile.Name; p != q.Pod.Spec.SchedulerName {
+			a.fellBack(r.Context(), verb, name, q.Pod.Spec.SchedulerName, p)
 		}
 		a.metrics.decided(r.Context(), verb, "", res.Outcome, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, explain.Failures(res), nil, time.Since(start))
 		a.logDecision(r.Context(), verb, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))

@@ -302,6 +302,10 @@ func (g guardedBinder) Bind(ctx context.Context, name string, pod decision.PodRe
 	return g.all.Bind(ctx, name, pod, node)
 }
 
+func (g guardedBinder) Unserved(name string, pod decision.PodRef, scheduler string) string {
+	return g.all.Unserved(name, pod, scheduler)
+}
+
 // guardedClasses checks the cluster of each priority class. Those that decisions read from memory
 // belong to a cluster that was checked before, and pass.
 type guardedClasses struct{ PriorityClasses }

@@ -27,6 +27,7 @@ type metrics struct {
 	abstentions metric.Int64Counter
 	sheds       metric.Int64Counter
 	prioritize  metric.Int64Counter
+	fallbacks   metric.Int64Counter
 	replays     metric.Int64Counter
 	unrecorded  metric.Int64Counter
 	holds       metric.Float64Histogram
@@ -50,7 +51,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		meter = noop.NewMeterProvider().Meter("")
 	}
 	m := &metrics{snapshots: map[string]snapshotFigures{}, labels: newMetricLabels()}
-	var errs [17]error
+	var errs [18]error
 	m.requests, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to answer a request."))
 	m.decisions, errs[1] = meter.Int64Counter("berth.decisions", metric.WithDescription("Decisions answered."))
 	m.took, errs[2] = meter.Float64Histogram("berth.decision.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to decide and record."))
@@ -64,6 +65,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	m.holds, errs[14] = meter.Float64Histogram("berth.hold.duration", metric.WithUnit("s"), seconds, metric.WithDescription("For how long calls were held that would have been rejected, until the state was as new as the call."))
 	m.simulations, errs[15] = meter.Int64Counter("berth.simulations", metric.WithDescription("Questions about what comes next that this server answered, failed to or was interrupted in, in calls and as jobs."))
 	m.inProgress, errs[16] = meter.Int64UpDownCounter("berth.simulations.in_progress", metric.WithDescription("Questions about what comes next that this server is answering."))
+	m.fallbacks, errs[17] = meter.Int64Counter("berth.profile_fallbacks", metric.WithDescription("Decisions about pods whose schedulerName no profile has, by the profile that judged them."))
 	at, err := meter.Int64ObservableGauge("berth.snapshot.received.timestamp", metric.WithUnit("s"), metric.WithDescription("When a cluster's newest state came in, Unix time."))
 	errs[9] = err
 	nodes, err := meter.Int64ObservableGauge("berth.snapshot.nodes", metric.WithDescription("Nodes of a cluster's newest state."))
@@ -121,6 +123,10 @@ func (m *metrics) shed(ctx context.Context, route, limit string) {
 
 func (m *metrics) prioritizeFailed(ctx context.Context, cause string) {
 	m.prioritize.Add(ctx, 1, metric.WithAttributes(attribute.String("cause", cause)))
+}
+
+func (m *metrics) fellBack(ctx context.Context, verb, profile string) {
+	m.fallbacks.Add(ctx, 1, metric.WithAttributes(attribute.String("verb", verb), attribute.String("profile", profile)))
 }
 
 func (m *metrics) missed(ctx context.Context, cause string) {

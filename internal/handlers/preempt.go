@@ -85,6 +85,9 @@ func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id s
 			return errRejects
 		}
 		reply = wire.AppendPreemptionResult(nil, metaVictims(preemption.Named(res)))
+		if p := res.Query.Profile.Name; p != q.Pod.Spec.SchedulerName {
+			a.fellBack(r.Context(), decision.VerbPreempt, q.Cluster, q.Pod.Spec.SchedulerName, p)
+		}
 		a.metrics.decided(r.Context(), decision.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
 		a.logDecision(r.Context(), decision.VerbPreempt, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
 		return nil

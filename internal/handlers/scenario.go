@@ -143,6 +143,9 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 		},
 		Bounds: scenario.Bounds{Pods: limits.ScenarioMaxPods, Attempts: limits.ScenarioMaxSteps, Profiles: maxConfigurations},
 	}
+	if base.Profile == "" {
+		s.Options.Strangers = &scenario.Strangers{}
+	}
 	if s.Edited, err = s.Editor.Apply(ctx, c.at.view, "edits", base.Edits); err != nil {
 		return nil, err
 	}

@@ -15,13 +15,14 @@ type header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Metadata   struct {
-		Name      string `json:"name"`
-		Namespace string `json:"namespace"`
+		Name         string `json:"name"`
+		GenerateName string `json:"generateName"`
+		Namespace    string `json:"namespace"`
 	} `json:"metadata"`
 }
 
 var headerTrie = compile(keep{
-	"apiVersion": all, "kind": all, "metadata": {"name": all, "namespace": all},
+	"apiVersion": all, "kind": all, "metadata": {"name": all, "generateName": all, "namespace": all},
 })
 
 // readHeader reads an object's names; src is valid JSON and an object.
@@ -117,7 +118,23 @@ func build(k *kind, src []byte, path func() string, scratch *[]byte, counts Coun
 	if err := counts.check(v, path()); err != nil {
 		return Object{}, err
 	}
-	return k.finish(v, path)
+	o, err := k.finish(v, path)
+	var invalid *InvalidError
+	if v.GetName() == "" && errors.As(err, &invalid) {
+		if h, err := readHeader(src); err == nil && h.Metadata.GenerateName != "" {
+			invalid.needsName()
+		}
+	}
+	return o, err
+}
+
+// needsName says of an object that has a generateName that it needs a name.
+func (e *InvalidError) needsName() {
+	for _, f := range e.Errors {
+		if f.Type == field.ErrorTypeRequired && f.Field == "metadata.name" {
+			f.Detail = "an object that is stored is found by its name: generateName is taken where a pod is judged"
+		}
+	}
 }
 
 // finish defaults, validates and encodes a decoded value.

@@ -20,6 +20,9 @@ func (k *kind) setDefaults(v typed) {
 	case v.GetNamespace() == "":
 		v.SetNamespace(metav1.NamespaceDefault)
 	}
+	if v.GetName() == "" && k.prefix != "" {
+		v.SetName(GenerateName(k.prefix))
+	}
 	if v.GetUID() == "" && v.GetName() != "" {
 		v.SetUID(DerivedUID(Key{Kind: k.name, Namespace: v.GetNamespace(), Name: v.GetName()}))
 	}

@@ -29,6 +29,7 @@ type kind struct {
 	goType     reflect.Type                // of what alloc gives
 	normalize  func(typed)                 // nil: nothing to default
 	validate   func(typed) field.ErrorList // nil: metadata only
+	prefix     string                      // of the name of an object without one; empty: it has none
 	// later kinds are read by no decision of this release. Other versions of them are
 	// left out and not refused, as all versions were before they were kept.
 	later bool

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 )
 
 // owner is the controller of a pod that is made from a workload.
@@ -37,6 +38,12 @@ const (
 	suffixLength   = 5
 	maxNameLength  = 63
 )
+
+// GenerateName returns a name that begins with a prefix, as an apiserver makes it of a generateName
+// (apiserver pkg/storage/names/generate.go GenerateName).
+func GenerateName(prefix string) string {
+	return prefix[:min(len(prefix), maxNameLength-suffixLength)] + rand.String(suffixLength)
+}
 
 // generatedName returns a name as an apiserver generates one (apiserver
 // pkg/storage/names, SimpleNameGenerator), with a suffix that follows from a seed.

@@ -73,6 +73,8 @@ func decodeValue[T any](raw []byte, lim Limits, k *kind) (none T, err error) {
 	return o.Value.(T), nil
 }
 
+// decodeAs reads an object that is judged and not stored, so that one without a name may have a
+// generateName (apiserver pkg/registry/rest/create.go, before validation).
 func decodeAs(raw []byte, lim Limits, k *kind) (Object, error) {
 	if err := checkObject(raw, lim); err != nil {
 		return Object{}, err
@@ -99,6 +101,11 @@ func decodeAs(raw []byte, lim Limits, k *kind) (Object, error) {
 	if len(errs) > 0 {
 		h.Kind = k.name
 		return Object{}, &InvalidError{Key: h.key(k), Errors: errs}
+	}
+	if prefix := h.Metadata.GenerateName; prefix != "" && h.Metadata.Name == "" && k.name == "Pod" {
+		named := *k
+		named.prefix = prefix
+		k = &named
 	}
 	var scratch []byte
 	return build(k, raw, nowhere, &scratch, lim.Counts)

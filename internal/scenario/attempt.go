@@ -44,7 +44,7 @@ type Attempt struct {
 // not be in the state. The result is valid until the next change or question, and must be released
 // before it. An error of kind decision.Invalid means that no decision can be made about this pod.
 func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, error) {
-	profile, err := decision.ChooseProfile(f.o.Profiles, "", pod.Spec.SchedulerName)
+	profile, err := f.o.profile(pod)
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (q *FitQuestion) Count(ctx context.Context, v *cluster.View, o Options, of 
 		pod.Spec.SchedulingGates = nil
 		out.Notes = append(out.Notes, "its scheduling gates count as removed")
 	}
-	profile, err := decision.ChooseProfile(o.Profiles, "", pod.Spec.SchedulerName)
+	profile, err := o.profile(&pod)
 	if err != nil {
 		return nil, err
 	}

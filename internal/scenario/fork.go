@@ -3,8 +3,10 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,8 +35,57 @@ type Options struct {
 	MaxSteps int64
 	// Watch follows the run; may be nil.
 	Watch *Watch
+	// Strangers, where not nil, notes the schedulerNames of pods that no profile has.
+	Strangers *Strangers
 	// Digests works out the digest of each decision.
 	Digests bool
+}
+
+// profile returns the profile that judges a pod.
+func (o *Options) profile(pod *corev1.Pod) (*engine.Profile, error) {
+	p, err := decision.ChooseProfile(o.Profiles, "", pod.Spec.SchedulerName)
+	if err == nil && p.Name != pod.Spec.SchedulerName {
+		o.Strangers.note(pod.Spec.SchedulerName, p.Name)
+	}
+	return p, err
+}
+
+// Strangers are the schedulerNames of pods that no profile has, each with the profile that judged
+// in its place. They are safe for concurrent use.
+type Strangers struct {
+	mu    sync.Mutex
+	names map[string]string
+}
+
+func (s *Strangers) note(scheduler, profile string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names == nil {
+		s.names = map[string]string{}
+	}
+	s.names[scheduler] = profile
+}
+
+// maxStrangers is how many names are warned of.
+const maxStrangers = 10
+
+// warnings has a text for each name, in order.
+func (s *Strangers) warnings() (list []string) {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, name := range slices.Sorted(maps.Keys(s.names)) {
+		if i == maxStrangers {
+			return append(list, fmt.Sprintf("and so for %d more names of schedulers", len(s.names)-i))
+		}
+		list = append(list, decision.FallbackText(name, s.names[name]))
+	}
+	return list
 }
 
 // Fork is a cluster's state that attempts change. It begins as a view, which stays as it is, and

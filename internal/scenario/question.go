@@ -37,12 +37,13 @@ func (s *Stage) fork(ctx context.Context) (*Fork, error) {
 	return NewFork(v, s.Options), nil
 }
 
-// warnings are what the objects of the question are warned of.
+// warnings are what the objects of the question are warned of, and the pods that were judged.
 func (s *Stage) warnings() []string {
-	if s.Editor.Warnings == nil {
-		return s.Editor.warned
+	var read []string
+	if s.Editor.Warnings != nil {
+		read = s.Editor.Warnings()
 	}
-	return slices.Concat(s.Editor.Warnings(), s.Editor.warned)
+	return slices.Concat(read, s.Editor.warned, s.Options.Strangers.warnings())
 }
 
 // NodeChoice is which nodes a question is about: by name, by labels or by zone.

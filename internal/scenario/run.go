@@ -226,7 +226,7 @@ func (r *run) gated(pod *corev1.Pod) bool {
 	if len(pod.Spec.SchedulingGates) == 0 {
 		return false
 	}
-	profile, err := decision.ChooseProfile(r.f.o.Profiles, "", pod.Spec.SchedulerName)
+	profile, err := r.f.o.profile(pod)
 	return err == nil && profile.Gates
 }
 
