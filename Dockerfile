@@ -23,8 +23,10 @@ COPY --from=build /out/bin/ /
 COPY --from=build --chown=65532:65532 /out/data /data
 USER 65532:65532
 # Inside a container the port is published on purpose, hence --insecure: put
-# something that authenticates in front of it.
-ENV BERTH_LISTEN=0.0.0.0:8080 BERTH_DATA_DIR=/data BERTH_INSECURE=true
+# something that authenticates in front of it. Callers use localhost, an address, or
+# the name berth, unless BERTH_ALLOWED_HOSTS names others: a page in a browser must
+# not reach it under a name of its own.
+ENV BERTH_LISTEN=0.0.0.0:8080 BERTH_DATA_DIR=/data BERTH_INSECURE=true BERTH_ALLOWED_HOSTS=berth
 EXPOSE 8080
 VOLUME /data
 ENTRYPOINT ["/server"]

@@ -60,6 +60,10 @@ func TestImage(t *testing.T) {
 			if in[1] != `["/server"]` {
 				t.Errorf("it starts %s", in[1])
 			}
+		case "ENV":
+			if env := strings.Join(in[1:], " "); strings.Contains(env, "BERTH_INSECURE=true") && !strings.Contains(env, "BERTH_ALLOWED_HOSTS=") {
+				t.Errorf("it answers to any name, and so to a page of any site: %s", env)
+			}
 		case "USER":
 			if in[1] != "65532:65532" {
 				t.Errorf("it runs as %s, and volumes are for 65532", in[1])
@@ -156,11 +160,41 @@ func TestComposeIsRestricted(t *testing.T) {
 				t.Errorf("%s is published on %s", name, port)
 			}
 		}
+		if s.Environment["BERTH_INSECURE"] == "true" && s.Environment["BERTH_ALLOWED_HOSTS"] == "" {
+			t.Errorf("%s answers to any name, and so to a page of any site", name)
+		}
 		if user, ok := s.Environment["POSTGRES_USER"]; ok {
 			t.Errorf("%s makes %s the superuser", name, user)
 		}
 	}
 	if len(compose.Services) != 4 {
 		t.Errorf("%d services", len(compose.Services))
+	}
+}
+
+// TestManifestsUndoTheImage: what the image sets for a container without anything before it is not
+// so in a cluster, and no listener that other machines reach is without identities.
+func TestManifestsUndoTheImage(t *testing.T) {
+	files, err := filepath.Glob("rendered/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(raw)
+		if !strings.Contains(text, "--listen=") {
+			continue
+		}
+		for _, env := range []string{"BERTH_INSECURE", "BERTH_ALLOWED_HOSTS"} {
+			if !strings.Contains(text, "name: "+env) {
+				t.Errorf("%s leaves %s as the image has it", file, env)
+			}
+		}
+		if strings.Contains(text, "- --insecure\n") && !strings.Contains(text, "- --require-identity\n") {
+			t.Errorf("%s serves callers without an identity", file)
+		}
 	}
 }

@@ -30,9 +30,9 @@ type oidcSettings struct {
 	Issuer         string   `placeholder:"URL" help:"Issuer of JWTs that are identities, as their claim iss has it; https only."`
 	Audience       string   `placeholder:"NAME" help:"Audience that such a token must have."`
 	UsernameClaim  string   `default:"sub" placeholder:"CLAIM" help:"Claim that names the user."`
-	UsernamePrefix string   `placeholder:"TEXT" help:"Text before the names of such users, so that they are not taken for others."`
+	UsernamePrefix string   `placeholder:"TEXT" help:"Text before the names of such users, so that they are not taken for others; without it the issuer and #, but for the claim email; - for none, as for an apiserver."`
 	GroupsClaim    string   `default:"groups" placeholder:"CLAIM" help:"Claim that names the groups."`
-	GroupsPrefix   string   `placeholder:"TEXT" help:"Text before the names of such groups."`
+	GroupsPrefix   string   `placeholder:"TEXT" help:"Text before the names of such groups; without it the issuer and #; - for none."`
 	Algs           []string `default:"RS256,ES256" placeholder:"ALG" help:"Algorithms of signatures that are taken."`
 	CA             string   `name:"ca" placeholder:"FILE" help:"CAs of the issuer, in PEM; without it those of the system."`
 }
@@ -43,8 +43,11 @@ func (s *oidcSettings) options() (*access.OIDCOptions, error) {
 		return nil, nil
 	}
 	o := &access.OIDCOptions{
-		Issuer: s.Issuer, Audience: s.Audience, UsernameClaim: s.UsernameClaim, UsernamePrefix: s.UsernamePrefix,
-		GroupsClaim: s.GroupsClaim, GroupsPrefix: s.GroupsPrefix, Algorithms: s.Algs,
+		Issuer: s.Issuer, Audience: s.Audience, UsernameClaim: s.UsernameClaim, UsernamePrefix: s.prefix(s.UsernamePrefix),
+		GroupsClaim: s.GroupsClaim, GroupsPrefix: s.prefix(s.GroupsPrefix), Algorithms: s.Algs,
+	}
+	if s.UsernameClaim == "email" && s.UsernamePrefix == "" {
+		o.UsernamePrefix = ""
 	}
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("--%w", err)
@@ -61,6 +64,19 @@ func (s *oidcSettings) options() (*access.OIDCOptions, error) {
 		return nil, fmt.Errorf("--oidc-ca %s: it holds no certificate in PEM", s.CA)
 	}
 	return o, nil
+}
+
+// prefix returns what stands before names, which a setting names: unless told the issuer, so that
+// who has an account there is not taken for a user of a certificate or for a service account. An
+// apiserver does so for users, not for groups (pkg/kubeapiserver/options/authentication.go).
+func (s *oidcSettings) prefix(given string) string {
+	switch given {
+	case "":
+		return s.Issuer + "#"
+	case "-":
+		return ""
+	}
+	return given
 }
 
 // validate names the flag at fault.

@@ -153,6 +153,14 @@ func (s *settings) listeners(log *slog.Logger) (list []*place, err error) {
 	local, _ := onLoopback("--listen", s.Listen) // checked before
 	rest.identity = s.Access.RequireIdentity || !s.Insecure && !local
 	list = append(list, rest)
+	if !rest.identity && !local {
+		log.Warn("callers need no identity and may come from other machines: whoever reaches the address may do everything", slog.String("flag", "--listen"), slog.String("address", s.Listen), slog.String("remedy", "--require-identity"))
+	}
+	if s.Extender.Listen != "" && s.Extender.TLS.ClientCA == "" {
+		if local, _ := onLoopback("--extender-listen", s.Extender.Listen); !local {
+			log.Warn("callers need no identity and may come from other machines: whoever reaches the address may do everything", slog.String("flag", "--extender-listen"), slog.String("address", s.Extender.Listen), slog.String("remedy", "--extender-tls-client-ca"))
+		}
+	}
 	if s.Extender.Listen != "" {
 		calls, err := open("the extender", "--extender-listen", s.Extender.Listen, &s.Extender.TLS, log)
 		if err != nil {

@@ -141,6 +141,9 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/tokens [post]
 func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
+	if err := checkSecret(r); err != nil {
+		return err
+	}
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		var req TokenRequest
 		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
@@ -212,6 +215,9 @@ func (a *API) tokenOf(r *http.Request) (tokens *access.Tokens, id string, err er
 //	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/tokens/{id}/rotate [post]
 func (a *API) rotateToken(w http.ResponseWriter, r *http.Request) error {
+	if err := checkSecret(r); err != nil {
+		return err
+	}
 	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
 		tokens, id, err := a.tokenOf(r)
 		if err != nil {

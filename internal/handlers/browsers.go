@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"berth/internal/access"
 )
 
 // mediaTypes are the types that a body may have. curl sends its data as a form's unless told
@@ -21,6 +23,7 @@ var mediaTypes = []string{
 var nosniff = []string{"nosniff"}
 
 // guard refuses what only a browser led by another site sends: writing requests across origins,
+// reading ones that follow no link (such as a picture's),
 // requests under a name that is not this server's (DNS rebinding), and bodies of types that a
 // page may send without asking. kube-scheduler and command-line clients send none of these. Pages
 // of origins that are named may call the API.
@@ -35,7 +38,7 @@ func (a *API) guard(next http.Handler) http.Handler {
 			if preflight(w, r) {
 				return nil
 			}
-		} else if err := origins.Check(r); err != nil {
+		} else if err := origins.Check(r); err != nil || FromAnotherSite(r) && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
 			return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: "a page of another origin may not send this request", Cause: err}
 		}
 		if err := checkMediaType(r); err != nil {
@@ -46,8 +49,16 @@ func (a *API) guard(next http.Handler) http.Handler {
 	})
 }
 
+// FromAnotherSite reports whether a browser sends a request because a page of another origin led it
+// there (W3C Fetch Metadata).
+func FromAnotherSite(r *http.Request) bool {
+	from := r.Header.Get("Sec-Fetch-Site")
+	return from != "" && from != "same-origin" && from != "none"
+}
+
 // checkHost refuses requests that reach a loopback address under a name that is not loopback's,
-// and, where names are set, all under other names.
+// and, where names are set, all under other names. Elsewhere an address is as good as a name that
+// is set: no page of another site has it for its own name.
 func (a *API) checkHost(r *http.Request) error {
 	name := r.Host
 	if host, _, err := net.SplitHostPort(name); err == nil {
@@ -57,7 +68,7 @@ func (a *API) checkHost(r *http.Request) error {
 	if LoopbackName(name) || slices.Contains(a.hosts, name) {
 		return nil
 	}
-	if len(a.hosts) == 0 && !onLoopback(r) {
+	if _, err := netip.ParseAddr(name); !onLoopback(r) && (len(a.hosts) == 0 || err == nil) {
 		return nil
 	}
 	return &Error{
@@ -79,6 +90,20 @@ func LoopbackName(name string) bool {
 func onLoopback(r *http.Request) bool {
 	addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	return ok && addr.IP.IsLoopback()
+}
+
+// checkSecret refuses to hand out the secret of a token to a caller that is unknown and may be on
+// another machine: it would be known for as long as the token lives, also once callers need an
+// identity.
+func checkSecret(r *http.Request) error {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if i := access.From(r.Context()); !ok || addr.IP.IsLoopback() || i != nil && i.Named() {
+		return nil
+	}
+	return &Error{
+		Status: http.StatusForbidden, Kind: "forbidden",
+		Detail: "a token is not made for a caller without an identity that comes from elsewhere: call a loopback address of the server's machine, or run server token create there",
+	}
 }
 
 // checkMediaType refuses a body of another type than JSON or YAML. A request without a type is

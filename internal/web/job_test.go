@@ -44,6 +44,29 @@ func TestFormFollowsItsJob(t *testing.T) {
 	}
 }
 
+// TestForeignPagesStartNoJob: a link from a page of another site leads to the form, filled in; the
+// address of a picture there to nothing.
+func TestForeignPagesStartNoJob(t *testing.T) {
+	base, _ := serveSlowly(t, time.Nanosecond)
+	loadSample(t, base)
+	for _, form := range []string{
+		"/fit?pod=" + url.QueryEscape(examplePod), "/drain?nodes=node-a1&force=on",
+		"/lose?zone=zone-a", "/pools?like=node-a1", "/simulate?count=3",
+	} {
+		form += "&ask=1&cluster=sample"
+		body, resp := get(t, base+form, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
+		if resp.StatusCode != http.StatusOK || resp.URL != base+form || !strings.Contains(body, `name="ask" value="1"`) {
+			t.Errorf("%s leads to %s: %d\n%.500s", form, resp.URL, resp.StatusCode, body)
+		}
+		if _, resp := get(t, base+form, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"); resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%s as a picture: %d", form, resp.StatusCode)
+		}
+	}
+	if js, _ := get(t, base+"/v1/simulations"); strings.Contains(js, `"id"`) {
+		t.Errorf("jobs were started: %s", js)
+	}
+}
+
 func TestJobIsCancelled(t *testing.T) {
 	base, _ := serveSlowly(t, time.Nanosecond)
 	loadSample(t, base)

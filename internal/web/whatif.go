@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"berth/internal/handlers"
 	"berth/internal/scenario"
 	"berth/internal/words"
 )
@@ -18,7 +19,8 @@ import (
 // fields stand in the URL, so that a link is the question.
 type whatIf struct {
 	Verb string
-	// Asked reports whether the form was sent.
+	// Asked reports whether the form was sent, and not by a page of another site: a link there must
+	// not start a job.
 	Asked bool
 	// Summary is the answer in one sentence, Command the same question on the command line.
 	Summary, Command string
@@ -46,7 +48,7 @@ var questions = map[string]func(v *visit) (path string, body map[string]any, err
 
 func loadWhatIf(verb string) func(v *visit) (string, any, error) {
 	return func(v *visit) (string, any, error) {
-		view := &whatIf{Verb: verb, Asked: v.query.Has("ask") && v.cluster != ""}
+		view := &whatIf{Verb: verb, Asked: v.query.Has("ask") && v.cluster != "" && !handlers.FromAnotherSite(v.r)}
 		title := strings.ToUpper(verb[:1]) + verb[1:]
 		if !view.Asked {
 			return title, view, nil
