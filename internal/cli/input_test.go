@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 // Pods come in every form that kubectl prints, and as the REST API takes them.
@@ -18,6 +20,10 @@ func TestInputForms(t *testing.T) {
 		{"list of one kind", `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"a"},` + spec + `},{"metadata":{"name":"b"},` + spec + `}]}`, []string{"default/a", "default/b"}},
 		{"lists in a list", `{"kind":"List","items":[{"kind":"PodList","items":[{"metadata":{"name":"a"},` + spec + `}]}]}`, []string{"default/a"}},
 		{"one after the other", `{"kind":"Pod","metadata":{"name":"a"},` + spec + "}\n" + `{"kind":"Pod","metadata":{"name":"b"},` + spec + `}`, []string{"default/a", "default/b"}},
+		{"byte order mark", "\xef\xbb\xbf" + `{"kind":"Pod","metadata":{"name":"a"},` + spec + `}`, []string{"default/a"}},
+		{"UTF-16", wide(`{"kind":"Pod","metadata":{"name":"a"},` + spec + `}`), []string{"default/a"}},
+		{"a warning first", "Warning: v1 x is deprecated\n" + `{"kind":"Pod","metadata":{"name":"a"},` + spec + `}`, []string{"default/a"}},
+		{"aliases", "kind: Pod\nmetadata: {name: &n a, labels: {app: *n}}\nstatus: {phase: Succeeded}\n", []string{"default/a"}},
 		{"documents", "---\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: node-1}\nstatus: {phase: Succeeded}\n---\n# nothing\n---\nkind: Pod\nmetadata: {name: b}\nstatus: {phase: Succeeded}\n", []string{"default/a", "default/b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -37,6 +43,47 @@ func TestInputForms(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		})
+	}
+}
+
+// wide writes a text as UTF-16, as PowerShell's > does.
+func wide(text string) string {
+	out := []byte("\xff\xfe")
+	for _, c := range utf16.Encode([]rune(text)) {
+		out = binary.LittleEndian.AppendUint16(out, c)
+	}
+	return string(out)
+}
+
+// TestFilesAsTheyCome: a dump is read as kubectl, PowerShell, jq and people leave it. What is wrong
+// in one is told by document and line, and by no setting of a server.
+func TestFilesAsTheyCome(t *testing.T) {
+	const pod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}]}}`
+	const nodes = `{"apiVersion":"v1","items":[{"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"1","memory":"1Gi","pods":"9"}}}],"kind":"NodeList"}`
+	for name, dump := range map[string]string{
+		"a list in order of keys": nodes + pod,
+		"a byte order mark":       "\xef\xbb\xbf" + nodes + "\n" + pod,
+		"UTF-16":                  wide(nodes + "\r\n" + pod),
+		"a warning":               "Warning: v1 ComponentStatus is deprecated in v1.19+\n" + nodes + pod,
+		"aliases elsewhere":       "kind: Chart\napiVersion: x.example/v1\na: &a [1]\nb: *a\n---\n" + nodes + "\n---\n" + pod,
+	} {
+		if r := (call{in: dump}).run(t, "explain", "a", "--snapshot", "-"); r.code != exitYes || !strings.Contains(r.out, "WOULD FIT") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	for _, c := range []struct {
+		args     []string
+		in, want string
+	}{
+		{[]string{"explain", "a", "--snapshot", "-"}, nodes + "\n" + pod + "\n{}", "document 3: the object has no kind (at line 3)"},
+		{[]string{"lifecycle", "-"}, pod + "\n" + pod + "\n[]", "document 3, line 3: it is not an object"},
+		{[]string{"lifecycle", "-"}, "kind: Pod\n---\na: [\n", "document 2: yaml: line 3"},
+		{[]string{"explain", "a", "--snapshot", "-"}, "kind: Node\na: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [" + strings.Repeat("*a,", 900) + "]\nc: [" + strings.Repeat("*b,", 90) + "]\n", "with each alias written out in the dump is over 100000, the most that is read"},
+	} {
+		r := (call{in: c.in}).run(t, c.args...)
+		if r.code != exitBroken || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "max-") {
+			t.Errorf("%q: %+v, want %q", c.in, r, c.want)
+		}
 	}
 }
 

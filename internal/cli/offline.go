@@ -102,7 +102,7 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 	p := a.progress("reading " + nameOfFile(a.o.snapshot))
 	defer p.end()
 	skipped := 0
-	limits := kubeobj.Limits{Input: "the dump", Skip: func(e *kubeobj.InvalidError) {
+	limits := kubeobj.Limits{Input: "the dump", MaxAliases: kubeobj.DefaultMaxAliases, Skip: func(e *kubeobj.InvalidError) {
 		if skipped++; skipped <= maxNotes {
 			a.note("%s: %s is left out: %v", nameOfFile(a.o.snapshot), e.Key, e.Errors.ToAggregate())
 		}

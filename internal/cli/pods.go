@@ -13,9 +13,8 @@ import (
 	"os"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/yaml"
-
 	"berth/internal/cluster"
+	"berth/internal/kubeobj"
 )
 
 // target describes which pod a question is about: one that the source knows by its
@@ -107,24 +106,24 @@ func (a *app) readTarget(args []string, file string) (target, error) {
 	return target{}, noSuchPod(nameOfFile(file), want, in.pods)
 }
 
+// fileLimits bound a file of a person's own, which has no other sender: a list of all pods in YAML
+// is one document.
+var fileLimits = kubeobj.Limits{
+	Input: "the file", MaxObjectBytes: 1 << 30, MaxYAMLTokens: 20_000_000, MaxAliases: kubeobj.DefaultMaxAliases,
+}
+
 // eachObject calls f for every object, those within Lists one by one.
 func eachObject(r io.Reader, f func(kind string, raw json.RawMessage) error) error {
-	dec := yaml.NewYAMLOrJSONDecoder(bufio.NewReader(r), 4096)
-	for {
-		var raw json.RawMessage
-		err := dec.Decode(&raw)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null":
-			continue // a document that is empty
+	return kubeobj.Documents(r, fileLimits, func(d kubeobj.Document) error {
+		if string(d.JSON) == "null" {
+			return nil // a document that is empty
 		}
-		if err := eachItem(raw, "", f); err != nil {
-			return err
+		err := eachItem(d.JSON, "", f)
+		if err != nil && d.Number > 1 {
+			return fmt.Errorf("document %d, line %d: %w", d.Number, d.Line, err)
 		}
-	}
+		return err
+	})
 }
 
 // eachItem takes lists apart. within is the kind that a list of one kind gives

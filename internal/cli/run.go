@@ -65,7 +65,11 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 
 // complain prints what is wrong, why, and what to do next.
 func (a *app) complain(err error) {
-	for i, l := range strings.Split(strings.TrimSpace(err.Error()), "\n") {
+	text := err.Error()
+	if limit, ok := errors.AsType[*kubeobj.LimitError](err); ok { // a setting of a server, which there is none of here
+		text = strings.Replace(text, limit.Error(), limit.Plain(), 1)
+	}
+	for i, l := range strings.Split(strings.TrimSpace(text), "\n") {
 		if i == 0 {
 			l = a.name + ": " + l
 		}

@@ -49,7 +49,7 @@ type Limits struct {
 	MaxNodes            int           `name:"max-nodes" default:"20000" help:"Nodes in a snapshot."`
 	MaxPods             int           `name:"max-pods" default:"200000" help:"Pods in a snapshot."`
 	MaxObjectBytes      Bytes         `name:"max-object-bytes" default:"4MiB" help:"One Kubernetes object as sent."`
-	MaxAliases          int           `name:"max-yaml-aliases" default:"0" help:"Aliases in YAML."`
+	MaxAliases          int           `name:"max-yaml-aliases" default:"1000" help:"Aliases in a YAML document, which may be no larger with them written out."`
 	MaxYAMLTokens       int           `name:"max-yaml-tokens" default:"100000" help:"Keys, values and lines of a YAML document, or of one item of a list as kubectl prints it; in any body."`
 	MaxClusters         int           `name:"max-clusters" default:"10000" help:"Clusters that uploads may make."`
 	MaxDepth            int           `name:"max-json-depth" default:"64" help:"Nesting of arrays and objects, in any body."`

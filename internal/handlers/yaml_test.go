@@ -61,7 +61,7 @@ func TestYAMLRefusals(t *testing.T) {
 		"twice":               {"application/yaml", "pod: {}\npod: {}\n", 400, `bad YAML in the body: yaml: unmarshal errors: line 2: key "pod" already set in map`},
 		"two documents":       {"application/yaml", "pod: {}\n---\npod: {}\n", 400, "bad YAML in the body: a second document begins in it"},
 		"too many nodes":      {"application/yaml", "pod: [" + strings.Repeat("a,", 200) + "]", 413, "the number of keys, values and lines of YAML in the body is over the limit max-yaml-tokens=100"},
-		"an alias":            {"application/yaml", "a: &x 1\nb: *x\n", 413, "the number of aliases (1) in the body is over the limit max-yaml-aliases=0"},
+		"many aliases":        {"application/yaml", "a: &x [" + strings.Repeat("a,", 40) + "]\nb: [*x,*x,*x]\n", 413, "the number of keys and values with each alias written out in the body is over the limit max-yaml-tokens=100"},
 		"an unknown field":    {"application/yaml", "pods: {}\n", 400, `unknown field "pods": did you mean pod?`},
 		"nothing":             {"application/yaml", "# nothing\n", 400, "the body is empty; want a JSON object"},
 	} {

@@ -66,7 +66,7 @@ type Limits struct {
 	MaxNodes       int
 	MaxPods        int
 	MaxObjects     int // kept objects of all kinds
-	MaxAliases     int // YAML aliases; the default is none at all
+	MaxAliases     int // YAML aliases of a document; zero is none at all
 	MaxYAMLTokens  int // of one YAML document, or of one item of a list that is streamed
 	Counts         Counts
 	// Input is what errors call the whole input; "the body" where empty.
@@ -92,15 +92,22 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s is over the limit %s=%d", e.What, e.Limit, e.Max)
 }
 
+// Plain is Error for a caller that has no settings: without the setting's name.
+func (e *LimitError) Plain() string {
+	return fmt.Sprintf("%s is over %d, the most that is read", e.What, e.Max)
+}
+
 // SyntaxError describes where an input stops being JSON or YAML.
 type SyntaxError struct {
-	Offset int64 // bytes from the start of the body; -1 where unknown
-	Line   int   // of YAML, counted from 1; 0 where unknown
+	Offset int64 // bytes from the start of the JSON; -1 where unknown, as in YAML
+	Line   int   // counted from 1; 0 where unknown
 	Msg    string
 }
 
 func (e *SyntaxError) Error() string {
 	switch {
+	case e.Line > 0 && e.Offset >= 0:
+		return fmt.Sprintf("%s (at line %d, byte %d)", e.Msg, e.Line, e.Offset)
 	case e.Line > 0:
 		return fmt.Sprintf("%s (at line %d)", e.Msg, e.Line)
 	case e.Offset < 0:

@@ -13,6 +13,7 @@ const (
 	DefaultMaxPods        = 150_000
 	DefaultMaxObjects     = 500_000
 	DefaultMaxYAMLTokens  = 100_000
+	DefaultMaxAliases     = 1000
 )
 
 // The names of the settings that a LimitError gives.

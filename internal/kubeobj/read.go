@@ -20,7 +20,7 @@ const readBuffer = 256 << 10
 // one at a time: no more than one is held. JSON may be a List (its keys in any
 // order, lists within lists), a list of one kind such as NodeList, one object,
 // an array of objects, or several of these one after another; YAML a stream of
-// documents of these.
+// documents of these. Both may be as Text takes them.
 //
 // A body that holds nothing at all is a SyntaxError: unlike an empty List, it does not state that a
 // cluster is empty.
@@ -32,15 +32,16 @@ const readBuffer = 256 << 10
 func Read(r io.Reader, f Format, lim Limits, yield func(Object) error) (ignored map[string]int, err error) {
 	in := &intake{lim: lim.withDefaults(), yield: yield, ignored: map[string]int{}, seen: map[[16]byte]struct{}{}}
 	in.maxHeld = in.lim.MaxObjectBytes
-	if f == YAML {
-		// JSON is YAML, and the JSON reader streams what the YAML one cannot.
-		buffered := bufio.NewReaderSize(r, readBuffer)
-		if !startsAsJSON(buffered) {
-			return in.ignored, in.whole(in.readYAML(buffered))
-		}
-		r = buffered
+	text, lines, err := Text(r)
+	switch {
+	case err != nil:
+		return in.ignored, err
+	case f == YAML && !startsAsJSON(text): // the JSON reader streams what the YAML one cannot
+		err = in.readYAML(text, lines)
+	default:
+		err = in.readJSON(text, lines)
 	}
-	return in.ignored, in.whole(in.readJSON(r))
+	return in.ignored, in.whole(err)
 }
 
 // whole turns the end of a body in which nothing was found into an error.
@@ -99,7 +100,55 @@ func (in *intake) objectPath() string {
 }
 
 // listOf is what a list says of its items.
-type listOf struct{ kind, apiVersion string }
+type listOf struct {
+	kind, apiVersion string
+	held             *heldItems // nil: what it says is known before its items
+}
+
+// heldItems are items without a kind that stand before their list's own, as keys in order put them.
+type heldItems struct {
+	items []heldItem
+	bytes int
+}
+
+type heldItem struct {
+	at   int // index in the list
+	json []byte
+}
+
+// hold keeps an item until the kind of its list is known. What is held is counted as if it were
+// decoded.
+func (in *intake) hold(h *heldItems, src []byte) error {
+	if h.bytes += len(src); h.bytes > in.lim.fallbackBytes() {
+		what := fmt.Sprintf("the items have no kind, and their list has its own behind more than %d bytes of them: put kind first (jq without -S)", in.lim.fallbackBytes())
+		return inPath(&SyntaxError{Offset: -1, Msg: what}, in.objectPath())
+	}
+	if in.lim.Weigh != nil {
+		if err := in.lim.Weigh(int64(len(src))); err != nil {
+			return err
+		}
+	}
+	h.items = append(h.items, heldItem{in.path[len(in.path)-1], bytes.Clone(src)})
+	return nil
+}
+
+// release takes the items that were held, now that their list is known.
+func (in *intake) release(self listOf) error {
+	if self.held == nil {
+		return nil
+	}
+	list := self.held.items
+	self.held = nil
+	in.path = append(in.path, 0)
+	for _, item := range list {
+		in.path[len(in.path)-1] = item.at
+		if err := in.take(item.json, self); err != nil {
+			return err
+		}
+	}
+	in.path = in.path[:len(in.path)-1]
+	return nil
+}
 
 // isList reports whether a kind is a list's.
 func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
@@ -120,20 +169,15 @@ func (in *intake) take(src []byte, within listOf) error {
 	if h.Kind == "" && h.APIVersion == "" && within.item() != "" {
 		h.Kind, h.APIVersion = within.item(), within.apiVersion
 	}
-	if h.Kind == "" && within.kind == "" && len(in.path) > 0 { // keys in order put items before kind
-		return inPath(&SyntaxError{Offset: -1, Msg: "the object has no kind, and the list had none before its items"}, in.objectPath())
+	if h.Kind == "" && within.held != nil {
+		return in.hold(within.held, src)
 	}
 	k, err := h.resolve(in.objectPath())
 	if err != nil {
 		return in.skip(err)
 	}
 	if k == nil {
-		name := h.Kind
-		if _, known := kinds[h.Kind]; known {
-			group, _, _ := strings.Cut(h.APIVersion, "/")
-			name += "." + group
-		}
-		in.ignore(name)
+		in.ignore(ignoredName(h))
 		return nil
 	}
 	if err := in.count(k); err != nil {
@@ -210,6 +254,16 @@ const (
 	maxKindName     = 63
 	otherKinds      = "(others)" // those beyond
 )
+
+// ignoredName is the kind of an object that is not kept, with its group where a kept kind has the
+// same name.
+func ignoredName(h header) string {
+	if kinds[h.Kind] == nil {
+		return h.Kind
+	}
+	group, _, _ := strings.Cut(h.APIVersion, "/")
+	return h.Kind + "." + group
+}
 
 // ignore counts an object of a kind that is not kept.
 func (in *intake) ignore(name string) {

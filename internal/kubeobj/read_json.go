@@ -40,16 +40,32 @@ func (l Limits) scanError(err error, where func() string) error {
 	return err
 }
 
-// readJSON reads JSON values one after another until the stream ends.
-func (in *intake) readJSON(r io.Reader) error {
-	s := &jsonscan.Scanner{}
-	s.ResetStream(r, in.lim.scan())
-	for !s.Ended() {
-		if err := in.value(s, listOf{}); err != nil {
-			return in.lim.scanError(err, in.where)
+// readJSON reads JSON values one after another until the stream ends. So many lines were read
+// before.
+func (in *intake) readJSON(r io.Reader, lines int) error {
+	s, from := &jsonscan.Scanner{}, &lineReader{in: r, before: lines}
+	s.ResetStream(from, in.lim.scan())
+	for n := 1; !s.Ended(); n++ {
+		in.number(n)
+		err := in.lim.scanError(in.value(s, listOf{}), in.where)
+		if err != nil {
+			return from.locate(err, s.Offset())
 		}
 	}
 	return nil
+}
+
+// locate sets the line of an error in a stream that was read up to an offset. One without an offset
+// is about the object that ends there.
+func (r *lineReader) locate(err error, offset int) error {
+	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
+		at := int64(offset)
+		if syntax.Offset >= 0 {
+			at = syntax.Offset
+		}
+		syntax.Line = r.line(at)
+	}
+	return err
 }
 
 // value reads an object, or an array of them.
@@ -131,6 +147,9 @@ func (in *intake) object(s *jsonscan.Scanner, within listOf) error {
 				return s.Fail(`duplicate key "items"`)
 			}
 			streamed = true
+			if self.kind == "" {
+				self.held = &heldItems{}
+			}
 			err = in.listItems(s, self)
 		case streamed:
 			s.Hold() // no more than this value
@@ -163,7 +182,7 @@ func (in *intake) object(s *jsonscan.Scanner, within listOf) error {
 	case self.kind == "" && paged:
 		return &SyntaxError{Offset: at, Msg: "the list has a cursor: it is one page, and the body must hold all of them"}
 	}
-	return nil
+	return in.release(self)
 }
 
 func (in *intake) listItems(s *jsonscan.Scanner, self listOf) error {

@@ -1,6 +1,7 @@
 package kubeobj
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -8,12 +9,22 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func ns(name string) string {
 	return `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"}}`
+}
+
+// wide writes a text as UTF-16 with its mark.
+func wide(text string, order binary.AppendByteOrder) string {
+	var out []byte
+	for _, c := range utf16.Encode([]rune("\ufeff" + text)) {
+		out = order.AppendUint16(out, c)
+	}
+	return string(out)
 }
 
 func TestReadShapes(t *testing.T) {
@@ -45,6 +56,15 @@ func TestReadShapes(t *testing.T) {
 		{name: "yaml list, indented", format: YAML, body: "kind: List\nitems:\n  - " + yamlNS("a", "    ") + "  - " + yamlNS("b", "    ") + "apiVersion: v1\n---\n" + yamlNS("c", ""), want: []string{"a", "b", "c"}},
 		{name: "yaml list of one kind", format: YAML, body: "kind: NamespaceList\napiVersion: v1\nitems:\n- metadata:\n    name: a\n", want: []string{"a"}},
 		{name: "yaml flow", format: YAML, body: "apiVersion: v1\nkind: List\nitems: [" + ns("a") + "]\n", want: []string{"a"}},
+		{name: "list whose kind comes last", body: `{"apiVersion":"v1","items":[{"metadata":{"name":"a"}},` + ns("b") + `,{"metadata":{"name":"c"}}],"kind":"NamespaceList","metadata":{}}`, want: []string{"b", "a", "c"}},
+		{name: "yaml list whose kind comes last", format: YAML, body: "apiVersion: v1\nitems:\n- metadata:\n    name: a\n- metadata:\n    name: b\nkind: NamespaceList\n---\n" + yamlNS("c", ""), want: []string{"a", "b", "c"}},
+		{name: "mark before JSON", body: "\xef\xbb\xbf" + ns("a"), want: []string{"a"}},
+		{name: "mark before YAML", format: YAML, body: "\xef\xbb\xbf" + yamlNS("a", ""), want: []string{"a"}},
+		{name: "UTF-16 JSON", body: wide(ns("a")+"\r\n"+ns("b"), binary.LittleEndian), want: []string{"a", "b"}},
+		{name: "UTF-16 YAML", format: YAML, body: wide("# \U0001F600\n"+yamlNS("a", ""), binary.BigEndian), want: []string{"a"}},
+		{name: "warnings before JSON", body: "Warning: v1 x is deprecated\nW1127 16:00:00.000000    4711 warnings.go:70] y\n" + ns("a"), want: []string{"a"}},
+		{name: "warnings before YAML", format: YAML, body: "\xef\xbb\xbfWarning: v1 x is deprecated\n" + yamlNS("a", ""), want: []string{"a"}},
+		{name: "aliases in what is passed over", format: YAML, body: "kind: HelmRelease\napiVersion: helm.toolkit.fluxcd.io/v2\na: &x [1]\nb: *x\n---\n" + yamlNS("a", ""), want: []string{"a"}, ignored: map[string]int{"HelmRelease": 1}},
 		{name: "json as yaml", format: YAML, body: "\n" + ns("a") + ns("b"), want: []string{"a", "b"}},
 	}
 	for _, tt := range tests {
@@ -101,7 +121,7 @@ func TestReadRefuses(t *testing.T) {
 		{name: "control character", body: "{\"a\":\"\n\"}", want: "control character"},
 		{name: "items not an array", body: `{"kind":"List","apiVersion":"v1","items":{}}`, want: "items as an array"},
 		{name: "item not an object", body: `{"kind":"List","apiVersion":"v1","items":[1]}`, want: "items[0]"},
-		{name: "kind behind the items", body: `{"apiVersion":"v1","items":[{"metadata":{"name":"x"}}],"kind":"NodeList"}`, want: "items[0]: the object has no kind, and the list had none before its items"},
+		{name: "no kind at all", body: `{"items":[{"metadata":{"name":"a"}}]}`, want: "items[0]: the object has no kind"},
 		{name: "item without kind", body: `{"kind":"List","apiVersion":"v1","items":[` + ns("a") + `,{"metadata":{"name":"x"}}]}`, want: "items[1]: the object has no kind"},
 		{name: "kind is a number", body: `{"kind":1,"apiVersion":"v1"}`, want: "kind must be a string"},
 		{name: "wrong group", body: `{"kind":"List","apiVersion":"v1","items":[{"kind":"Pod","apiVersion":"apps/v1","metadata":{"name":"p"}}]}`, want: `apiVersion: Unsupported value: "apps/v1"`},
@@ -117,7 +137,17 @@ func TestReadRefuses(t *testing.T) {
 		{name: "objects", body: ns("a") + ns("b"), lim: Limits{MaxObjects: 1}, want: "max-objects=1"},
 		{name: "nodes", body: strings.ReplaceAll(ns("a")+ns("b"), "Namespace", "Node"), lim: Limits{MaxNodes: 1}, want: "max-nodes=1"},
 		{name: "pods", body: strings.Replace(pod("")+pod(""), `"p"`, `"q"`, 1), lim: Limits{MaxPods: 1}, want: "max-pods=1"},
-		{name: "yaml alias", format: YAML, body: "a: &x [1]\nb: *x\n", want: "max-yaml-aliases=0"},
+		{name: "yaml alias", format: YAML, body: "kind: Node\na: &x [1]\nb: *x\n", want: "max-yaml-aliases=0"},
+		{name: "yaml aliases of aliases", format: YAML, lim: Limits{MaxAliases: 1000}, body: "kind: Node\na: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n", want: "each alias written out"},
+		{name: "yaml aliases of a long text", format: YAML, lim: Limits{MaxAliases: 1000, MaxObjectBytes: 10_000}, body: "kind: Node\na: &a " + strings.Repeat("x", 9000) + "\nb: [" + strings.Repeat("*a,", 100) + "]\n", want: "each alias written out"},
+		{name: "yaml alias of itself", format: YAML, lim: Limits{MaxAliases: 1000}, body: "kind: Node\na: &a [*a]\n", want: "in the body"},
+		{name: "item of an array without a kind", body: "[" + ns("a") + ",\n{}]", want: "items[1]: the object has no kind (at line 2)"},
+		{name: "second object without a kind", body: ns("a") + "\n\n{}", want: "the object has no kind (at line 3)"},
+		{name: "second document without a kind", body: ns("a") + "\n{\n}}", want: "document 2: the object has no kind (at line 3)"},
+		{name: "third document", body: ns("a") + "\n" + ns("b") + "\n}", want: "document 3 (at line 3, byte"},
+		{name: "an error of kubectl", format: YAML, body: "Warning: x\nError from server (Forbidden): nodes is forbidden\n" + ns("a"), want: `an error of kubectl, not an object: "Error from server (Forbidden): nodes is forbidden" (at line 2)`},
+		{name: "half of UTF-16", body: "\xff\xfe{", want: "UTF-16 ends within a character"},
+		{name: "items that are too many to hold", body: `{"items":[` + strings.Repeat(`{"metadata":{"name":"a"}},`, 100) + `{}],"kind":"NamespaceList","apiVersion":"v1"}`, lim: Limits{MaxObjectBytes: 100}, want: "put kind first"},
 		{name: "empty", body: " \n", want: "the body is empty"},
 		{name: "yaml empty", format: YAML, body: "---\n# nothing\n", want: "the body is empty"},
 		{name: "yaml syntax", format: YAML, body: "a: [1\n", want: "bad YAML"},
@@ -139,6 +169,38 @@ func TestReadRefuses(t *testing.T) {
 				t.Errorf("error = %v, want %q in it", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestReadAliases: a document may have aliases where it is small with them written out.
+func TestReadAliases(t *testing.T) {
+	const body = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  labels: &l {x: z}\nother: *l\n"
+	objs, _, err := readAll(body, YAML, Limits{MaxAliases: DefaultMaxAliases})
+	if err != nil || len(objs) != 1 || objs[0].Name != "a" {
+		t.Errorf("%v, %v", objs, err)
+	}
+}
+
+// TestDocuments: each document comes with its number and its line.
+func TestDocuments(t *testing.T) {
+	for _, tt := range []struct{ body, want string }{
+		{"\xef\xbb\xbfWarning: x\n{\"a\":1}\n[2] \"x\"", `1/2:{"a":1} 2/3:[2] 3/3:"x" `},
+		{wide(`{"a":1}`, binary.LittleEndian), `1/1:{"a":1} `},
+		{"a: &x 1\nb: *x\n---\n# nothing\n---\n- c\n", `1/1:{"a":1,"b":1} 3/6:["c"] `},
+		{"a: 1\n---\n{\n", "1/1:{\"a\":1} bad YAML in the file, document 2: yaml: line 3"},
+		{"a: 1\n---\na:\n\tb: 1\n", "1/1:{\"a\":1} bad YAML in the file, document 2: yaml: line 4"},
+	} {
+		got := ""
+		err := Documents(strings.NewReader(tt.body), Limits{Input: "the file", MaxAliases: 10}, func(d Document) error {
+			got += fmt.Sprintf("%d/%d:%s ", d.Number, d.Line, d.JSON)
+			return nil
+		})
+		if err != nil {
+			got += err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%q: %s\nwant %s", tt.body, got, tt.want)
+		}
 	}
 }
 

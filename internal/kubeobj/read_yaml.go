@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 
 	"berth/internal/jsonscan"
 )
@@ -22,14 +21,12 @@ type yamlReader struct {
 	start int // lines before the document or item at hand
 }
 
-// readYAML reads documents until the stream ends.
-func (in *intake) readYAML(r *bufio.Reader) error {
+// readYAML reads documents until the stream ends. So many lines were read before.
+func (in *intake) readYAML(r *bufio.Reader, lines int) error {
 	in.maxHeld = in.lim.fallbackBytes() // JSON is no longer than its YAML, but for escapes
-	y := &yamlReader{intake: in, in: r}
-	for n := 0; ; n++ {
-		if n > 0 {
-			in.root = "document " + strconv.Itoa(n+1)
-		}
+	y := &yamlReader{intake: in, in: r, lines: lines}
+	for n := 1; ; n++ {
+		in.number(n)
 		more, err := y.document()
 		if err != nil || !more {
 			return err
@@ -117,6 +114,11 @@ func (y *yamlReader) list(head []byte) (more bool, err error) {
 		return false, err
 	}
 	y.found = true
+	var held *heldItems
+	if self.kind == "" {
+		held = &heldItems{}
+		self.held = held
+	}
 	y.path = append(y.path, 0)
 	var item []byte
 	indent, inItems := -1, true
@@ -158,6 +160,9 @@ func (y *yamlReader) list(head []byte) (more bool, err error) {
 			if self, err = y.listHead(head); err == nil && !isList(self.kind) {
 				err = &SyntaxError{Offset: -1, Msg: fmt.Sprintf("kind %q has items but isn't a list, in %s", self.kind, y.where())}
 			}
+			if self.held = held; err == nil {
+				err = y.release(self)
+			}
 			return len(line) > 0, err
 		case !inItems:
 			if head = append(head, line...); len(head) > y.lim.MaxObjectBytes {
@@ -192,7 +197,16 @@ func (y *yamlReader) listHead(head []byte) (listOf, error) {
 
 // convert takes one document, or one item of a list, through JSON.
 func (y *yamlReader) convert(doc []byte, within listOf) error {
-	js, err := y.doc().toJSON(doc)
+	d := y.doc()
+	d.pass = func(h header) bool {
+		if h.Kind == "" || isList(h.Kind) || kinds[h.Kind] != nil && !foreign(h.APIVersion) {
+			return false
+		}
+		y.found = true
+		y.ignore(ignoredName(h))
+		return true
+	}
+	js, err := d.toJSON(doc)
 	if err != nil || bytes.Equal(js, []byte("null")) {
 		return err
 	}
@@ -215,4 +229,4 @@ func (y *yamlReader) convert(doc []byte, within listOf) error {
 	return err
 }
 
-func (y *yamlReader) doc() yamlDoc { return yamlDoc{y.lim, y.where, y.start} }
+func (y *yamlReader) doc() yamlDoc { return yamlDoc{lim: y.lim, where: y.where, lines: y.start} }

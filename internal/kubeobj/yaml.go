@@ -32,6 +32,9 @@ type yamlDoc struct {
 	lim   Limits
 	where func() string
 	lines int
+	// pass may be nil. It is called with the head of a document that has aliases, and reports
+	// whether the document is passed over.
+	pass func(h header) bool
 }
 
 // bad is the error for a document that is no YAML. The decoder counts lines from the document's
@@ -74,8 +77,8 @@ func (y yamlDoc) toJSON(doc []byte) (js []byte, err error) {
 	if furtherDocument(doc) {
 		return nil, y.bad("a second document begins in it")
 	}
-	if err := y.checkAliases(doc); err != nil {
-		return nil, err
+	if passed, err := y.checkAliases(doc); err != nil || passed {
+		return []byte("null"), err
 	}
 	if js, err = yaml.YAMLToJSONStrict(doc); err != nil {
 		return nil, y.bad(err)
@@ -146,28 +149,77 @@ func cutMark(line []byte) (mark string, rest []byte, ok bool) {
 	return string(line[:3]), bytes.TrimSpace(line[3:]), true
 }
 
-// checkAliases counts aliases before anything expands them.
-func (y yamlDoc) checkAliases(doc []byte) error {
+// checkAliases bounds what aliases make of a document, before anything expands them: their number,
+// and the document's tree with them expanded, which may be no larger than that of a document
+// without any. It reports whether the document is passed over.
+func (y yamlDoc) checkAliases(doc []byte) (passed bool, err error) {
 	if bytes.IndexByte(doc, '*') < 0 {
-		return nil
+		return false, nil
 	}
 	var root yamlv3.Node
 	if err := yamlv3.Unmarshal(doc, &root); err != nil {
-		return y.bad(err)
+		return false, y.bad(err)
 	}
-	if n := countAliases(&root); n > y.lim.MaxAliases {
-		return &LimitError{Limit: limitAliases, Max: int64(y.lim.MaxAliases), What: fmt.Sprintf("the number of aliases (%d) in %s", n, y.where())}
+	t := expansion{sizes: map[*yamlv3.Node]treeSize{}, max: treeSize{y.lim.MaxYAMLTokens, y.lim.fallbackBytes()}}
+	size := t.size(&root)
+	if t.aliases == 0 {
+		return false, nil
 	}
-	return nil
+	if len(root.Content) == 1 && y.pass != nil && y.pass(headOf(root.Content[0])) {
+		return true, nil
+	}
+	if n := t.aliases; n > y.lim.MaxAliases {
+		return false, &LimitError{Limit: limitAliases, Max: int64(y.lim.MaxAliases), What: fmt.Sprintf("the number of aliases (%d) in %s", n, y.where())}
+	}
+	if size.nodes > t.max.nodes || size.bytes > t.max.bytes {
+		return false, &LimitError{Limit: limitYAMLTokens, Max: int64(t.max.nodes), What: "the number of keys and values with each alias written out in " + y.where()}
+	}
+	return false, nil
 }
 
-func countAliases(n *yamlv3.Node) int {
+// treeSize is how large a document's tree is.
+type treeSize struct{ nodes, bytes int }
+
+// expansion sizes a tree in which each alias is what it stands for. A size above max stays just
+// above it.
+type expansion struct {
+	sizes   map[*yamlv3.Node]treeSize // of anchors
+	max     treeSize
+	aliases int // as they are written
+}
+
+func (e *expansion) size(n *yamlv3.Node) treeSize {
 	if n.Kind == yamlv3.AliasNode {
-		return 1
+		e.aliases++
+		return e.sizes[n.Alias]
 	}
-	sum := 0
+	if n.Anchor != "" {
+		e.sizes[n] = treeSize{e.max.nodes + 1, e.max.bytes + 1} // one that holds itself never ends
+	}
+	sum := treeSize{1, len(n.Value)}
 	for _, c := range n.Content {
-		sum += countAliases(c)
+		of := e.size(c)
+		sum = treeSize{min(sum.nodes+of.nodes, e.max.nodes+1), min(sum.bytes+of.bytes, e.max.bytes+1)}
+	}
+	if n.Anchor != "" {
+		e.sizes[n] = sum
 	}
 	return sum
+}
+
+// headOf reads kind and apiVersion of a document.
+func headOf(n *yamlv3.Node) (h header) {
+	if n.Kind != yamlv3.MappingNode {
+		return h
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		switch key, value := n.Content[i], n.Content[i+1]; {
+		case value.Kind != yamlv3.ScalarNode:
+		case key.Value == "kind":
+			h.Kind = value.Value
+		case key.Value == "apiVersion":
+			h.APIVersion = value.Value
+		}
+	}
+	return h
 }

@@ -16,6 +16,20 @@ var review = []vector{
 			a.send("POST", fmt.Sprintf("/v1/snapshots?cluster=y%d", i), body, "Content-Type", "application/yaml", "Content-Encoding", "gzip")
 		})
 	}},
+	{"aliases of aliases, and UTF-16", func(a *attack) {
+		bomb := "kind: Node\na0: &a0 [" + strings.Repeat("1,", 900) + "]\n"
+		for i := range 9 {
+			bomb += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d,", i), 100))
+		}
+		long := "kind: Node\na: &a " + strings.Repeat("x", 3<<20) + "\nb: [" + strings.Repeat("*a,", 900) + "]\n"
+		wide := []byte("\xff\xfe" + strings.Repeat("\x00\xd8", 20<<20)) // halves of characters
+		sorted := `{"apiVersion":"v1","items":[` + strings.Repeat(`{"metadata":{"name":"x"}},`, 2_000_000) + `{}],"kind":"NodeList"}`
+		for i, body := range [][]byte{[]byte(bomb), []byte(long), wide, []byte(sorted)} {
+			a.times(4, func(n int) {
+				a.send("POST", fmt.Sprintf("/v1/snapshots?cluster=file%d-%d", i, n), zip(string(body)), "Content-Type", "application/yaml", "Content-Encoding", "gzip")
+			})
+		}
+	}},
 	{"C2 b: 24,000 profiles", func(a *attack) {
 		body := `{"snapshot":"good@latest","dryRun":true,"pod":` + onePod + `,"config":` + config(24_000) + `}`
 		a.times(8, func(int) { a.send("POST", "/v1/decisions", body) })
