@@ -204,3 +204,30 @@ func TestLifecycleRefusesEvents(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// That a node does not report is said of the pod that is on it, and of one that would go there.
+func TestExplainUnreadyNode(t *testing.T) {
+	const cluster = `apiVersion: v1
+kind: List
+items:
+- {kind: Node, apiVersion: v1, metadata: {name: n1}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}, conditions: [{type: Ready, status: Unknown}]}}
+- {kind: Pod, apiVersion: v1, metadata: {name: "on", namespace: default}, spec: {nodeName: n1, containers: [{name: c, image: i}]}, status: {phase: Running}}
+- {kind: Pod, apiVersion: v1, metadata: {name: new, namespace: default}, spec: {containers: [{name: c, image: i}]}, status: {phase: Pending}}
+`
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(file, []byte(cluster), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ pod, want string }{
+		{"on", "Its node n1 is not Ready"},
+		{"on", "NOTE    node n1 is not Ready by its condition and has no taint"},
+		{"new", "NOTE    node n1 is not Ready by its condition and has no taint"},
+	} {
+		if r := (call{}).run(t, "explain", c.pod, "--snapshot", file); r.code != exitYes || !strings.Contains(r.out, c.want) {
+			t.Errorf("%s: %+v", c.pod, r)
+		}
+	}
+	if r := (call{}).run(t, "fit", "new", "--snapshot", file); !strings.Contains(r.out, "node n1 is not Ready by its condition") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/podlife"
@@ -346,6 +347,11 @@ func (v *verdict) detail(g *advice.Group) string {
 func (v *verdict) caveats() {
 	if v.scheduler != "" && v.profile == "" && v.node == "" && v.scheduler != v.got.Profile {
 		v.labelled("NOTE", fmt.Sprintf("its scheduler is %s, not one of the profiles: this is what %s would decide. --profile picks another.", v.scheduler, v.got.Profile))
+	}
+	for _, n := range v.got.Notes {
+		if v.got.BoundTo == "" || n == decision.UnreadyNote(v.got.Node) { // that it was taken out is said above
+			v.labelled("NOTE", n)
+		}
 	}
 	for _, n := range v.got.NotEvaluated {
 		v.labelled("NOTE", "not judged: "+n.Plugin+", "+n.Reason)

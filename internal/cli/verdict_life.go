@@ -31,6 +31,9 @@ func (v *verdict) trouble() {
 	if l == nil || v.node == "" {
 		return
 	}
+	if l.PhaseRule.ID == "phase/node-lost" {
+		v.text("Its node " + v.node + " is not Ready: what it shows of the pod is from before, and nothing is started there.")
+	}
 	s := l.Status
 	if l.StatusAfter != "" {
 		s += " after " + l.StatusAfter

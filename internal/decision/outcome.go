@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -159,6 +160,7 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	if o.boundTo != "" {
 		o.noteBound(ans)
 	}
+	o.noteUnready(ans)
 	if level == engine.ExplainGroups {
 		ans.Groups = advice.Groups(o.Result, advice.DefaultSample)
 	}
@@ -189,6 +191,20 @@ func (o *Outcome) noteBound(ans *Answer) {
 		for k := range s.Domains {
 			s.Domains[k].HoldsPod = ok && s.Domains[k].Value == value
 		}
+	}
+}
+
+// UnreadyNote is what is to be known of a node that is not Ready and has no taint for it.
+func UnreadyNote(node string) string {
+	return fmt.Sprintf("node %s is not Ready by its condition and has no taint for it: no rule reads conditions, so it takes pods as any other, and its kubelet may not start them", node)
+}
+
+// noteUnready notes that the node of the answer does not report.
+func (o *Outcome) noteUnready(ans *Answer) {
+	name := cmp.Or(ans.Node, ans.NominatedNode)
+	nodes := o.State.Nodes()
+	if row := nodes.Row(name); name != "" && row >= 0 && nodes.Node(row).Unannounced {
+		ans.Notes = append(ans.Notes, UnreadyNote(name))
 	}
 }
 

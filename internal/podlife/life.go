@@ -46,6 +46,15 @@ func taintOfLoss(t corev1.Taint) bool {
 	return false
 }
 
+// Unannounced reports whether a node is not Ready by its conditions and has no taint for it, so
+// that schedulers still bind pods to it: nothing taints nodes where no node controller runs
+// (pkg/controller/nodelifecycle node_lifecycle_controller.go nodeConditionToTaintKeyStatusMap).
+func Unannounced(node *corev1.Node) bool {
+	return NodeStateOf(node) == NodeLost && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady || t.Key == corev1.TaintNodeOutOfService
+	})
+}
+
 // Life is where a pod stands and what comes next, each statement with the rule
 // that made it.
 type Life struct {

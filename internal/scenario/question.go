@@ -37,13 +37,27 @@ func (s *Stage) fork(ctx context.Context) (*Fork, error) {
 	return NewFork(v, s.Options), nil
 }
 
-// warnings are what the objects of the question are warned of, and the pods that were judged.
+// warnings are what the objects of the question are warned of, the pods that were judged, and the
+// nodes that do not report.
 func (s *Stage) warnings() []string {
 	var read []string
 	if s.Editor.Warnings != nil {
 		read = s.Editor.Warnings()
 	}
-	return slices.Concat(read, s.Editor.warned, s.Options.Strangers.warnings())
+	return slices.Concat(read, s.Editor.warned, s.Options.Strangers.warnings(), unready(s.View.State.Nodes()))
+}
+
+// unready warns of nodes that are not Ready without a taint for it: of the first few by name.
+func unready(nodes *state.NodeSet) (out []string) {
+	const few = 3
+	names := nodes.Unannounced()
+	for _, name := range names[:min(len(names), few)] {
+		out = append(out, decision.UnreadyNote(name))
+	}
+	if more := len(names) - few; more > 0 {
+		out = append(out, fmt.Sprintf("nodes that are not Ready and have no taint for it, beside these: %d", more))
+	}
+	return out
 }
 
 // NodeChoice is which nodes a question is about: by name, by labels or by zone.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/podlife"
 )
 
 // nodeSpec is a node before it gets a row.
@@ -18,6 +20,7 @@ func compileNode(ids scalarIDs, in *corev1.Node) nodeSpec {
 	n := &Node{
 		Name: in.Name, Labels: in.Labels, Taints: in.Spec.Taints,
 		Unschedulable: in.Spec.Unschedulable, Features: in.Status.DeclaredFeatures,
+		Unannounced: podlife.Unannounced(in),
 	}
 	h := fnv.New64a()
 	h.Write([]byte(in.Name))

@@ -20,10 +20,12 @@ type Node struct {
 	Labels        labels.Set
 	Taints        []corev1.Taint
 	Unschedulable bool
-	Features      []string // status.declaredFeatures
-	Images        []Image
-	hash          uint64
-	scalars       []Scalar // allocatable extended resources, by ascending ID, amounts of 0 too
+	// Unannounced is podlife's: not Ready, and without a taint that rules could read.
+	Unannounced bool
+	Features    []string // status.declaredFeatures
+	Images      []Image
+	hash        uint64
+	scalars     []Scalar // allocatable extended resources, by ascending ID, amounts of 0 too
 }
 
 // NameHash returns a hash of the node's name.
@@ -39,6 +41,16 @@ type Image struct {
 type Capacity struct {
 	Amount
 	Pods int64
+}
+
+// Unannounced returns the names of the nodes that are not Ready without a taint for it, in order.
+func (s *NodeSet) Unannounced() (names []string) {
+	for _, r := range s.order {
+		if s.rows[r].Unannounced {
+			names = append(names, s.rows[r].Name)
+		}
+	}
+	return names
 }
 
 // NodeSet is the part of a state that changes only with nodes: rows, columns and what is derived
