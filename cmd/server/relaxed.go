@@ -116,6 +116,9 @@ func (t *telemetry) countLost() (func(cause string), error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, cause := range []string{commit.CauseQueueFull, commit.CauseStore, commit.CauseKilled} { // there for an alert, as 0
+		c.Add(context.Background(), 0, metric.WithAttributes(attribute.String("cause", cause)))
+	}
 	return func(cause string) {
 		c.Add(context.Background(), 1, metric.WithAttributes(attribute.String("cause", cause)))
 	}, nil

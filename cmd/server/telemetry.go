@@ -108,6 +108,13 @@ func (t *telemetry) observeBatches(backend string) (func(entries int, took time.
 	failures, err3 := t.meter.Int64Counter("berth.store.errors", metric.WithDescription("Batches that the store refused or failed."))
 	appending := metric.WithAttributes(attribute.String("backend", backend), attribute.String("operation", "append"))
 	written, failed := metric.WithAttributes(attribute.String("result", "written")), metric.WithAttributes(attribute.String("result", "failed"))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	for _, result := range []metric.MeasurementOption{written, failed} { // there for alerts, as 0
+		records.Add(context.Background(), 0, result)
+	}
+	failures.Add(context.Background(), 0, appending)
 	return func(entries int, d time.Duration, err error) {
 		result := written
 		if err != nil {
@@ -116,7 +123,7 @@ func (t *telemetry) observeBatches(backend string) (func(entries int, took time.
 		}
 		records.Add(context.Background(), int64(entries), result)
 		took.Record(context.Background(), d.Seconds(), appending)
-	}, errors.Join(err1, err2, err3)
+	}, nil
 }
 
 // batches counts batch replays by state.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +33,7 @@ type metrics struct {
 	unrecorded  metric.Int64Counter
 	holds       metric.Float64Histogram
 	simulations metric.Int64Counter
+	unanswered  metric.Int64Counter
 	inProgress  metric.Int64UpDownCounter
 
 	labels metricLabels
@@ -51,7 +53,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 		meter = noop.NewMeterProvider().Meter("")
 	}
 	m := &metrics{snapshots: map[string]snapshotFigures{}, labels: newMetricLabels()}
-	var errs [18]error
+	var errs [19]error
 	m.requests, errs[0] = meter.Float64Histogram("http.server.request.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to answer a request."))
 	m.decisions, errs[1] = meter.Int64Counter("berth.decisions", metric.WithDescription("Decisions answered."))
 	m.took, errs[2] = meter.Float64Histogram("berth.decision.duration", metric.WithUnit("s"), seconds, metric.WithDescription("Time to decide and record."))
@@ -66,6 +68,7 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	m.simulations, errs[15] = meter.Int64Counter("berth.simulations", metric.WithDescription("Questions about what comes next that this server answered, failed to or was interrupted in, in calls and as jobs."))
 	m.inProgress, errs[16] = meter.Int64UpDownCounter("berth.simulations.in_progress", metric.WithDescription("Questions about what comes next that this server is answering."))
 	m.fallbacks, errs[17] = meter.Int64Counter("berth.profile_fallbacks", metric.WithDescription("Decisions about pods whose schedulerName no profile has, by the profile that judged them."))
+	m.unanswered, errs[18] = meter.Int64Counter("berth.extender.failures", metric.WithDescription("Calls of kube-scheduler that were answered with 5xx, by verb."))
 	at, err := meter.Int64ObservableGauge("berth.snapshot.received.timestamp", metric.WithUnit("s"), metric.WithDescription("When a cluster's newest state came in, Unix time."))
 	errs[9] = err
 	nodes, err := meter.Int64ObservableGauge("berth.snapshot.nodes", metric.WithDescription("Nodes of a cluster's newest state."))
@@ -86,7 +89,42 @@ func newMetrics(meter metric.Meter) (*metrics, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("make metrics: %w", err)
 	}
+	m.begin()
 	return m, nil
+}
+
+// causes are the kinds of errors that calls of kube-scheduler end with.
+var causes = []string{
+	"behind", "conflict", "deadline", "forbidden", "internal", "invalid", "limit", "malformed", "media-type",
+	"not-found", "overload", "store-unavailable", "unauthenticated", "unavailable", "unknown-field",
+}
+
+// begin has the counters that alerts read be there as 0: an increase from nothing to 1 is none for
+// Prometheus, so that an alert would miss the first event.
+func (m *metrics) begin() {
+	ctx := context.Background()
+	add := func(c metric.Int64Counter, label string, values ...string) {
+		for _, value := range values {
+			c.Add(ctx, 0, metric.WithAttributes(attribute.String(label, value)))
+		}
+	}
+	add(m.prioritize, "cause", causes...)
+	add(m.unrecorded, "cause", causes...)
+	for _, verb := range []string{"filter", "prioritize", "preempt", "bind"} {
+		add(m.unanswered, "verb", verb)
+		for _, route := range []string{"/" + verb, "/clusters/{cluster}/" + verb} {
+			m.sheds.Add(ctx, 0, metric.WithAttributes(attribute.String("route", route), attribute.String("cause", "memory-budget")))
+		}
+	}
+}
+
+// extenderVerb returns the verb of a route of kube-scheduler's, empty for another.
+func extenderVerb(route string) string {
+	switch verb := route[strings.LastIndexByte(route, '/')+1:]; verb {
+	case "filter", "prioritize", "preempt", "bind":
+		return verb
+	}
+	return ""
 }
 
 // otherLabel stands for what a caller may name as it likes.
@@ -98,6 +136,11 @@ var known = map[string]bool{http.MethodGet: true, http.MethodPost: true, http.Me
 func (m *metrics) request(ctx context.Context, route, method string, status int, took time.Duration) {
 	if !known[method] {
 		method = otherLabel
+	}
+	if status >= http.StatusInternalServerError {
+		if verb := extenderVerb(route); verb != "" {
+			m.unanswered.Add(ctx, 1, metric.WithAttributes(attribute.String("verb", verb)))
+		}
 	}
 	m.requests.Record(ctx, took.Seconds(), m.labels.requests.of(requestLabels{route, method, status}).record...)
 }
