@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"reflect"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -73,6 +74,9 @@ func printable(f *kong.Flag) string {
 // withoutSecrets masks in a URL what may be a secret: the user, who may be a token, and the query.
 func withoutSecrets(text string) string {
 	u, err := url.Parse(text)
+	if scheme, rest, is := strings.Cut(text, "://"); is && strings.Contains(rest, "@") && (err != nil || strings.ContainsAny(u.Path+u.Fragment+u.Host, "@") || strings.Count(rest, "@") > 1) {
+		return scheme + "://xxxxx" // where a password ends is not known
+	}
 	if err != nil || u.Host == "" || u.User == nil && u.RawQuery == "" {
 		return text
 	}

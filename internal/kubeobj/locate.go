@@ -13,6 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// Misshapen lists the values of a JSON document that the type which v points to cannot hold, each
+// with its place.
+func Misshapen(doc []byte, v any) field.ErrorList { return locate(doc, v) }
+
 // locate finds which fields of a document that encoding/json refused cannot be
 // decoded into v, since its own errors don't say where a malformed quantity
 // or time is. It is slow, and runs only where something is wrong.

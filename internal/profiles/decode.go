@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,6 +42,12 @@ func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) 
 	var head map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &head); err != nil || head == nil {
 		return nil, nil, fmt.Errorf("read %s: the document is not an object", Kind)
+	}
+	if held, err := unwrapped(head); held != nil || err != nil {
+		if err != nil {
+			return nil, nil, err
+		}
+		return decode(held)
 	}
 	if err := checkKind(head, APIVersion, Kind, true); err != nil {
 		return nil, nil, err
@@ -87,6 +94,41 @@ func successors(head map[string]json.RawMessage) string {
 	return b.String()
 }
 
+// unwrapped returns the configuration that a ConfigMap holds, as they are installed; nil where the
+// document is none.
+func unwrapped(head map[string]json.RawMessage) ([]byte, error) {
+	var kind, version string
+	_ = json.Unmarshal(head["kind"], &kind) // what is no string is checkKind's to refuse
+	_ = json.Unmarshal(head["apiVersion"], &version)
+	switch {
+	case kind == "Policy" && version != APIVersion:
+		return nil, fmt.Errorf("kind: a Policy is no longer read by Kubernetes from 1.23 on; write a %s of %s, in which predicates and priorities are plugins of profiles[], and extenders are extenders[]", Kind, APIVersion)
+	case kind != "ConfigMap" || version != "v1":
+		return nil, nil
+	}
+	var data map[string]string
+	if err := json.Unmarshal(head["data"], &data); err != nil && head["data"] != nil {
+		return nil, fmt.Errorf("data: a ConfigMap has texts in it")
+	}
+	var held []string
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if strings.Contains(data[key], Kind) {
+			held = append(held, key)
+		}
+	}
+	if len(held) != 1 {
+		return nil, fmt.Errorf("data: a ConfigMap is read where one of its keys holds a %s; in this one %d do: take the text out of it, kubectl get configmap NAME -o jsonpath='{.data.KEY}'", Kind, len(held))
+	}
+	text := []byte(data[held[0]])
+	var inner struct {
+		Kind string `json:"kind"`
+	}
+	if err := yaml.Unmarshal(text, &inner); err == nil && inner.Kind == "ConfigMap" {
+		return nil, fmt.Errorf("data[%s]: is another ConfigMap", held[0])
+	}
+	return text, nil
+}
+
 // checkKind returns what is wrong with apiVersion and kind. Arguments of plugins may
 // leave them out.
 func checkKind(head map[string]json.RawMessage, version, kind string, required bool) error {
@@ -115,6 +157,9 @@ func checkKind(head map[string]json.RawMessage, version, kind string, required b
 // repeated field is a problem of its own, named with its path.
 func strictly(doc []byte, v any, at *field.Path) []error {
 	strict, err := kjson.UnmarshalStrict(doc, v)
+	if all := misfits(doc, v, at); err != nil && len(all) > 0 {
+		return all
+	}
 	if err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) && wrong.Field != "" {
@@ -126,11 +171,54 @@ func strictly(doc []byte, v any, at *field.Path) []error {
 		return []error{fmt.Errorf("%s: %s", at, oneLine(err))}
 	}
 	var out []error
+	var hints []kubeobj.UnknownField
+	if len(strict) > 0 {
+		hints, _ = kubeobj.UnknownFields(doc, v)
+	}
 	for _, e := range strict {
-		if fe, ok := e.(kjson.FieldError); ok && at != nil { //nolint:errorlint // a list of plain values, never wrapped
-			fe.SetFieldPath(at.String() + "." + fe.FieldPath())
+		hint := ""
+		if fe, ok := e.(kjson.FieldError); ok { //nolint:errorlint // a list of plain values, never wrapped
+			for _, h := range hints {
+				if h.Path == fe.FieldPath() && h.Nearest != "" {
+					hint = ": did you mean " + h.Nearest + "?"
+				}
+			}
+			if at != nil {
+				fe.SetFieldPath(at.String() + "." + fe.FieldPath())
+			}
+		}
+		if hint != "" {
+			e = errors.New(e.Error() + hint)
 		}
 		out = append(out, e)
+	}
+	return out
+}
+
+// misfits lists what in a document has no place in v: values of another type, and fields that it
+// does not have.
+func misfits(doc []byte, v any, at *field.Path) (out []error) {
+	prefix := ""
+	if at != nil {
+		prefix = at.String() + "."
+	}
+	for _, e := range kubeobj.Misshapen(doc, v) {
+		e.Field = prefix + e.Field
+		out = append(out, e)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	unknown, _ := kubeobj.UnknownFields(doc, v)
+	for _, u := range unknown {
+		what, hint := "unknown", ""
+		switch {
+		case u.Duplicate:
+			what = "duplicate"
+		case u.Nearest != "":
+			hint = ": did you mean " + u.Nearest + "?"
+		}
+		out = append(out, fmt.Errorf("%s field %q%s", what, prefix+u.Path, hint))
 	}
 	return out
 }

@@ -28,7 +28,7 @@ var NeededConns = int(Options{}.withDefaults().MaxConns)
 
 // Examine looks at the database at url. It changes nothing.
 func Examine(ctx context.Context, url string) (*Examination, error) {
-	base, err := pgx.ParseConfig(url)
+	base, err := parse(url)
 	if err != nil {
 		return nil, fmt.Errorf("examine postgres: %w", err)
 	}

@@ -28,7 +28,7 @@ func MigrateTo(ctx context.Context, url string, version int) error {
 
 // MigrateStatus reads where the schema at url stands.
 func MigrateStatus(ctx context.Context, url string) (st migrations.Status, err error) {
-	cfg, err := pgx.ParseConfig(url)
+	cfg, err := parse(url)
 	if err != nil {
 		return migrations.Status{}, fmt.Errorf("migrate: %w", err)
 	}
@@ -55,7 +55,7 @@ const notes = "berth_migrations"
 // (ErrPooler), through which neither locks nor settings hold.
 func Migrate(ctx context.Context, url string, want int, o MigrateOptions) error {
 	o = o.withDefaults()
-	cfg, err := pgx.ParseConfig(url)
+	cfg, err := parse(url)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -92,10 +92,10 @@ func Migrate(ctx context.Context, url string, want int, o MigrateOptions) error 
 	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(o.boundLocks))
 	target, err := dialect.WithInstance(db, &dialect.Config{MigrationsTable: notes})
 	if err != nil {
-		return errors.Join(fmt.Errorf("migrate %s: %w", place(cfg), err), db.Close())
+		return errors.Join(o.explain(cfg.User, fmt.Errorf("migrate %s: %w", place(cfg), err)), db.Close())
 	}
 	if err := migrations.Postgres.Run(target, have, want, nil); err != nil {
-		return o.explain(fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err))
+		return o.explain(cfg.User, fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err))
 	}
 	if want == 0 {
 		if _, err := conn.Exec(ctx, `DROP TABLE IF EXISTS `+notes); err != nil {

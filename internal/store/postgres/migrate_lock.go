@@ -102,8 +102,13 @@ func (o MigrateOptions) boundLocks(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // explain adds what to do to the error of a statement that waited for a table in vain.
-func (o MigrateOptions) explain(err error) error {
-	if sqlState(err) != stateLockNotAvailable {
+func (o MigrateOptions) explain(user string, err error) error {
+	switch sqlState(err) {
+	case stateLockNotAvailable:
+	case statePrivilege:
+		return fmt.Errorf("%w; from PostgreSQL 15 on only a database's owner may create tables in its schema public: "+
+			"as the owner GRANT CREATE ON SCHEMA public TO %s, or make a schema of this user's own and name it in the URL, ?search_path=NAME", err, user)
+	default:
 		return err
 	}
 	return fmt.Errorf("%w: waited %s for a table that another session uses: end its transaction, then migrate again: %w", ErrLocked, o.LockTimeout, err)

@@ -88,7 +88,7 @@ var _ store.Store = (*Store)(nil)
 // changes no schema, but makes the partitions of the months to come.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	o = o.withDefaults()
-	cfg, err := pgxpool.ParseConfig(url)
+	cfg, err := parsePool(url)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
