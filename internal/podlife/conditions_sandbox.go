@@ -6,12 +6,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
+// createErrors are the reasons of containers that failed before anything of them ran, and runErrors
+// those of containers whose start failed, which may leave a run that ended
+// (pkg/kubelet/kuberuntime/kuberuntime_container.go startContainer).
+var (
+	createErrors = []string{"CreateContainerConfigError", "CreateContainerError", "PreCreateHookError", "PreStartHookError"}
+	runErrors    = []string{"RunContainerError", "PostStartHookError"}
+)
+
 // startErrors are what waiting containers say that could only be tried in a
-// sandbox with a network (pkg/kubelet/images/types.go,
-// pkg/kubelet/kuberuntime/kuberuntime_container.go).
-var startErrors = append([]string{
-	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError", "RunContainerError",
-}, imageErrors...)
+// sandbox with a network (also pkg/kubelet/images/types.go).
+var startErrors = slices.Concat([]string{"CrashLoopBackOff"}, createErrors, runErrors, imageErrors)
+
+// ruleSandboxPosted is the rule of what only the pod's condition tells.
+const ruleSandboxPosted = "condition/sandbox-as-posted"
 
 // readyToStart returns the condition that tells of a sandbox with a network. No container
 // status tells of the sandbox itself (GeneratePodReadyToStartContainersCondition
@@ -28,7 +36,7 @@ func (r *reading) readyToStart() LifeCondition {
 			s := &list[i]
 			if s.is == running {
 				run = s.c.Name
-			} else if s.status != nil && s.status.State.Waiting != nil && slices.Contains(startErrors, s.status.State.Waiting.Reason) {
+			} else if slices.Contains(startErrors, s.waits()) {
 				tried = s.c.Name
 			}
 			stopped = stopped || s.ran()
@@ -43,12 +51,32 @@ func (r *reading) readyToStart() LifeCondition {
 		return set(true, Rule{"condition/sandbox-used", "Container " + tried + " was tried, which needs a sandbox with a network."})
 	}
 	if old := r.posted(corev1.PodReadyToStartContainers); old != nil {
-		return set(old.Status == corev1.ConditionTrue, Rule{"condition/sandbox-as-posted", "No container tells of the sandbox, so what the pod says of it stands."})
+		return set(old.Status == corev1.ConditionTrue, Rule{ruleSandboxPosted, "No container tells of the sandbox, so what the pod says of it stands."})
 	}
 	if stopped || r.pod.Status.PodIP != "" {
 		return set(true, Rule{"condition/sandbox-used", "A container has run, or the pod has an address, which needs a sandbox with a network."})
 	}
 	return set(false, Rule{"condition/no-sandbox", "Nothing shows that the pod has a sandbox with a network yet."})
+}
+
+// sandboxUsed reports whether something in the pod was started or tried, as far as its statuses
+// tell.
+func (r *reading) sandboxUsed() bool {
+	for _, list := range [][]seen{r.inits, r.mains, r.extra} {
+		for i := range list {
+			if list[i].ran() || slices.Contains(startErrors, list[i].waits()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sandboxGone reports whether the pod's own condition tells that it has no sandbox, and no
+// container tells otherwise.
+func (r *reading) sandboxGone() bool {
+	c := r.readyToStart()
+	return c.Rule.ID == ruleSandboxPosted && r.posted(corev1.PodReadyToStartContainers).Status == corev1.ConditionFalse
 }
 
 // allRestarting is there only where some container has a rule for it

@@ -114,6 +114,8 @@ func setOption(t *testing.T, c *corev1.Container, st *corev1.ContainerStatus, op
 		end = st.LastTerminationState.Terminated
 	}
 	switch key {
+	case "last":
+		st.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: int32(number(value)), Reason: "Error", StartedAt: before(60), FinishedAt: before(50)}
 	case "restarts":
 		st.RestartCount = int32(number(value))
 	case "ended":

@@ -17,6 +17,8 @@ type LifeQuestion struct {
 	// NodeLostSince is the last sign of life of the node's kubelet, or when the node
 	// went; nil: its Ready condition says it.
 	NodeLostSince *time.Time
+	// Storage finds the claims of the pod's volumes; empty: nothing is known of them.
+	Storage Storage
 	// MaxContainerRestartPeriod is the kubelet's
 	// crashLoopBackOff.maxContainerRestartPeriod, such as "60s"; "" is its default.
 	MaxContainerRestartPeriod string
@@ -38,6 +40,7 @@ func Live(q LifeQuestion) (*Life, field.ErrorList) {
 	}
 	r := readPod(q.Pod, q.state(), q.Now)
 	r.longest = longest
+	r.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	l := r.life()
 	if q.Pod.Spec.NodeName != "" && (q.NodeGiven || q.NodeLostSince != nil) {
 		q.deletion(&l)

@@ -74,7 +74,11 @@ func (s *lifeRun) pass() (changed bool) {
 		s.end("timeline/restarts-all", "A restart rule restarts all containers; the timeline does not go on from there.")
 		return false
 	}
-	if r.plan().mainsDone {
+	fresh := r.sandboxUsed() && r.sandboxGone()
+	if fresh && r.makesSandbox() {
+		s.purge()
+		r = s.reading()
+	} else if r.plan().mainsDone {
 		s.end("timeline/mains-done", "No main container runs or is started again, so the kubelet stops what still runs and the pod ends.")
 		return false
 	}
@@ -98,6 +102,16 @@ func (s *lifeRun) pass() (changed bool) {
 		}
 	}
 	return changed
+}
+
+// purge forgets what init containers did in a sandbox that is gone, all but the first, which starts
+// now.
+func (s *lifeRun) purge() {
+	for _, p := range s.parts[min(1, len(s.parts)):] {
+		if st := statusOf(s.pod, p.c.Name); st != nil && (p.kind == KindInit || p.kind == KindSidecar) {
+			*st = corev1.ContainerStatus{Name: st.Name, RestartCount: st.RestartCount, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}}
+		}
+	}
 }
 
 // atOnce starts a container that was killed for its probe in the pass of the kill,
@@ -125,7 +139,7 @@ func (s *lifeRun) atOnce(p *lifePart) bool {
 // reading is how the pod stands now.
 func (s *lifeRun) reading() *reading {
 	r := readPod(s.pod, NodeHealthy, s.now)
-	r.longest, r.memories = s.longest, s.memory
+	r.longest, r.memories, r.unmounted = s.longest, s.memory, s.unmounted
 	return r
 }
 

@@ -52,8 +52,10 @@ type lifeRun struct {
 	parts   []*lifePart
 	busy    time.Time // the kubelet's pass over the pod takes until then
 	memory  map[string]memory
-	seen    map[string]time.Time // where the pod stood before, to find what repeats
-	out     *LifeTimeline
+	// unmounted is why the kubelet cannot mount the pod's volumes.
+	unmounted string
+	seen      map[string]time.Time // where the pod stood before, to find what repeats
+	out       *LifeTimeline
 }
 
 // lifePart is a container of a lifeRun.
@@ -77,6 +79,7 @@ func (q *LifeQuestion) timeline(longest time.Duration) *LifeTimeline {
 		"Images are there, starts take no time, and a container that is stopped uses all of its grace period, unless exitSeconds says otherwise.",
 	}}
 	kubeobj.SetPodDefaults(s.pod)
+	s.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	s.prepare()
 	until := s.now
 	for _, t := range s.changes {

@@ -19,10 +19,7 @@ var imageErrors = []string{
 // next returns what happens to each container: init, main, ephemeral ones, in
 // order. Phase is the computed one.
 func (r *reading) next(phase corev1.PodPhase) []Next {
-	all := func(n Next) []Next {
-		return slices.Repeat([]Next{n}, len(r.inits)+len(r.mains)+len(r.extra))
-	}
-	leave := func(id, text string) []Next { return all(Next{Action: ActionLeave, Rule: Rule{id, text}}) }
+	leave := func(id, text string) []Next { return r.all(Next{Action: ActionLeave, Rule: Rule{id, text}}) }
 	switch {
 	case r.node == NodeGone:
 		return leave("next/node-gone", "The pod's node does not exist any more; PodGC deletes the pod.")
@@ -34,11 +31,32 @@ func (r *reading) next(phase corev1.PodPhase) []Next {
 	if by, yes := r.resetting(); yes && r.node != NodeLost {
 		return r.nextAfterReset(by)
 	}
+	out, yes := r.nextWithoutSandbox()
+	if !yes {
+		out = r.nextPlanned()
+	}
+	if r.node == NodeLost { // no kubelet starts anything there
+		for i := range out {
+			if out[i].Action != ActionLeave {
+				out[i] = Next{Action: ActionWait, For: out[i].For, Rule: Rule{"next/node-lost", "The node is not Ready; nothing is known to happen until its kubelet is back."}}
+			}
+		}
+	}
+	return out
+}
+
+// all is the same for each container.
+func (r *reading) all(n Next) []Next {
+	return slices.Repeat([]Next{n}, len(r.inits)+len(r.mains)+len(r.extra))
+}
+
+// nextPlanned is what the plan means for each container of a pod with a sandbox, or of one that is
+// new.
+func (r *reading) nextPlanned() (out []Next) {
 	p := r.plan()
 	if p.failed != "" {
-		return leave("next/init-failed", "Init container "+p.failed+" failed and may not run again, so the pod is stopped.")
+		return r.all(Next{Action: ActionLeave, Rule: Rule{"next/init-failed", "Init container " + p.failed + " failed and may not run again, so the pod is stopped."}})
 	}
-	out := make([]Next, 0, len(r.inits)+len(r.mains)+len(r.extra))
 	for i := range r.inits {
 		out = append(out, r.nextInit(p, i))
 	}
@@ -47,13 +65,6 @@ func (r *reading) next(phase corev1.PodPhase) []Next {
 	}
 	for i := range r.extra {
 		out = append(out, r.nextEphemeral(&r.extra[i], p.mainsDone))
-	}
-	if r.node == NodeLost { // no kubelet starts anything there
-		for i := range out {
-			if out[i].Action != ActionLeave {
-				out[i] = Next{Action: ActionWait, For: out[i].For, Rule: Rule{"next/node-lost", "The node is not Ready; nothing is known to happen until its kubelet is back."}}
-			}
-		}
 	}
 	return out
 }
@@ -161,8 +172,11 @@ func (r *reading) waitFor(p plan, id string, n int) Next {
 // run starts a container whose turn it is, now or after its back-off
 // (pkg/kubelet/kuberuntime/kuberuntime_manager.go SyncPod, doBackOff).
 func (r *reading) run(s *seen) Next {
-	if st := s.status; st != nil && st.State.Waiting != nil && slices.Contains(imageErrors, st.State.Waiting.Reason) {
-		return Next{Action: ActionBackoff, Rule: Rule{"next/image", fmt.Sprintf("It waits for its image (%s), which is tried again after a delay that the kubelet does not tell.", st.State.Waiting.Reason)}}
+	switch reason := s.waits(); {
+	case slices.Contains(imageErrors, reason):
+		return Next{Action: ActionBackoff, Rule: Rule{"next/image", fmt.Sprintf("It waits for its image (%s), which is tried again after a delay that the kubelet does not tell.", reason)}}
+	case slices.Contains(createErrors, reason), s.is != exited && slices.Contains(runErrors, reason):
+		return Next{Action: ActionBackoff, Rule: Rule{"next/start-failed", fmt.Sprintf("Its start failed (%s), and fails each time until the cause is gone; the kubelet tries it again after 10 to 15 s.", reason)}}
 	}
 	if s.removed {
 		return Next{Action: ActionRestart, Rule: Rule{"next/restart-removed", "It was removed because all containers are restarted, and it is its turn."}}

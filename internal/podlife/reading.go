@@ -53,6 +53,8 @@ type reading struct {
 	open []int
 	// longest is the kubelet's maxContainerRestartPeriod.
 	longest time.Duration
+	// unmounted is why the kubelet cannot mount the pod's volumes; "" where nothing tells of it.
+	unmounted string
 	// memories are what the kubelet remembers; nil: what the statuses show.
 	memories map[string]memory
 }
@@ -139,6 +141,14 @@ func (s *seen) began() time.Time {
 		return s.end.StartedAt.Time
 	}
 	return time.Time{}
+}
+
+// waits is the reason of one that waits; "" of others.
+func (s *seen) waits() string {
+	if s.status == nil || s.status.State.Waiting == nil {
+		return ""
+	}
+	return s.status.State.Waiting.Reason
 }
 
 // ran reports whether the runtime has it, running or stopped.

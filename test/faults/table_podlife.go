@@ -57,4 +57,13 @@ var podlifeFaults = []fault{
 	{"patch-over", "a pod that has succeeded is written to have failed", "./internal/podlife", "TestGarbagePatches", []edit{
 		{"internal/podlife/garbage.go", `if !terminal(p.Status.Phase) {`, `if !terminal(p.Status.Phase) || true {`},
 	}},
+	{"start-failed-now", "a container whose Secret is missing starts now", "./internal/podlife", "TestNext", []edit{
+		{"internal/podlife/next.go", `case slices.Contains(createErrors, reason), s.is`, `case s.is`},
+	}},
+	{"sandbox-init-done", "a new sandbox passes over init containers that ran in the old one", "./internal/podlife", "TestNextInANewSandbox", []edit{
+		{"internal/podlife/next_sandbox.go", `case r.sandboxUsed() && gone:`, `case r.sandboxUsed() && gone && len(r.inits) == 0:`},
+	}},
+	{"sandbox-of-never", "a pod that never restarts gets a new sandbox", "./internal/podlife", "TestNextInANewSandbox", []edit{
+		{"internal/podlife/next_sandbox.go", `if r.pod.Spec.RestartPolicy == corev1.RestartPolicyNever {`, `if false {`},
+	}},
 }

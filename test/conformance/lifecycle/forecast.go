@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/flowcontrol"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/kubernetes/pkg/kubelet"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/kubelet/kuberuntime"
@@ -17,6 +18,14 @@ import (
 // imageErrors are what containers say that wait for an image
 // (pkg/kubelet/images, k8s.io/cri-api/pkg/errors).
 var imageErrors = []string{"ErrImagePull", "ImagePullBackOff", "ImageInspectError", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "SignatureValidationFailed"}
+
+// Reasons of containers that could not be started (kuberuntime startContainer): created are those
+// of which nothing ran, begun may have left a run that ended.
+var (
+	created = []string{"CreateContainerConfigError", "CreateContainerError", "PreCreateHookError", "PreStartHookError"}
+	begun   = []string{"RunContainerError", "PostStartHookError"}
+	tried   = slices.Concat([]string{"CrashLoopBackOff"}, created, begun, imageErrors)
+)
 
 // states writes down each container's state: the posted one, or what the
 // kubelet's convertToAPIContainerStatuses gives where there is none.
@@ -88,6 +97,12 @@ func (o *Oracle) forecast(c *Case, v *Verdict) error {
 		set("reset")
 		return nil
 	}
+	if now.sandbox && len(runtime.ContainerStatuses) == 0 {
+		// It is started once volumes are mounted and a sandbox is there, which upstream's fakes have at
+		// once.
+		set("wait")
+		return nil
+	}
 	later := o.later(pod, runtime, now)
 	for i := range v.Containers {
 		out := &v.Containers[i]
@@ -111,12 +126,14 @@ type due struct {
 	start map[string]bool
 	kill  bool
 	reset int
+	// sandbox reports whether a new sandbox is made.
+	sandbox bool
 }
 
 func (o *Oracle) due(pod *v1.Pod, runtime *kubecontainer.PodStatus, restarting bool) due {
 	acts := computePodActions(o.m, o.ctx, pod, runtime, restarting)
-	d := due{start: map[string]bool{}, kill: acts.KillPod, reset: len(acts.ContainersToReset)}
-	if acts.KillPod {
+	d := due{start: map[string]bool{}, kill: acts.KillPod && !acts.CreateSandbox, reset: len(acts.ContainersToReset), sandbox: acts.CreateSandbox}
+	if d.kill {
 		return d
 	}
 	for _, i := range acts.InitContainersToStart {
@@ -137,6 +154,16 @@ func (o *Oracle) later(pod *v1.Pod, runtime *kubecontainer.PodStatus, d due) map
 	startup := startups(pod)
 	o.m.startup = startup
 	state := *runtime
+	if d.sandbox { // SyncPod purges the init containers of the old one
+		old := state.SandboxStatuses[0]
+		ready := &runtimeapi.PodSandboxStatus{Id: old.Id, Metadata: old.Metadata, State: runtimeapi.PodSandboxState_SANDBOX_READY, Network: old.Network}
+		state.SandboxStatuses, state.ContainerStatuses = []*runtimeapi.PodSandboxStatus{ready}, slices.Clone(state.ContainerStatuses)
+		each(pod, func(c *v1.Container, kind string, _ *v1.ContainerStatus) {
+			if kind == "init" || kind == "sidecar" {
+				state.ContainerStatuses = slices.DeleteFunc(state.ContainerStatuses, func(s *kubecontainer.Status) bool { return s.Name == c.Name })
+			}
+		})
+	}
 	for range 20 {
 		if d.kill {
 			break
@@ -176,13 +203,17 @@ func (o *Oracle) run(c *Case, container *v1.Container, runtime *kubecontainer.Po
 			st = status
 		}
 	})
-	if st != nil && st.State.Waiting != nil && st.State.Running == nil && st.State.Terminated == nil && slices.Contains(imageErrors, st.State.Waiting.Reason) {
-		out.Action = "backoff"
-		return nil
-	}
 	var ended *kubecontainer.Status
 	if s := runtime.FindContainerStatusByName(container.Name); s != nil && s.State == kubecontainer.ContainerStateExited {
 		ended = s
+	}
+	if st != nil && st.State.Waiting != nil && st.State.Running == nil && st.State.Terminated == nil {
+		// It is due, and was tried before: the pod worker tries it again after its back-off.
+		reason := st.State.Waiting.Reason
+		if slices.Contains(imageErrors, reason) || slices.Contains(created, reason) || ended == nil && slices.Contains(begun, reason) {
+			out.Action = "backoff"
+			return nil
+		}
 	}
 	fakeClock := clock.NewFakeClock(c.Now)
 	backOff := flowcontrol.NewFakeBackOff(10*time.Second, kubelet.MaxCrashLoopBackOff, fakeClock)

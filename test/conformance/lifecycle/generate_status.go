@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -73,6 +74,29 @@ func (g *generator) status(pod *v1.Pod) {
 		st.InitContainerStatuses = shuffled(g, st.InitContainerStatuses)
 	}
 	g.conditions(pod)
+	if g.one(8) {
+		g.reboot(pod)
+	}
+}
+
+// reboot makes a pod one whose node came back: nothing runs, the sandbox is gone, and the pod's
+// condition tells it.
+func (g *generator) reboot(pod *v1.Pod) {
+	each(pod, func(_ *v1.Container, _ string, st *v1.ContainerStatus) {
+		switch {
+		case st == nil:
+		case st.State.Running != nil:
+			st.State = v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown", StartedAt: st.State.Running.StartedAt, FinishedAt: g.ago(60)}}
+			st.Ready, st.Started = false, ptr(false)
+		case st.State.Waiting != nil && slices.Contains(tried, st.State.Waiting.Reason):
+			st.State.Waiting.Reason = ""
+			if end := st.LastTerminationState.Terminated; end != nil && end.Reason != restartingAll {
+				st.State = v1.ContainerState{Terminated: end}
+			}
+		}
+	})
+	pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.PodReadyToStartContainers }),
+		v1.PodCondition{Type: v1.PodReadyToStartContainers, Status: v1.ConditionFalse, LastTransitionTime: g.ago(60)})
 }
 
 // probe makes a status agree with the probes: a sidecar that runs has started,
@@ -104,7 +128,7 @@ func (g *generator) ran(s *v1.ContainerStatus, kind string) {
 	case 3:
 		s.State.Waiting = &v1.ContainerStateWaiting{Reason: g.waitReason()}
 	case 4:
-		s.State.Waiting = &v1.ContainerStateWaiting{Reason: among(g, "ImagePullBackOff", "ErrImagePull", "CreateContainerError")}
+		s.State.Waiting = &v1.ContainerStateWaiting{Reason: among(g, tried[1:]...)}
 		if g.one(2) {
 			s.LastTerminationState.Terminated, s.RestartCount = g.end(), 1
 		}
@@ -135,7 +159,7 @@ func (g *generator) any(s *v1.ContainerStatus, kind string) {
 
 func (g *generator) waitReason() string {
 	return among(g, "", "ContainerCreating", "PodInitializing", "CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError",
-		"RegistryUnavailable", "SignatureValidationFailed", "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "RestartingAllContainers")
+		"RegistryUnavailable", "SignatureValidationFailed", "CreateContainerConfigError", "CreateContainerError", "PreCreateHookError", "PreStartHookError", "RunContainerError", "PostStartHookError", "RestartingAllContainers")
 }
 
 // end is how a run ended.

@@ -204,7 +204,7 @@ func (o *Oracle) synced(c *Case, v *Verdict) error {
 	}
 	v.Phase = string(phase)
 	v.conditions(c, list)
-	v.sandbox = c.Kubelet || runs(runtime) || terminal(pod.Status.Phase)
+	v.sandbox = c.Kubelet || runs(runtime) || terminal(pod.Status.Phase) || rebooted(pod)
 	if !c.Kubelet {
 		return nil
 	}

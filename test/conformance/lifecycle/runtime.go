@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
@@ -43,11 +45,25 @@ func runtimeOf(pod *v1.Pod) *kubecontainer.PodStatus {
 		Id: "sandbox", Metadata: &runtimeapi.PodSandboxMetadata{}, State: runtimeapi.PodSandboxState_SANDBOX_READY,
 		Network: &runtimeapi.PodSandboxNetworkStatus{Ip: "10.0.0.1"},
 	}
-	if terminal(pod.Status.Phase) && !runs(out) {
+	if (terminal(pod.Status.Phase) || rebooted(pod)) && !runs(out) {
 		sandbox.State = runtimeapi.PodSandboxState_SANDBOX_NOTREADY
 	}
 	out.SandboxStatuses = []*runtimeapi.PodSandboxStatus{sandbox}
 	return out
+}
+
+// rebooted reports whether the pod's own condition tells that it has no sandbox, and no container
+// that was tried tells otherwise.
+func rebooted(pod *v1.Pod) bool {
+	gone := slices.ContainsFunc(pod.Status.Conditions, func(c v1.PodCondition) bool {
+		return c.Type == v1.PodReadyToStartContainers && c.Status == v1.ConditionFalse
+	})
+	each(pod, func(_ *v1.Container, _ string, st *v1.ContainerStatus) {
+		if st != nil && st.State.Waiting != nil && slices.Contains(tried, st.State.Waiting.Reason) {
+			gone = false
+		}
+	})
+	return gone
 }
 
 func idOf(name string) kubecontainer.ContainerID {
