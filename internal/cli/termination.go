@@ -22,7 +22,7 @@ type termination struct {
 	lostSince                   string
 	grace                       int64
 	hasGrace, force, nodeGone   bool
-	preStop, exits              map[string]int64
+	preStop, exits, codes       map[string]int64
 	hookFails, then             []string
 	softMax                     int32
 }
@@ -62,6 +62,7 @@ Exit code 0 if no container keeps running, 2 if one may (a forced delete).`,
 	f.StringToInt64Var(&t.preStop, "pre-stop", nil, "seconds that a container's preStop hook runs, such as web=5")
 	f.Int32Var(&t.softMax, "eviction-max-pod-grace-period", 0, "the kubelet's setting for soft evictions, in seconds")
 	f.StringToInt64Var(&t.exits, "exit", nil, "seconds that a container takes to exit after the signal, such as web=3")
+	f.StringToInt64Var(&t.codes, "exit-code", nil, "what it exits with then if not 0, such as web=143")
 	f.StringSliceVar(&t.hookFails, "hook-fails", nil, "containers whose preStop hook fails")
 	f.BoolVar(&t.nodeGone, "node-gone", false, "assume the pod's node has been deleted")
 	f.StringVar(&t.lostSince, "node-lost-since", "", "last heartbeat of the node's kubelet, such as 2026-01-31T12:00:00Z")
@@ -87,6 +88,7 @@ type ending struct {
 		Kind               string `json:"kind"`
 		StopTimeoutSeconds int64  `json:"stopTimeoutSeconds"`
 		PreStopSeconds     *int64 `json:"preStopSeconds"`
+		PreStopUnknown     bool   `json:"preStopUnknown"`
 		WaitSeconds        int64  `json:"waitSeconds"`
 		Signal             string `json:"signal"`
 		SignalAt           int64  `json:"signalAtSeconds"`
@@ -112,6 +114,7 @@ type ending struct {
 		Message string `json:"message"`
 		Rule    rule   `json:"rule"`
 	} `json:"eviction"`
+	Refused  *rule `json:"refused"`
 	Expected *struct {
 		GoneAfterSeconds *int64 `json:"goneAfterSeconds"`
 		Phase            string `json:"phase"`
@@ -175,7 +178,7 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 		p.ending(in.pods[0], t.cause, e, now)
 		err = p.end(a)
 	}
-	if err == nil && (len(e.LeftRunning) > 0 || e.Eviction != nil && !e.Eviction.Allowed) {
+	if err == nil && (len(e.LeftRunning) > 0 || e.Refused != nil || e.Eviction != nil && !e.Eviction.Allowed) {
 		return errNo
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ type terminationQuestion struct {
 	NodeLostSince             *time.Time          `json:"nodeLostSince,omitempty"`
 	Budgets                   []json.RawMessage   `json:"budgets,omitempty"`
 	ExitSeconds               map[string]int64    `json:"exitSeconds,omitempty"`
+	ExitCodes                 map[string]int32    `json:"exitCodes,omitempty"`
 	HookFails                 []string            `json:"hookFails,omitempty"`
 	Then                      []podlife.Following `json:"then,omitempty"`
 	Now                       time.Time           `json:"now"`
@@ -39,7 +41,7 @@ type terminationQuestion struct {
 func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*terminationQuestion, error) {
 	q := &terminationQuestion{
 		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,
-		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, HookFails: t.hookFails, Now: now,
+		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, ExitCodes: t.exitCodes(), HookFails: t.hookFails, Now: now,
 	}
 	if q.Pod == nil {
 		q.PodRef = &podRef{in.pods[0].namespace, in.pods[0].name}
@@ -72,6 +74,15 @@ func (t *termination) question(ctx context.Context, a *app, in *input, now time.
 	}
 	q.Budgets = in.budgets
 	return q, nil
+}
+
+// exitCodes are those of the question; one that is no exit code is refused as such.
+func (t *termination) exitCodes() map[string]int32 {
+	out := make(map[string]int32, len(t.codes))
+	for name, code := range t.codes {
+		out[name] = int32(max(min(code, math.MaxInt32), math.MinInt32))
+	}
+	return out
 }
 
 // parseFollowing reads CAUSE@SECONDS, with grace-period=N or force behind commas.
@@ -129,7 +140,7 @@ func (q *terminationQuestion) here() (json.RawMessage, error) {
 	e := podlife.Ending{
 		Pod: p, Cause: podlife.Cause(q.Cause), GracePeriodSeconds: q.GracePeriodSeconds, Force: q.Force, Container: q.Container,
 		PreStopSeconds: q.PreStopSeconds, EvictionMaxPodGracePeriod: q.EvictionMaxPodGracePeriod, Now: q.Now,
-		NodeLostSince: q.NodeLostSince, ExitSeconds: q.ExitSeconds, HookFails: q.HookFails, Then: q.Then,
+		NodeLostSince: q.NodeLostSince, ExitSeconds: q.ExitSeconds, ExitCodes: q.ExitCodes, HookFails: q.HookFails, Then: q.Then,
 	}
 	if e.Node, e.NodeGiven, err = decodeNode(q.Node); err != nil {
 		return nil, err

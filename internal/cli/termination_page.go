@@ -9,7 +9,7 @@ import (
 // headline says when the pod is gone, or why that cannot be said.
 func (e *ending) headline(now time.Time) (string, colour) {
 	switch {
-	case e.Eviction != nil && !e.Eviction.Allowed && e.GoneAfterSeconds == nil:
+	case (e.Refused != nil || e.Eviction != nil && !e.Eviction.Allowed) && e.GoneAfterSeconds == nil:
 		return "REFUSED", red
 	case e.StaysTerminating:
 		return "STAYS TERMINATING", red
@@ -62,6 +62,9 @@ func (p *page) ending(pod target, cause string, e *ending, now time.Time) {
 		p.text("The object is gone at once; these containers may run on: " + someNames(e.LeftRunning) + ".")
 	default:
 		p.text("No kubelet stops these containers: " + someNames(e.LeftRunning) + ".")
+	}
+	if e.Refused != nil {
+		p.text(e.Refused.Text)
 	}
 	if e.Eviction != nil {
 		s := fmt.Sprintf("The Eviction API answers %d. %s", e.Eviction.Code, e.Eviction.Rule.Text)
@@ -120,7 +123,9 @@ func (p *page) stops(e *ending) {
 	for _, c := range e.Containers {
 		hook := "-"
 		if c.PreStopSeconds != nil {
-			hook = span(*c.PreStopSeconds)
+			if hook = span(*c.PreStopSeconds); c.PreStopUnknown {
+				hook = "up to " + hook
+			}
 		}
 		t.add(c.Name, c.Kind, hook, offset(c.SignalAt), c.Signal, offset(c.KillAt), span(c.StopTimeoutSeconds))
 	}

@@ -31,11 +31,13 @@ type LifecycleRequest struct {
 	// Until ends the timeline; an hour after the last event if absent.
 	Until *time.Time `json:"until,omitempty"`
 	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself,
-	// others count as 0.
+	// others may take the whole period.
 	PreStopSeconds map[string]int64 `json:"preStopSeconds,omitempty"`
 	// ExitSeconds describes how long containers take to exit after the stop signal; those that are
 	// not named use all the time they have.
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
+	// ExitCodes are what these containers exit with, 0 to 255; 0 if absent.
+	ExitCodes map[string]int32 `json:"exitCodes,omitempty"`
 	// Now is the time at which back-offs are judged; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name LifecycleRequest
@@ -68,7 +70,7 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		}
 		q := podlife.LifeQuestion{
 			Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
-			Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds,
+			Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes,
 		}
 		life, errs := podlife.Live(q)
 		if len(errs) > 0 {

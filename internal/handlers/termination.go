@@ -31,7 +31,7 @@ type TerminationRequest struct {
 	// Container is the one whose probe failed; needed if several have one.
 	Container string `json:"container,omitempty"`
 	// PreStopSeconds describes how long containers' preStop hooks run; a sleep says so itself,
-	// others count as 0.
+	// others may take the whole period.
 	PreStopSeconds map[string]int64 `json:"preStopSeconds,omitempty"`
 	// EvictionMaxPodGracePeriod is the kubelet's setting for soft evictions; 0 if absent.
 	EvictionMaxPodGracePeriod int32 `json:"evictionMaxPodGracePeriod,omitempty"`
@@ -51,6 +51,8 @@ type TerminationRequest struct {
 	// ExitSeconds describes how long containers take to exit after the stop signal, for the end
 	// beside the slowest one (expected).
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
+	// ExitCodes are what these containers exit with, 0 to 255; 0 if absent.
+	ExitCodes map[string]int32 `json:"exitCodes,omitempty"`
 	// HookFails names containers whose preStop hook fails.
 	HookFails []string `json:"hookFails,omitempty"`
 	// Then are later events of the pod that is ending, in order of time.
@@ -85,7 +87,7 @@ func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
 		e := podlife.Ending{
 			Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, Cause: podlife.Cause(req.Cause), GracePeriodSeconds: req.GracePeriodSeconds, Force: req.Force, Container: req.Container,
 			PreStopSeconds: req.PreStopSeconds, EvictionMaxPodGracePeriod: req.EvictionMaxPodGracePeriod, Shutdown: req.Shutdown, Now: orNow(req.Now),
-			NodeLostSince: req.NodeLostSince, ExitSeconds: req.ExitSeconds, HookFails: req.HookFails, Then: req.Then,
+			NodeLostSince: req.NodeLostSince, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes, HookFails: req.HookFails, Then: req.Then,
 		}
 		if e.Budgets, err = a.budgets(r, p, &req, &pod, e.Involves(podlife.CauseAPIEviction)); err != nil {
 			return err

@@ -11,7 +11,7 @@ func TestPodTermination(t *testing.T) {
 	const at = "/v1/pods/termination"
 	body := func(more string) string {
 		return `{"now":"2026-03-01T12:00:00Z","pod":{"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":60,
-			"containers":[{"name":"c","lifecycle":{"preStop":{"exec":{"command":["x"]}}},"livenessProbe":{"terminationGracePeriodSeconds":5}}],"initContainers":[{"name":"s","restartPolicy":"Always"}]}},` + more + `}`
+			"containers":[{"name":"c","lifecycle":{"preStop":{"sleep":{"seconds":0}}},"livenessProbe":{"terminationGracePeriodSeconds":5}}],"initContainers":[{"name":"s","restartPolicy":"Always"}]}},` + more + `}`
 	}
 	type ending struct {
 		GracePeriodSeconds     int64

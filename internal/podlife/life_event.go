@@ -45,6 +45,7 @@ func (q *LifeQuestion) checkEvents() (errs field.ErrorList) {
 	known := containerNames(q.Pod)
 	errs = append(errs, checkSeconds("preStopSeconds", q.PreStopSeconds, known)...)
 	errs = append(errs, checkSeconds("exitSeconds", q.ExitSeconds, known)...)
+	errs = append(errs, checkExitCodes(q.ExitCodes, q.ExitSeconds)...)
 	for i := range q.Events {
 		errs = append(errs, q.checkEvent(&q.Events[i], path.Index(i))...)
 	}

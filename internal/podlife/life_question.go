@@ -26,8 +26,9 @@ type LifeQuestion struct {
 	// an hour beyond the last.
 	Events []LifeEvent
 	Until  *time.Time
-	// PreStopSeconds and ExitSeconds are as in Ending.
+	// PreStopSeconds, ExitSeconds and ExitCodes are as in Ending.
 	PreStopSeconds, ExitSeconds map[string]int64
+	ExitCodes                   map[string]int32
 	Now                         time.Time
 }
 

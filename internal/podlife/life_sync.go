@@ -199,9 +199,9 @@ func (s *lifeRun) kill(p *lifePart) {
 	if p.failed == "startup" {
 		cause = CauseStartup
 	}
-	e := &Ending{Pod: s.pod, Cause: cause, Container: p.c.Name, PreStopSeconds: s.q.PreStopSeconds, ExitSeconds: s.q.ExitSeconds, Now: s.now}
+	e := &Ending{Pod: s.pod, Cause: cause, Container: p.c.Name, PreStopSeconds: s.q.PreStopSeconds, ExitSeconds: s.q.ExitSeconds, ExitCodes: s.q.ExitCodes, Now: s.now}
 	stop := e.answer(len(s.q.ExitSeconds) > 0).Containers[0]
-	p.failed, p.killing = "", addSeconds(s.now, stop.end)
+	p.failed, p.killing, p.code = "", addSeconds(s.now, stop.end), stop.code
 	s.busy = p.killing
 	s.say(actorKubelet, "container stopping", p, 0, "timeline/stopping", fmt.Sprintf(
 		"It has %d s from here to its SIGKILL; the kubelet does nothing else in the pod meanwhile.", stop.KillAt))
@@ -210,10 +210,7 @@ func (s *lifeRun) kill(p *lifePart) {
 // stopped is the end of a container that was killed.
 func (s *lifeRun) stopped(p *lifePart) {
 	p.killing = time.Time{}
-	code := int32(killedCode)
-	if _, exits := s.q.ExitSeconds[p.c.Name]; exits {
-		code = 0
-	}
+	code := p.code
 	s.say(actorRuntime, "container stopped", p, 0, "timeline/stopped", fmt.Sprintf("It has stopped, with exit code %d here.", code))
 	s.ended(p, code)
 	p.killed = true

@@ -66,6 +66,7 @@ type lifePart struct {
 	before  time.Time // the end of the run before the present one
 	failed  string    // the probe for which it is to be killed
 	killing time.Time // when the kill is over
+	code    int32     // what it ends with then
 	killed  bool
 	due     time.Time // when its back-off ends
 }

@@ -153,9 +153,6 @@ func (c *EvictionConfig) thresholds(at *field.Path) (out []threshold, transition
 			transition = 5 * time.Minute // a configuration's 0 is its default
 		}
 	}
-	if c.EvictionMaxPodGracePeriod < 0 {
-		errs = append(errs, field.Invalid(at.Child("evictionMaxPodGracePeriod"), c.EvictionMaxPodGracePeriod, "must not be negative"))
-	}
 	return out, transition, errs
 }
 

@@ -60,7 +60,7 @@ type Ending struct {
 	// Container is the one whose probe failed; needed where several have one.
 	Container string
 	// PreStopSeconds is how long each container's hook runs; a sleep says so
-	// itself, and any other hook that is not named counts as 0.
+	// itself, and any other hook that is not named may take the whole period.
 	PreStopSeconds map[string]int64
 	// EvictionMaxPodGracePeriod is the kubelet's setting for soft evictions.
 	EvictionMaxPodGracePeriod int32
@@ -79,6 +79,8 @@ type Ending struct {
 	// ExitSeconds is how long containers take to exit after the stop signal; those
 	// that are not named run until they are killed.
 	ExitSeconds map[string]int64
+	// ExitCodes are what they exit with, 0 to 255; those that are not named with 0.
+	ExitCodes map[string]int32
 	// HookFails names the containers whose preStop hook fails.
 	HookFails []string
 	// Then is what happens later, in order of time.
@@ -149,6 +151,9 @@ type ending struct {
 	// those that ended by themselves.
 	done, exited map[string]bool
 }
+
+// exitCode is what a container exits with by itself.
+func (e *Ending) exitCode(name string) int32 { return e.ExitCodes[name] }
 
 func (w *ending) step(source, rule string, value int64) {
 	w.out.Steps = append(w.out.Steps, Step{Source: source, Rule: rule, Value: value})

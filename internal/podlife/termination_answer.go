@@ -40,6 +40,8 @@ type Termination struct {
 	StaysTerminating bool `json:"staysTerminating,omitempty"`
 	// Eviction is how the Eviction API answers.
 	Eviction *EvictionVerdict `json:"eviction,omitempty"`
+	// Refused is why the kubelet does not evict the pod at all; absent where it does.
+	Refused *Rule `json:"refused,omitempty"`
 	// NodeDeletion is when and why the control plane deletes the pod; for taint only.
 	NodeDeletion *NodeDeletion `json:"nodeDeletion,omitempty"`
 	// Expected is the end with the exits of exitSeconds, beside the slowest one.
@@ -76,7 +78,8 @@ type ExpectedStop struct {
 	Name     string `json:"name"`
 	SignalAt int64  `json:"signalAtSeconds"`
 	EndsAt   int64  `json:"endsAtSeconds"`
-	// ExitCode is 0 of one that exits by itself, and 137 of one that is killed.
+	// ExitCode is that of exitCodes, else 0, of one that exits by itself, and 137 of one that is
+	// killed.
 	ExitCode int32 `json:"exitCode"`
 } // @name ExpectedStop
 
@@ -102,6 +105,9 @@ type Stop struct {
 	// PreStopSeconds is what its hook takes of the period; absent without a hook,
 	// or where it is not run.
 	PreStopSeconds *int64 `json:"preStopSeconds,omitempty"`
+	// PreStopUnknown reports whether nothing tells how long its hook runs, so that preStopSeconds is
+	// the most that it may take.
+	PreStopUnknown bool `json:"preStopUnknown,omitempty"`
 	// WaitSeconds is how long a sidecar waits for its turn.
 	WaitSeconds   int64  `json:"waitSeconds,omitempty"`
 	Signal        string `json:"signal"`
@@ -112,6 +118,7 @@ type Stop struct {
 	period        int64 // what it had for hook, wait and stop
 	end           int64 // when nothing of it runs any more
 	exits         bool  // by itself
+	code          int32 // what it ends with
 } // @name TerminationStop
 
 // Idle is a container of which nothing has to be stopped.

@@ -139,7 +139,7 @@ func TestRealExits(t *testing.T) {
 	x := o.Expected
 	is(t, "real", fmt.Sprint(x.Containers, x.Phase, after(x.GoneAfterSeconds)), "[{c 4 7 0} {d 0 5 0} {side 7 8 0}]Succeeded8")
 	is(t, "its timeline", timeline(&Termination{Timeline: x.Timeline}), "0 deletion requested, 0 endpoints terminating, 0 preStop started c, 0 SIGTERM d, 4 preStop failed c, 4 SIGTERM c, 5 exited d, 7 SIGTERM side, 7 exited c, 8 exited side, 8 phase Succeeded, 8 object removed")
-	o = ends(t, Ending{Pod: dying(t, spec), Cause: CauseEvictHard, ExitSeconds: map[string]int64{"c": 3}})
+	o = ends(t, Ending{Pod: dying(t, spec), Cause: CauseEvictHard, PreStopSeconds: map[string]int64{"c": 0}, ExitSeconds: map[string]int64{"c": 3}})
 	is(t, "too slow", fmt.Sprint(o.Expected.Containers, o.Expected.Phase), "[{c 0 2 137} {d 0 2 137} {side 1 3 137}]Failed")
 	o = ends(t, Ending{Pod: dying(t, `"spec":{"terminationGracePeriodSeconds":30,"containers":[{"name":"c","livenessProbe":{}}]}`), Cause: CauseLiveness, ExitSeconds: map[string]int64{"c": 3}})
 	is(t, "restarted", timeline(&Termination{Timeline: o.Expected.Timeline}), "0 liveness probe failed c, 0 SIGTERM c, 3 exited c, 3 container restarted c")

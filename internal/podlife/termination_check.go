@@ -1,6 +1,7 @@
 package podlife
 
 import (
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,9 +22,6 @@ func (e *Ending) check() (errs field.ErrorList) {
 	if e.Force && e.Cause == CauseDelete && e.GracePeriodSeconds != nil && *e.GracePeriodSeconds != 0 {
 		refuse("force", e.Force, "it means gracePeriodSeconds 0, and another is given")
 	}
-	if e.EvictionMaxPodGracePeriod < 0 {
-		refuse("evictionMaxPodGracePeriod", e.EvictionMaxPodGracePeriod, "must not be negative")
-	}
 	if e.Cause == CauseShutdown && e.GracePeriodSeconds != nil {
 		if *e.GracePeriodSeconds < 0 {
 			refuse("gracePeriodSeconds", *e.GracePeriodSeconds, "the node's share must not be negative")
@@ -35,6 +33,7 @@ func (e *Ending) check() (errs field.ErrorList) {
 	known := containerNames(e.Pod)
 	errs = append(errs, checkSeconds("preStopSeconds", e.PreStopSeconds, known)...)
 	errs = append(errs, checkSeconds("exitSeconds", e.ExitSeconds, known)...)
+	errs = append(errs, checkExitCodes(e.ExitCodes, e.ExitSeconds)...)
 	for i, name := range e.HookFails {
 		if !known[name] {
 			errs = append(errs, field.Invalid(field.NewPath("hookFails").Index(i), name, "the pod has no such container"))
@@ -72,6 +71,25 @@ func checkSeconds(path string, each map[string]int64, known map[string]bool) (er
 	return errs
 }
 
+// checkExitCodes reports what is wrong with exit codes by container.
+func checkExitCodes(codes map[string]int32, exits map[string]int64) (errs field.ErrorList) {
+	names := make([]string, 0, len(codes))
+	for name := range codes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		at := field.NewPath("exitCodes").Key(name)
+		if _, exit := exits[name]; !exit {
+			errs = append(errs, field.Invalid(at, name, "exitSeconds does not say when it exits; without that it runs until it is killed"))
+		}
+		if n := codes[name]; n < 0 || n > 255 {
+			errs = append(errs, field.Invalid(at, n, "want an exit code, 0 to 255"))
+		}
+	}
+	return errs
+}
+
 // remark notes which parts of the question play no part.
 func (w *ending) remark() {
 	unused := func(name string, given bool, causes ...Cause) {
@@ -92,6 +110,10 @@ func (w *ending) remark() {
 	unused("evictionMaxPodGracePeriod", w.EvictionMaxPodGracePeriod != 0, CauseEvictSoft)
 	unused("shutdown", w.Shutdown != nil, CauseShutdown)
 	eachContainer(w.Pod, func(c *corev1.Container, _ string) {
+		if s := w.stopOf(c.Name); s != nil && s.PreStopUnknown && s.PreStopSeconds != nil {
+			w.out.Notes = append(w.out.Notes, fmt.Sprintf(
+				"nothing tells how long the preStop hook of %s (%s) runs: it may take the whole period, and these times are the latest; preStopSeconds gives its length", c.Name, w.hookDetail(s)))
+		}
 		if _, given := w.PreStopSeconds[c.Name]; given && !hasPreStop(c) {
 			w.out.Notes = append(w.out.Notes, "preStopSeconds of "+c.Name+" plays no part: it has no preStop hook")
 		}
@@ -106,11 +128,18 @@ func (w *ending) remark() {
 		w.out.Notes = append(w.out.Notes, "StatefulSet "+owner+" may start a pod of the same name and identity while this one still runs: a forced delete breaks its promise of at most one")
 	}
 	if why := protection(w.Pod); why != "" {
-		switch w.Cause {
-		case CauseEvictSoft, CauseEvictHard:
-			w.out.Notes = append(w.out.Notes, "the kubelet would not evict this pod: "+why)
-		case CauseKubeletPreempt:
+		if w.Cause == CauseKubeletPreempt {
 			w.out.Notes = append(w.out.Notes, "the kubelet would preempt this pod for a critical one of higher priority only: "+why)
 		}
 	}
+}
+
+// stopOf finds what the answer has of a container that is stopped; nil of others.
+func (w *ending) stopOf(name string) *Stop {
+	for i := range w.out.Containers {
+		if w.out.Containers[i].Name == name {
+			return &w.out.Containers[i]
+		}
+	}
+	return nil
 }

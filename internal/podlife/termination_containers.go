@@ -1,6 +1,7 @@
 package podlife
 
 import (
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,6 +100,8 @@ func (w *ending) stop(c *corev1.Container, kind string) *Stop {
 			s.hook = n
 		} else if sleep := c.Lifecycle.PreStop.Sleep; sleep != nil {
 			s.hook = max(sleep.Seconds, 0)
+		} else {
+			s.hook, s.PreStopUnknown = math.MaxInt64, true
 		}
 	}
 	return s
@@ -108,9 +111,9 @@ func (w *ending) stop(c *corev1.Container, kind string) *Stop {
 // application exits by itself.
 func (w *ending) run(s *Stop, from, period, turn int64) {
 	s.run(from, period, turn)
-	s.end = s.KillAt
+	s.end, s.code = s.KillAt, killedCode
 	if n, given := w.ExitSeconds[s.Name]; w.real && given && n < s.StopTimeoutSeconds {
-		s.end, s.exits = s.SignalAt+n, true
+		s.end, s.exits, s.code = s.SignalAt+n, true, w.exitCode(s.Name)
 		w.exited[s.Name] = true
 	}
 }
@@ -150,7 +153,11 @@ func (w *ending) note(s *Stop, period int64) {
 	left := period
 	if s.PreStopSeconds != nil {
 		left -= *s.PreStopSeconds
-		w.stepOf(s.Name, "container.lifecycle.preStop", "its hook uses up part of the period", left)
+		rule := "its hook uses up part of the period"
+		if s.PreStopUnknown {
+			rule = "nothing tells how long its hook runs: it may use up the whole period"
+		}
+		w.stepOf(s.Name, "container.lifecycle.preStop", rule, left)
 	}
 	if s.WaitSeconds > 0 {
 		left -= s.WaitSeconds
@@ -190,7 +197,7 @@ func statusOf(p *corev1.Pod, name string) *corev1.ContainerStatus {
 
 // state reports whether a container runs. Without any status of its sort, main
 // containers and sidecars of a pod that is not over are taken to run, and others
-// not.
+// not. In a pod that is Pending nothing has started that has no status.
 func (w *ending) state(c *corev1.Container, kind string) (state string, runs bool) {
 	if s := statusOf(w.Pod, c.Name); s != nil {
 		switch {
@@ -208,7 +215,7 @@ func (w *ending) state(c *corev1.Container, kind string) (state string, runs boo
 	switch {
 	case terminal(w.Pod.Status.Phase), kind == "init", kind == "ephemeral":
 		return "terminated", false
-	case len(list) > 0:
+	case len(list) > 0, w.Pod.Status.Phase == corev1.PodPending:
 		return "waiting", false
 	}
 	return "running", true

@@ -224,7 +224,7 @@ func (w *ending) doneBefore() bool {
 func (w *ending) lastEnd(c *corev1.Container, kind string, code int32, ran string) (exit int32, known bool) {
 	if _, runs := w.state(c, kind); runs || c.Name == ran {
 		if w.exited[c.Name] {
-			return 0, true
+			return w.exitCode(c.Name), true
 		}
 		return code, true
 	}

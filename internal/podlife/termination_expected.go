@@ -4,11 +4,7 @@ package podlife
 func (t *Termination) expected() *ExpectedEnd {
 	out := &ExpectedEnd{GoneAfterSeconds: t.GoneAfterSeconds, Phase: t.Phase, Reason: t.Reason, Timeline: t.Timeline, Containers: []ExpectedStop{}}
 	for _, s := range t.Containers {
-		code := int32(killedCode)
-		if s.exits {
-			code = 0
-		}
-		out.Containers = append(out.Containers, ExpectedStop{s.Name, s.SignalAt, s.end, code})
+		out.Containers = append(out.Containers, ExpectedStop{s.Name, s.SignalAt, s.end, s.code})
 	}
 	return out
 }

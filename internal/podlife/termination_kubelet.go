@@ -56,6 +56,16 @@ type kill struct{ cause, reason, message, detail string }
 
 // evicted is an end by the kubelet alone: an eviction, or its own preemption.
 func (w *ending) evicted() {
+	if w.spared(0, w.Cause) {
+		w.out.Phase = phaseNow(w.Pod)
+		w.out.GracePeriodSeconds = specPeriod(w.asPosted(), true, w.step)
+		w.out.Endpoints = Endpoints{Ready: w.ready(), Serving: w.ready(), Terminating: w.Pod.DeletionTimestamp != nil, Detail: "the kubelet does not end the pod"}
+		if w.Pod.DeletionTimestamp != nil {
+			w.out.Endpoints.Ready = false
+			w.out.Notes = append(w.out.Notes, "the pod is being deleted, which goes on: cause delete shows it")
+		}
+		return
+	}
 	override, k := w.kubeletKill(w.Cause)
 	w.out.GracePeriodSeconds = effective(0, w.Pod.DeletionGracePeriodSeconds, override, w.spec(), w.step)
 	w.killEvent(0, w.Cause)
@@ -63,6 +73,18 @@ func (w *ending) evicted() {
 	w.kill = k
 	w.failed(*k)
 	w.waitFor(override)
+}
+
+// spared reports whether the kubelet never evicts the pod, and writes that into the timeline
+// (pkg/kubelet/eviction eviction_manager.go evictPod).
+func (w *ending) spared(at int64, cause Cause) bool {
+	why := protection(w.Pod)
+	if why == "" || cause != CauseEvictSoft && cause != CauseEvictHard {
+		return false
+	}
+	w.out.Refused = &Rule{"eviction/protected", "The kubelet does not evict this pod: " + why + "."}
+	w.event(at, actorKubelet, "eviction refused", "", why)
+	return true
 }
 
 // killEvent is the moment at which the kubelet decides.

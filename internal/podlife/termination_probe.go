@@ -28,11 +28,7 @@ func (w *ending) followProbe(c *corev1.Container, period int64) {
 		w.out.Notes = append(w.out.Notes, "the kubelet stops the liveness and startup probes of a pod that it ends")
 	}
 	dying := w.Pod.DeletionTimestamp != nil
-	code := int32(killedCode)
-	if s.exits {
-		code = 0
-	}
-	after := w.afterProbe(c, kind, dying, code)
+	after := w.afterProbe(c, kind, dying, s.code)
 	w.out.Phase = after.phase
 	if zero := w.afterProbe(c, kind, dying, 0); zero.phase != after.phase && !w.real {
 		w.out.PhaseIfAllExitZero = zero.phase

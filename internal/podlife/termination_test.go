@@ -165,7 +165,7 @@ func TestSidecarsStopLast(t *testing.T) {
 	// One that does not run is not waited for.
 	o = ends(t, Ending{Pod: dying(t, spec+status(gone, running, gone)), Cause: CauseDelete})
 	is(t, "the first alone", timeouts(o), "one 30")
-	o = ends(t, Ending{Pod: dying(t, spec+status(running, running, gone)), Cause: CauseDelete})
+	o = ends(t, Ending{Pod: dying(t, spec+status(running, running, gone)), Cause: CauseDelete, PreStopSeconds: map[string]int64{"c": 0}})
 	is(t, "behind a main container", timeouts(o), "c 30, one 2")
 }
 
@@ -296,8 +296,7 @@ func TestWhatPlaysNoPart(t *testing.T) {
 		Pod: dying(t, `"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}`), Cause: CauseEvictHard, GracePeriodSeconds: new(int64(5)), Force: true, Container: "c",
 		EvictionMaxPodGracePeriod: 9, Shutdown: &ShutdownConfig{}, PreStopSeconds: map[string]int64{"c": 4},
 	})
-	is(t, "period", o.GracePeriodSeconds, 1)
-	for _, n := range []string{"gracePeriodSeconds plays", "force plays", "container plays", "evictionMaxPodGracePeriod plays", "shutdown plays", "preStopSeconds of c plays", "would not evict this pod: mirror"} {
+	for _, n := range []string{"gracePeriodSeconds plays", "force plays", "container plays", "evictionMaxPodGracePeriod plays", "shutdown plays", "preStopSeconds of c plays"} {
 		if !strings.Contains(fmt.Sprint(o.Notes), n) {
 			t.Errorf("nothing said of %q: %q", n, o.Notes)
 		}
@@ -319,7 +318,8 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		"several probes":            {Ending{Pod: dying(t, twice), Cause: CauseLiveness}, "container"},
 		"an unknown hook":           {Ending{Pod: dying(t, ""), Cause: CauseDelete, PreStopSeconds: map[string]int64{"x": 1}}, "preStopSeconds[x]"},
 		"a negative hook":           {Ending{Pod: dying(t, ""), Cause: CauseDelete, PreStopSeconds: map[string]int64{"c": -1}}, "preStopSeconds[c]"},
-		"a negative override":       {Ending{Pod: dying(t, ""), Cause: CauseEvictSoft, EvictionMaxPodGracePeriod: -1}, "evictionMaxPodGracePeriod"},
+		"a code without an exit":    {Ending{Pod: dying(t, ""), Cause: CauseDelete, ExitCodes: map[string]int32{"c": 1}}, "exitCodes[c]"},
+		"a code that is none":       {Ending{Pod: dying(t, ""), Cause: CauseDelete, ExitSeconds: map[string]int64{"c": 1}, ExitCodes: map[string]int32{"c": 256}}, "exitCodes[c]"},
 		"a negative share":          {Ending{Pod: dying(t, ""), Cause: CauseShutdown, GracePeriodSeconds: new(int64(-1))}, "gracePeriodSeconds"},
 		"a share and a config":      {Ending{Pod: dying(t, ""), Cause: CauseShutdown, GracePeriodSeconds: new(int64(1)), Shutdown: &ShutdownConfig{}}, "shutdown"},
 		"no duration":               {Ending{Pod: dying(t, ""), Cause: CauseShutdown, Shutdown: &ShutdownConfig{ShutdownGracePeriod: "30"}}, "shutdown.shutdownGracePeriod"},

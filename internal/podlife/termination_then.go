@@ -104,6 +104,9 @@ func (w *ending) next(f *Following) {
 		}
 		w.anew(t, period)
 	case CauseEvictSoft, CauseEvictHard, CauseKubeletPreempt, CauseShutdown:
+		if w.spared(t, f.Cause) {
+			return
+		}
 		var override *int64
 		var k *kill
 		if f.Cause == CauseShutdown {

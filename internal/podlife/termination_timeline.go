@@ -47,10 +47,13 @@ func (w *ending) stopEvents(s *Stop, until int64) {
 		event(s.started, actorKubelet, "preStop started", w.hookDetail(s))
 		end, why := "preStop ended", "a hook that fails or hangs holds nothing up, and is not tried again"
 		switch {
-		case s.hook > *s.PreStopSeconds:
+		case s.hook > *s.PreStopSeconds && !(s.PreStopUnknown && slices.Contains(w.HookFails, s.Name)):
 			end = "preStop given up"
 		case slices.Contains(w.HookFails, s.Name):
 			end, why = "preStop failed", "the Event has the reason FailedPreStopHook; it is not tried again, and the container is stopped all the same"
+		}
+		if s.PreStopUnknown {
+			why = "nothing tells how long it runs, so this is the latest; " + why
 		}
 		event(s.started+*s.PreStopSeconds, actorKubelet, end, fmt.Sprintf("it used %d of its %d seconds; %s", *s.PreStopSeconds, s.period, why))
 	} else if s.hasHook {
@@ -62,7 +65,7 @@ func (w *ending) stopEvents(s *Stop, until int64) {
 	}
 	event(s.SignalAt, actorRuntime, s.Signal, signal)
 	if s.exits {
-		event(s.end, actorRuntime, "exited", "by itself; taken to be with exit code 0")
+		event(s.end, actorRuntime, "exited", fmt.Sprintf("by itself; taken to be with exit code %d", s.code))
 		return
 	}
 	event(s.KillAt, actorRuntime, "SIGKILL", fmt.Sprintf("to what still runs %d seconds after the signal", s.StopTimeoutSeconds))

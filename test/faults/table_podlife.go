@@ -66,4 +66,16 @@ var podlifeFaults = []fault{
 	{"sandbox-of-never", "a pod that never restarts gets a new sandbox", "./internal/podlife", "TestNextInANewSandbox", []edit{
 		{"internal/podlife/next_sandbox.go", `if r.pod.Spec.RestartPolicy == corev1.RestartPolicyNever {`, `if false {`},
 	}},
+	{"critical-evicted", "termination evicts a critical pod", "./internal/podlife", "TestNeverEvicted", []edit{
+		{"internal/podlife/termination_kubelet.go", `if why == "" || cause`, `if true || cause`},
+	}},
+	{"hook-takes-nothing", "a hook of unknown length takes no time", "./internal/podlife", "TestHooksOfUnknownLength", []edit{
+		{"internal/podlife/termination_containers.go", `s.hook, s.PreStopUnknown = math.MaxInt64, true`, `s.hook, s.PreStopUnknown = math.MaxInt64*0, true`},
+	}},
+	{"bound-runs", "a pod that was only bound has containers to stop", "./internal/podlife", "TestNothingHasStarted", []edit{
+		{"internal/podlife/termination_containers.go", `w.Pod.Status.Phase == corev1.PodPending:`, `w.Pod.Status.Phase == corev1.PodPending && false:`},
+	}},
+	{"exit-code-zero", "an application that dies of SIGTERM succeeds", "./internal/podlife", "TestExitCodes", []edit{
+		{"internal/podlife/termination_end.go", `return w.exitCode(c.Name), true`, `return 0, true`},
+	}},
 }

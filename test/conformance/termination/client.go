@@ -40,6 +40,7 @@ func (c *Client) End(q Question) (e Ending, err error) {
 		GracePeriodSeconds     int64
 		DeletionTimestamp      string
 		EvictionTimeoutSeconds int64
+		Refused                *struct{ ID string }
 		Phase                  string
 		PhaseIfAllExitZero     string
 		Reason                 string
@@ -58,7 +59,9 @@ func (c *Client) End(q Question) (e Ending, err error) {
 		return e, err
 	}
 	e = Ending{Period: a.GracePeriodSeconds, Deletion: a.DeletionTimestamp, Eviction: a.EvictionTimeoutSeconds, Timeouts: map[string]int64{}}
-	e.Reason = a.Reason
+	if e.Reason = a.Reason; a.Refused != nil {
+		return Ending{Refused: true, Timeouts: e.Timeouts}, nil
+	}
 	e.Phase, e.Zero = last(a.Phase), last(cmp.Or(a.PhaseIfAllExitZero, a.Phase))
 	for _, s := range a.Containers {
 		e.Timeouts[s.Name] = s.StopTimeoutSeconds
@@ -95,6 +98,9 @@ func Compare(q Question, want, got Ending) string {
 		if fmt.Sprint(w) != fmt.Sprint(g) {
 			out += fmt.Sprintf("%s: want %v, got %v\n", what, w, g)
 		}
+	}
+	if differ("refused", want.Refused, got.Refused); want.Refused || got.Refused {
+		return out
 	}
 	differ("gracePeriodSeconds", want.Period, got.Period)
 	differ("deletionTimestamp", want.Deletion, got.Deletion)

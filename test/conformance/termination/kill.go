@@ -32,11 +32,17 @@ func (r *runtime) StopContainer(_ context.Context, id string, timeout int64) err
 	return nil
 }
 
+// ExecSync is a hook that never returns.
+func (r *runtime) ExecSync(ctx context.Context, _ string, _ []string, _ time.Duration) (stdout, stderr []byte, err error) {
+	<-ctx.Done()
+	return nil, nil, ctx.Err()
+}
+
 // Kill has the kubelet's own manager kill what runs of the pod, in real time,
 // and notes the stop timeouts that the runtime is given.
 func Kill(q Question, e *Ending) error {
 	pod, err := served(q.Pod)
-	if err != nil {
+	if err != nil || e.Refused {
 		return err
 	}
 	r := &runtime{timeouts: map[string]int64{}}
@@ -79,7 +85,8 @@ func Running(q Question) (names []string) {
 	if _, mirror := p.Annotations["kubernetes.io/config.mirror"]; mirror && (q.Cause == "delete" || q.Cause == "preempt") {
 		return nil // the kubelet writes the object again, and stops nothing
 	}
-	over := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+	// Of a pod that is Pending nothing has started that has no status.
+	over := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodPending
 	add := func(list []corev1.Container, statuses []corev1.ContainerStatus, plain bool) {
 		for i, c := range list {
 			switch {

@@ -32,6 +32,8 @@ type Ending struct {
 	// Reason is that of Phase where the kubelet kills a pod of its own accord.
 	Phase, Zero, Reason string
 	Judged              bool
+	// Refused reports whether the kubelet does not evict the pod.
+	Refused bool
 }
 
 // Oracle is Kubernetes' side, but for the stop timeouts: Kill measures those.
@@ -48,6 +50,9 @@ func Oracle(q Question) (e Ending, err error) {
 		pod.DeletionGracePeriodSeconds = &e.Period
 		e.Effective = effective(pod, nil)
 	case "evict-soft", "evict-hard":
+		if !evicts(pod) {
+			return Ending{Refused: true}, nil
+		}
 		override := int64(1)
 		if q.Cause == "evict-soft" {
 			override = min(int64(q.EvictionMaxPodGracePeriod), *pod.Spec.TerminationGracePeriodSeconds)

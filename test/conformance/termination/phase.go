@@ -82,9 +82,6 @@ func (e *Ending) afterKill(q Question, pod *corev1.Pod) error {
 			pod.DeletionTimestamp = &metav1.Time{Time: q.Now}
 		}
 	case "evict-soft", "evict-hard":
-		if kubelettypes.IsCriticalPod(pod) {
-			return nil // the kubelet does not evict it
-		}
 		cause = evict
 	case "kubelet-preempt":
 		cause = preempt
@@ -109,6 +106,11 @@ func (e *Ending) afterKill(q Question, pod *corev1.Pod) error {
 		e.Reason = killed.Reason
 	}
 	return err
+}
+
+// evicts reports whether the kubelet's own manager evicts a pod at all.
+func evicts(pod *corev1.Pod) bool {
+	return evict(pod.DeepCopy(), func(*corev1.Pod, bool, *int64, func(*corev1.PodStatus)) error { return nil }) == nil
 }
 
 // evict is an eviction by the kubelet's own manager.

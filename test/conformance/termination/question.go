@@ -88,7 +88,7 @@ func (g *Generator) Question() Question {
 		q.GracePeriodSeconds = g.maybe(60, g.period)
 		q.Force = q.GracePeriodSeconds == nil && g.chance(15)
 	case "evict-soft":
-		q.EvictionMaxPodGracePeriod = pick(g, int32(0), 0, 1, 5, 20, 31, 600)
+		q.EvictionMaxPodGracePeriod = pick(g, int32(0), 0, -1, 1, 5, 20, 31, 600)
 		if g.Short {
 			q.EvictionMaxPodGracePeriod = pick(g, int32(0), 1, 2, 3)
 		}
@@ -197,6 +197,8 @@ func (g *Generator) container(name string) corev1.Container {
 		c.StartupProbe = &corev1.Probe{ProbeHandler: exec, TerminationGracePeriodSeconds: g.maybe(60, func() int64 { return max(g.period(), 1) })}
 	}
 	switch {
+	case g.Short && g.chance(15): // nothing tells how long it runs
+		c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{Command: []string{"x"}}}}
 	case g.Short && g.chance(50):
 		c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: int64(g.IntN(4))}}}
 	case g.chance(20):

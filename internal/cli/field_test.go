@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// Inputs after public bug reports, which earlier versions answered wrongly.
+const fieldInputs = "testdata/field/"
+
+// TestGoldenHookThatHangs: a hook that never returns takes the period, and the container has 2 s
+// after it (kubernetes issues 115817, 117373, 127339).
+func TestGoldenHookThatHangs(t *testing.T) {
+	for name, args := range map[string][]string{"termination-hook-unknown": nil, "termination-hook-known": {"--pre-stop", "app=59"}} {
+		r := call{}.run(t, append([]string{"termination", "-f", fieldInputs + "prestop-hangs.yaml", "--now", "2026-09-02T10:00:00Z"}, args...)...)
+		if r.code != exitYes {
+			t.Errorf("%s: %+v", name, r)
+		}
+		golden(t, name, r.out)
+		within(t, standardWidth, r.out)
+	}
+}
+
+// TestGoldenRefusedEviction: a kubelet never evicts a critical pod; the command ends as for an
+// eviction that the API refuses.
+func TestGoldenRefusedEviction(t *testing.T) {
+	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"dns","namespace":"kube-system"},"spec":{"nodeName":"n1","priority":2000000000,"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Running"}}`
+	r := call{in: pod}.run(t, "termination", "-", "--cause", "evict-hard")
+	if r.code != exitNo {
+		t.Errorf("%+v", r)
+	}
+	golden(t, "termination-refused", r.out)
+}
+
+// TestExitCodeFlag: a container that dies of SIGTERM fails its pod.
+func TestExitCodeFlag(t *testing.T) {
+	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"job"},"spec":{"nodeName":"n1","restartPolicy":"Never","containers":[{"name":"c","image":"i"}]},"status":{"phase":"Running"}}`
+	r := call{in: pod}.run(t, "termination", "-", "--exit", "c=3", "--exit-code", "c=143")
+	if !strings.Contains(r.out, "With these exits its phase is Failed, after 3s.") {
+		t.Errorf("%+v", r)
+	}
+	if r = (call{in: pod}).run(t, "termination", "-", "--exit-code", "c=143"); r.code != exitBroken {
+		t.Errorf("%+v", r)
+	}
+}
