@@ -167,8 +167,8 @@ func TestNegativeGracePeriod(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"the node's share must not be negative":    {"--grace-period", "-1", "--cause", "shutdown"},
-		"it means gracePeriodSeconds 0":            {"--grace-period", "5", "--force"},
+		"the node's share must not be negative": {"--grace-period", "-1", "--cause", "shutdown"},
+		"it means gracePeriodSeconds 0":         {"--grace-period", "5", "--force"},
 	} {
 		if r := run(args...); r.code != exitBroken || !strings.Contains(r.err, want) {
 			t.Errorf("%v: %+v", args, r)

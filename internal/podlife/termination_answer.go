@@ -105,8 +105,8 @@ type Stop struct {
 	// PreStopSeconds is what its hook takes of the period; absent without a hook,
 	// or where it is not run.
 	PreStopSeconds *int64 `json:"preStopSeconds,omitempty"`
-	// PreStopUnknown reports whether nothing tells how long its hook runs, so that preStopSeconds is
-	// the most that it may take.
+	// PreStopUnknown reports whether nothing tells how long its hook runs, so that
+	// preStopSeconds is the most that it may take.
 	PreStopUnknown bool `json:"preStopUnknown,omitempty"`
 	// WaitSeconds is how long a sidecar waits for its turn.
 	WaitSeconds   int64  `json:"waitSeconds,omitempty"`

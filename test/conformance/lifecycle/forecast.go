@@ -98,8 +98,8 @@ func (o *Oracle) forecast(c *Case, v *Verdict) error {
 		return nil
 	}
 	if now.sandbox && len(runtime.ContainerStatuses) == 0 {
-		// It is started once volumes are mounted and a sandbox is there, which upstream's fakes have at
-		// once.
+		// It is started once volumes are mounted and a sandbox is there, which upstream's
+		// fakes have at once.
 		set("wait")
 		return nil
 	}
