@@ -76,7 +76,7 @@ var imports = map[string][]string{
 	"berth/internal/version":                 {},
 	"berth/internal/manual":                  {},
 	"berth/internal/queries":                 {},
-	"berth/internal/web":                     {"berth/internal/access", "berth/internal/simulations", "berth/internal/queries", "berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/handlers", "berth/internal/overview", "berth/internal/scenario", "berth/internal/story"},
+	"berth/internal/web":                     {"berth/internal/access", "berth/internal/cluster", "berth/internal/simulations", "berth/internal/queries", "berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/decision", "berth/internal/decisionlog", "berth/internal/handlers", "berth/internal/overview", "berth/internal/scenario", "berth/internal/story"},
 	"berth/internal/apiclient":               {},
 	"berth/internal/cli":                     {"berth/internal/apiclient", "berth/internal/audit", "berth/internal/doctor", "berth/internal/web", "berth/internal/words", "berth/internal/manual", "berth/internal/decision", "berth/internal/cluster", "berth/internal/engine", "berth/internal/engine/advice", "berth/internal/engine/rules", "berth/internal/kube", "berth/internal/kubeobj", "berth/internal/overview", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/profiles", "berth/internal/story"},
 	"berth/cmd/berth":                        {"berth/internal/cli"},

@@ -72,7 +72,14 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.show(raw, gaps.about("PriorityClass"), nil, func(p *page) { p.admission(v, pod) }); err != nil {
+	is, err := namedIn(pod.whole)
+	if err != nil {
+		return err
+	}
+	about := gaps.about("PriorityClass")
+	about.unapplied = gaps.unapplied
+	about.names(is)
+	if err := a.show(raw, about, nil, func(p *page) { p.admission(v, pod) }); err != nil {
 		return err
 	}
 	if !v.Allowed {

@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/kube"
+	"berth/internal/overview"
 )
 
 // gaps are the kinds of which a source knows nothing. A dump that holds no object
@@ -23,39 +24,18 @@ type gaps struct {
 	refused []kube.Unread
 	// strays are the pods on nodes that the source does not have.
 	strays cluster.PodList
+	// unapplied are the kinds that the source has and no answer applies, in words; classes counts
+	// its RuntimeClasses, and runtime is one that the pod names and the source does not have.
+	unapplied []string
+	classes   int
+	runtime   string
 }
 
-// plurals are the words for kinds, in the order in which they are worth telling.
-var plurals = []struct{ kind, words string }{
-	{"Node", "Nodes"},
-	{"Pod", "Pods"},
-	{"PersistentVolumeClaim", "PersistentVolumeClaims"},
-	{"PodDisruptionBudget", "PodDisruptionBudgets"},
-	{"PriorityClass", "PriorityClasses"},
-	{"Namespace", "Namespaces"},
-	{"PersistentVolume", "PersistentVolumes"},
-	{"StorageClass", "StorageClasses"},
-	{"CSINode", "CSINodes"},
-	{spreadKinds, "Services and their controllers"},
-}
-
-// spreadKinds stands for those kinds of which one is enough for default spreading.
-const spreadKinds = "Service, ReplicationController, ReplicaSet, StatefulSet"
-
-// gapsIn reads what a snapshot's summary says is missing.
-func gapsIn(of string, h *cluster.Hygiene) *gaps {
-	g := &gaps{of: of, strays: h.PodsOnUnknownNodes}
-	absent := func(kind string) bool {
-		return slices.ContainsFunc(h.MissingKinds, func(m cluster.MissingKind) bool { return m.Kind == kind })
-	}
-	for _, p := range plurals {
-		missing := true
-		for kind := range strings.SplitSeq(p.kind, ", ") {
-			missing = missing && absent(kind)
-		}
-		if missing {
-			g.kinds = append(g.kinds, p.kind)
-		}
+// gapsIn reads what a snapshot's summary says is missing, and what of it is not applied.
+func gapsIn(of string, h *cluster.Hygiene, objects map[string]int) *gaps {
+	g := &gaps{of: of, strays: h.PodsOnUnknownNodes, unapplied: overview.UnappliedIn(objects), classes: objects["RuntimeClass"]}
+	for _, missing := range overview.GapsOf(h) {
+		g.kinds = append(g.kinds, missing.Kind)
 	}
 	return g
 }
@@ -64,9 +44,10 @@ func gapsIn(of string, h *cluster.Hygiene) *gaps {
 // may not be read.
 func (s *offline) gaps(context.Context) (*gaps, error) {
 	if !s.live {
-		return gapsIn("the dump", &s.view.Summary.Hygiene), nil
+		return gapsIn("the dump", &s.view.Summary.Hygiene, s.view.Summary.Objects), nil
 	}
 	g := &gaps{of: s.file, refused: s.unread, strays: s.view.Summary.Hygiene.PodsOnUnknownNodes}
+	g.classes = 1 // they were not listed, so that none is known to be missing
 	for _, u := range s.unread {
 		if u.Invalid == 0 {
 			g.kinds = append(g.kinds, u.Kind)
@@ -85,14 +66,15 @@ func (s *server) gaps(ctx context.Context) (*gaps, error) {
 		ID       string          `json:"id"`
 		Followed bool            `json:"followed"`
 		Hygiene  cluster.Hygiene `json:"hygiene"`
+		Objects  map[string]int  `json:"objects"`
 	}
 	if err := json.Unmarshal(raw, &snapshot); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
 	if snapshot.Followed {
-		return &gaps{of: snapshot.ID, strays: snapshot.Hygiene.PodsOnUnknownNodes}, nil
+		snapshot.Hygiene.MissingKinds = nil
 	}
-	return gapsIn(snapshot.ID, &snapshot.Hygiene), nil
+	return gapsIn(snapshot.ID, &snapshot.Hygiene, snapshot.Objects), nil
 }
 
 // covers reports whether nothing is known of a kind.
@@ -118,7 +100,7 @@ func (g *gaps) needNodes() error {
 // about leaves the gaps of the kinds that an answer reads.
 func (g *gaps) about(kinds ...string) *gaps {
 	out := *g
-	out.kinds = nil
+	out.kinds, out.unapplied = nil, nil
 	for _, k := range g.kinds {
 		if slices.Contains(kinds, k) {
 			out.kinds = append(out.kinds, k)
@@ -130,12 +112,10 @@ func (g *gaps) about(kinds ...string) *gaps {
 // relevantTo leaves the gaps that matter for the answer about a pod: storage only for a pod whose
 // volumes need any, budgets only for an answer that evicts pods.
 func (g *gaps) relevantTo(ctx context.Context, from source, pod target, evicts bool) (*gaps, error) {
-	if len(g.kinds) == 0 {
-		return g, nil
-	}
 	is, err := named(ctx, from, pod)
 	storage := slices.ContainsFunc(is.Volumes, needsStorage)
 	out := *g
+	out.names(is)
 	out.kinds = slices.DeleteFunc(slices.Clone(g.kinds), func(kind string) bool {
 		switch kind {
 		case "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode":
@@ -146,6 +126,13 @@ func (g *gaps) relevantTo(ctx context.Context, from source, pod target, evicts b
 		return false
 	})
 	return &out, err
+}
+
+// names notes what a pod names that the source does not have.
+func (g *gaps) names(is names) {
+	if g.classes == 0 {
+		g.runtime = is.RuntimeClass
+	}
 }
 
 // needsStorage reports whether a volume is of a type that a volume plugin may reject a node for.
@@ -189,16 +176,16 @@ func (g *gaps) verb() string {
 
 // wordsFor returns the plural of a kind.
 func wordsFor(kind string) string {
-	for _, p := range plurals {
-		if p.kind == kind {
-			return p.words
+	for _, p := range overview.KindGaps {
+		if p.Kind == kind {
+			return p.Words
 		}
 	}
 	return kind + "s"
 }
 
 // gapLines is how many lines the missing kinds may take; those that come later in
-// plurals are counted.
+// overview.KindGaps are counted.
 const gapLines = 2
 
 // gaps writes above an answer what it could not know.
@@ -223,6 +210,12 @@ func (p *page) gaps(g *gaps) {
 	}
 	if len(words) > 0 {
 		p.text(text(named))
+	}
+	if len(g.unapplied) > 0 {
+		p.text(fmt.Sprintf("(%s has %s: they are kept and not applied)", g.of, listed(g.unapplied)))
+	}
+	if g.runtime != "" {
+		p.text(fmt.Sprintf("(%s has no RuntimeClass %s, which the pod names: its overhead and its nodes are not counted)", g.of, g.runtime))
 	}
 	for _, u := range g.refused {
 		if u.Invalid > 0 {

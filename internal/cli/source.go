@@ -41,6 +41,8 @@ type source interface {
 type names struct {
 	Node      string `json:"nodeName"`
 	Scheduler string `json:"schedulerName"`
+	// RuntimeClass is empty in most pods.
+	RuntimeClass string `json:"runtimeClassName"`
 
 	Volumes []map[string]json.RawMessage `json:"volumes"`
 }

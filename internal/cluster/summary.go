@@ -67,10 +67,10 @@ type PodOnNode struct {
 const sampleSize = 20
 
 // Collect is the command that prints a snapshot with every kind that
-// [MissingKind] warns of. It has to work on clusters of any age, whose kubectl
-// refuses the whole list for one kind that it does not know, so that devices'
-// kinds (resource.k8s.io) are not among them.
-const Collect = "kubectl get nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,csinodes -A -o json"
+// [MissingKind] warns of, and behind them those that only controllers and admission read. It has to
+// work on clusters of any age, whose kubectl refuses the whole list for one kind that it does not
+// know, so that devices' kinds (resource.k8s.io) are not among them.
+const Collect = "kubectl get nodes,pods,ns,svc,rc,rs,sts,pdb,pc,pv,pvc,sc,csinodes,deploy,ds,jobs,cj,limits,quota,runtimeclasses -A -o json"
 
 // consequences says, for each kind that decisions read, what its absence means.
 // The order is the report's.

@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +24,26 @@ func TestCollectAsksForEveryKindThatIsMissed(t *testing.T) {
 			t.Errorf("%q does not ask for %s, whose absence means: %s", Collect, c.Kind, c.Consequence)
 		}
 	}
-	if len(list) != len(consequences) {
-		t.Errorf("%q asks for %d kinds, %d are missed", Collect, len(list), len(consequences))
+	if kept := list[len(consequences):]; strings.Join(kept, ",") != "deploy,ds,jobs,cj,limits,quota,runtimeclasses" {
+		t.Errorf("%q asks for %v beside the kinds that are missed", Collect, kept)
+	}
+}
+
+// TestOneCommandForADump: documents give the command of the constant, and no page has its own.
+func TestOneCommandForADump(t *testing.T) {
+	for _, file := range []string{"README.md", "docs/cli.md", "docs/api.md"} {
+		if text, err := os.ReadFile("../../" + file); err != nil || !strings.Contains(string(text), Collect) {
+			t.Errorf("%s has not %q: %v", file, Collect, err)
+		}
+	}
+	own := regexp.MustCompile(`kubectl get nodes,pods,[a-z]`)
+	pages, err := filepath.Glob("../web/templates/*.html")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages: %v", err)
+	}
+	for _, file := range pages {
+		if text, err := os.ReadFile(file); err != nil || own.Match(text) {
+			t.Errorf("%s has a list of kinds of its own: %v", file, err)
+		}
 	}
 }

@@ -10,8 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/handlers"
+	"berth/internal/overview"
 	"berth/internal/words"
 )
 
@@ -25,6 +28,8 @@ type frame struct {
 	View  any
 	// Still reports whether the page stays as it is when the cluster has something new.
 	Still bool
+	// Missing says of which kinds the snapshot has no object.
+	Missing string
 	// Outside is there where the page is a file.
 	Outside *fileView
 	*visit
@@ -62,6 +67,30 @@ func (f *frame) Newest() string {
 
 // Version is the server's.
 func (f *frame) Version() string { return f.site.version }
+
+// Collect is the command that prints what an upload needs.
+func (f *frame) Collect() string { return cluster.Collect }
+
+// missing returns the kinds that the page's snapshot has no object of, in a sentence as the command
+// line has it; empty for callers who may not see the snapshot.
+func (v *visit) missing() string {
+	of := v.query.Get("snapshot")
+	if of == "" {
+		of = v.cluster + "@latest"
+	}
+	s := &handlers.Snapshot{}
+	if v.get("/v1/snapshots/"+url.PathEscape(of), s) != nil || s.Followed {
+		return ""
+	}
+	var kinds []string
+	for _, g := range overview.GapsOf(&s.Hygiene) {
+		kinds = append(kinds, g.Words)
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return s.ID + " has no " + strings.Join(kinds, ", ") + ": answers about these are guesses. Uploaded with all kinds it would have them."
+}
 
 // Writable reports whether pages may change something.
 func (f *frame) Writable() bool { return f.site.writable }

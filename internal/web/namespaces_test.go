@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/access/accesstest"
+	"berth/internal/cluster"
 )
 
 // TestPagesNameNoOtherNamespace visits every page as callers of namespace shop.
@@ -41,6 +42,21 @@ func TestPagesNameNoOtherNamespace(t *testing.T) {
 		body, _ := get(t, address)
 		if shown[path] && !strings.Contains(body, accesstest.Hidden) && !strings.HasPrefix(path, "/decisions/") {
 			t.Errorf("%s names nothing of vault to a caller of the whole cluster", path)
+		}
+	}
+}
+
+// TestPagesSayWhatIsMissing: pages say of which kinds the snapshot has nothing, and the first page
+// has the command of a whole dump.
+func TestPagesSayWhatIsMissing(t *testing.T) {
+	base := serve(t)
+	if body, _ := get(t, base+"/"); !strings.Contains(body, cluster.Collect) {
+		t.Errorf("the first page has not %q: %s", cluster.Collect, body)
+	}
+	post(t, base+"/v1/snapshots?cluster=prod", accesstest.TwoTeams(false))
+	for _, path := range []string{"/", "/pods/shop/big", "/map", "/fit"} {
+		if body, _ := get(t, base+path+"?cluster=prod"); !strings.Contains(body, "StorageClasses") || !strings.Contains(body, "answers about these are guesses") {
+			t.Errorf("%s does not say that there are no StorageClasses: %s", path, body)
 		}
 	}
 }

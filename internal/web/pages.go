@@ -21,8 +21,8 @@ var questionPages = []menuEntry{
 
 // pages is the table of all pages.
 var pages = []page{
-	{path: "/", template: "pending", nav: "Pending", data: pendingData, load: loadPending},
-	{path: "/pods/{namespace}/{name}", template: "pod", nav: "Pending", data: podData, load: loadPod},
+	{path: "/", template: "pending", nav: "Pending", data: pendingData, load: loadPending, judges: true},
+	{path: "/pods/{namespace}/{name}", template: "pod", nav: "Pending", data: podData, load: loadPod, judges: true},
 	{path: "/queue", template: "queue", nav: "Queue", data: queueData, load: loadQueue},
 	{path: "/decisions", template: "decisions", nav: "Decisions", data: decisionsData, load: loadDecisions},
 	{path: "/decisions/{id}", template: "decision", nav: "Decisions", data: decisionData, load: loadDecision, still: true},
@@ -36,11 +36,11 @@ var pages = []page{
 	{path: "/sql", template: "sql", nav: "SQL", data: queryData, load: loadSQL, still: true},
 	{path: "/settings", template: "settings", nav: "Settings", load: loadSettings},
 	{path: "/find", template: "error", load: loadFound},
-	{path: "/capacity", template: "capacity", nav: "Capacity", data: capacityData, load: loadCapacity},
-	{path: "/map", template: "map", nav: "Map", data: mapData, load: loadMap},
-	{path: "/fit", template: "whatif", nav: "What if", load: loadWhatIf("fit"), still: true},
-	{path: "/drain", template: "whatif", nav: "What if", load: loadWhatIf("drain"), still: true},
-	{path: "/lose", template: "whatif", nav: "What if", load: loadWhatIf("lose"), still: true},
-	{path: "/pools", template: "whatif", nav: "What if", load: loadWhatIf("pools"), still: true},
-	{path: "/simulate", template: "whatif", nav: "What if", load: loadWhatIf("simulate"), still: true},
+	{path: "/capacity", template: "capacity", nav: "Capacity", data: capacityData, load: loadCapacity, judges: true},
+	{path: "/map", template: "map", nav: "Map", data: mapData, load: loadMap, judges: true},
+	{path: "/fit", template: "whatif", nav: "What if", load: loadWhatIf("fit"), still: true, judges: true},
+	{path: "/drain", template: "whatif", nav: "What if", load: loadWhatIf("drain"), still: true, judges: true},
+	{path: "/lose", template: "whatif", nav: "What if", load: loadWhatIf("lose"), still: true, judges: true},
+	{path: "/pools", template: "whatif", nav: "What if", load: loadWhatIf("pools"), still: true, judges: true},
+	{path: "/simulate", template: "whatif", nav: "What if", load: loadWhatIf("simulate"), still: true, judges: true},
 }

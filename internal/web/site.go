@@ -73,6 +73,8 @@ type page struct {
 	load func(v *visit) (title string, view any, err error)
 	// still pages are not fetched again when the cluster has something new.
 	still bool
+	// judges is set for pages whose answers depend on what the snapshot holds.
+	judges bool
 }
 
 // Routes adds the pages to a router.
@@ -99,6 +101,9 @@ func (s *Site) serve(p *page) http.HandlerFunc {
 		}
 		if err == nil {
 			f.Title, f.View, err = p.load(v)
+		}
+		if err == nil && p.judges && v.cluster != "" {
+			f.Missing = v.missing()
 		}
 		var to *elsewhere
 		if errors.As(err, &to) {
