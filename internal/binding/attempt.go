@@ -65,7 +65,10 @@ func (b *Binder) bindThrough(ctx context.Context, s APIServer, a *attempt) (_ Bo
 	if res.Outcome != engine.Scheduled {
 		return Bound{}, &RefusedError{res.Message}
 	}
-	return Bound{AlreadyBound: a.already, Snapshot: cluster.FormatID(a.cluster, a.revision)}, nil
+	if a.already {
+		a.id = b.log.BindOf(ctx, a.cluster, a.pod, a.node)
+	}
+	return Bound{AlreadyBound: a.already, Snapshot: cluster.FormatID(a.cluster, a.revision), Decision: a.id}, nil
 }
 
 // holdBind is for how long a refusal to bind may be held: the rest of the

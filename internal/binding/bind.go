@@ -61,6 +61,8 @@ type Bound struct {
 	AlreadyBound bool
 	// Snapshot is the revision that holds the pod on its node.
 	Snapshot string
+	// Decision is the id of the record of the bind; empty where none is found.
+	Decision string
 }
 
 // apiserver is nil for a ledger.
@@ -105,6 +107,9 @@ func (b *Binder) bindLedger(ctx context.Context, name string, pod decision.PodRe
 	}
 	if step != nil {
 		b.log.Written(step.Profile)
+		out.Decision = step.Decision.ID
+	} else {
+		out.Decision = b.log.BindOf(ctx, name, pod, node)
 	}
 	out.Snapshot = v.ID()
 	return out, nil

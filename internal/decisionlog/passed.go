@@ -69,6 +69,23 @@ func (l *Log) Passed(ctx context.Context, cluster string, pod decision.PodRef, n
 	return false, "", nil
 }
 
+// BindOf returns the id of the newest record that put a pod on a node; "" where there is none among
+// its newest records, or they cannot be read in time: who repeats a bind is answered all the same.
+func (l *Log) BindOf(ctx context.Context, cluster string, pod decision.PodRef, node string) (id string) {
+	limited, cancel := context.WithTimeout(ctx, readRecords)
+	defer cancel()
+	list, err := l.st.ListDecisions(limited, store.DecisionFilter{Cluster: cluster, Namespace: pod.Namespace, Pod: pod.Name, Node: node, Limit: recentRecords})
+	if err != nil {
+		return ""
+	}
+	for _, d := range list {
+		if (d.PodUID == pod.UID || pod.UID == "") && d.Node == node && (d.BoundRevision > 0 || d.Verb == decision.VerbBind) {
+			return d.ID
+		}
+	}
+	return ""
+}
+
 // letPass reports whether the answer on record let a node pass. A record counts
 // its feasible nodes and does not name them, so the question is answered again
 // where the counts are not enough.

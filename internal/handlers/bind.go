@@ -43,6 +43,9 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return a.bindRefused(w, r, a.noSnapshot(name, err))
 		}
+		if out.Decision != "" {
+			w.Header().Set(decisionIDHeader, out.Decision)
+		}
 		a.log.LogAttrs(r.Context(), slog.LevelDebug, "bound", slog.String("snapshot", out.Snapshot), slog.Bool("before", out.AlreadyBound))
 		return writeBytes(w, http.StatusOK, wire.AppendBindingResult(nil, ""))
 	})
