@@ -32,6 +32,7 @@ var notRun = map[string]string{
 	"docs/cli.md: printf":                         "writes into the home directory",
 	"docs/api.md: go run ./cmd/server":            "compiles; TestTour serves by itself",
 	"docs/api.md: server replay":                  "needs a server of another process; the tests of replays run it",
+	"docs/api.md: kubectl get":                    "needs the cluster of a kubeconfig",
 	"docs/configuration.md: server --config":      "the file is the reader's",
 	"docs/diagnostics.md: server doctor":          "its findings are those of a machine and a cluster; the tests of doctor have them",
 	"docs/diagnostics.md: curl -s 127.0.0.1:6060": "its figures are those of a process; the tests of the admin listener have them",
