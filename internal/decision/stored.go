@@ -92,11 +92,12 @@ func (p *Prepared) bindStored() error {
 // out. The request's status is not read, as on an update (apiserver/pkg/registry/rest/update.go
 // BeforeUpdate, pkg/registry/core/pod/strategy.go PrepareForUpdate).
 func completed(asked, stored *corev1.Pod) *corev1.Pod {
-	p := *asked
+	p := asked.DeepCopy()
+	kubeobj.DropUnlessKept(p, stored)
 	p.UID, p.CreationTimestamp, p.Status = stored.UID, stored.CreationTimestamp, stored.Status
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = stored.DeletionTimestamp, stored.DeletionGracePeriodSeconds
-	podlife.KeepAdmitted(&p, stored)
-	return &p
+	podlife.KeepAdmitted(p, stored)
+	return p
 }
 
 // equal returns a *StoredError where two pods, which have their kind, are not equal.

@@ -155,3 +155,12 @@ func TestBindOfAnotherPod(t *testing.T) {
 		t.Errorf("bound: %+v %+v", p, p.Conflict)
 	}
 }
+
+// TestBindOfOlderPod binds a pod that a release before v0.4.0 stored, without what it did not keep.
+func TestBindOfOlderPod(t *testing.T) {
+	older := strings.Replace(gatedPod, `"schedulingGates":[{"name":"a/b"}],`, "", 1)
+	older = strings.Replace(older, `"nodeSelector":{"disk":"ssd"},`, "", 1)
+	h := ledgerOf(t, node("n2", "8", "disk", "hdd"), older)
+	whole := strings.NewReplacer(`"image":"i"`, `"image":"i","imagePullPolicy":"Always"`, `"priority":5`, `"priority":5,"runtimeClassName":"kata"`, `"labels"`, `"finalizers":["batch.kubernetes.io/job-tracking"],"labels"`).Replace(older)
+	h.decideBind(http.StatusCreated, nil, whole)
+}

@@ -29,11 +29,11 @@ var updatable = strings.Join([]string{
 func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
 	o := optionsOf(old)
-	now := p.ObjectMeta
-	if part && len(old.Finalizers) == 0 { // releases before v0.4.0 kept none
-		now.Finalizers = nil
+	if part {
+		p = p.DeepCopy()
+		DropUnlessKept(p, old)
 	}
-	errs := apivalidation.ValidateObjectMetaUpdate(&now, &old.ObjectMeta, meta)
+	errs := apivalidation.ValidateObjectMetaUpdate(&p.ObjectMeta, &old.ObjectMeta, meta)
 	if !part {
 		errs = append(errs, validateMetaAndSpec(p, o)...)
 	}
@@ -67,18 +67,15 @@ func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	}
 	errs = append(errs, checkTolerationsOnlyAdded(p.Spec.Tolerations, old.Spec.Tolerations, o, spec.Child("tolerations"))...)
 	errs = append(errs, checkGatesOnlyRemoved(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
-	return append(errs, checkRest(p, old, part, spec)...)
+	return append(errs, checkRest(p, old, spec)...)
 }
 
 // checkRest refuses every other change of the spec.
-func checkRest(p, old *corev1.Pod, part bool, path *field.Path) (errs field.ErrorList) {
+func checkRest(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	if apiequality.Semantic.DeepEqual(p.Spec, old.Spec) {
 		return nil
 	}
 	s := p.Spec.DeepCopy()
-	if part {
-		dropUnlessKept(s, &old.Spec)
-	}
 	for i := range s.Containers {
 		s.Containers[i].Image = old.Spec.Containers[i].Image
 	}
@@ -96,14 +93,18 @@ func checkRest(p, old *corev1.Pod, part bool, path *field.Path) (errs field.Erro
 	return errs
 }
 
-// dropUnlessKept takes out of a spec what releases before v0.4.0 did not keep, where the other spec
+// DropUnlessKept takes out of a pod what releases before v0.4.0 did not keep, where the stored pod
 // has none: it may have been stored by one of them, and then says nothing of these fields.
-func dropUnlessKept(s, old *corev1.PodSpec) {
+func DropUnlessKept(p, stored *corev1.Pod) {
+	s, old := &p.Spec, &stored.Spec
+	if len(stored.Finalizers) == 0 {
+		p.Finalizers = nil
+	}
 	if old.RuntimeClassName == nil {
 		s.RuntimeClassName = nil
 	}
 	for _, group := range [][2][]corev1.Container{{s.Containers, old.Containers}, {s.InitContainers, old.InitContainers}} {
-		for i := range group[0] {
+		for i := range min(len(group[0]), len(group[1])) {
 			c, was := &group[0][i], &group[1][i]
 			if was.ImagePullPolicy == "" {
 				c.ImagePullPolicy = ""
