@@ -43,3 +43,16 @@ func TestExitCodeFlag(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestGoldenClaimThatNothingBinds: a pod that came with spec.nodeName, and a claim that waits for a
+// scheduler, never starts (openebs 2915, lvm-localpv 379).
+func TestGoldenClaimThatNothingBinds(t *testing.T) {
+	cluster := fieldInputs + "nodename-wffc.yaml"
+	for name, args := range map[string][]string{
+		"lifecycle-claim-unbound": {"lifecycle", "default/pinned"}, "explain-claim-unbound": {"explain", "default/pinned"},
+	} {
+		r := call{}.run(t, append(args, "--snapshot", cluster)...)
+		golden(t, name, r.out)
+		within(t, standardWidth, r.out)
+	}
+}

@@ -130,11 +130,13 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	}
 	lives := make([]*life, 0, len(in.pods))
 	raws := make([]json.RawMessage, 0, len(in.pods))
+	storage := in.storage()
 	for _, pod := range in.pods {
 		q, err := l.question(pod, in.nodeOf(pod, l.nodeGone), now)
 		if err != nil {
 			return err
 		}
+		q.storage = storage
 		raw, err := q.ask(ctx, a)
 		if err != nil {
 			return fmt.Errorf("pod %s: %w", pod, err)

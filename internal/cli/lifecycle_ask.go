@@ -31,6 +31,8 @@ type lifeQuestion struct {
 	PreStopSeconds            map[string]int64    `json:"preStopSeconds,omitempty"`
 	ExitSeconds               map[string]int64    `json:"exitSeconds,omitempty"`
 	Now                       time.Time           `json:"now"`
+	// storage is what the pod's input has of claims, if it is a cluster.
+	storage podlife.Storage
 }
 
 // question makes the question about a pod; a nil node is not known.
@@ -140,6 +142,7 @@ func (q *lifeQuestion) here() (json.RawMessage, error) {
 	ask := podlife.LifeQuestion{
 		Pod: pod, NodeLostSince: q.NodeLostSince, MaxContainerRestartPeriod: q.MaxContainerRestartPeriod, Now: q.Now,
 		Events: q.Events, Until: q.Until, PreStopSeconds: q.PreStopSeconds, ExitSeconds: q.ExitSeconds,
+		Storage: q.storage,
 	}
 	if ask.Node, ask.NodeGiven, err = decodeNode(q.Node); err != nil {
 		return nil, err

@@ -34,6 +34,12 @@ func (v *verdict) trouble() {
 	if l.PhaseRule.ID == "phase/node-lost" {
 		v.text("Its node " + v.node + " is not Ready: what it shows of the pod is from before, and nothing is started there.")
 	}
+	for i := range l.Containers {
+		if n := &l.Containers[i].Next; n.Rule.ID == "next/volumes" {
+			v.text("It cannot start. " + n.Rule.Text)
+			return
+		}
+	}
 	s := l.Status
 	if l.StatusAfter != "" {
 		s += " after " + l.StatusAfter

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,11 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"berth/internal/podlife"
 )
 
 // input is pods as kubectl printed them, and the nodes beside them.
@@ -207,6 +212,30 @@ func (in *input) nodeOf(pod target, gone bool) json.RawMessage {
 		return null
 	}
 	return nil
+}
+
+// storage finds the claims and classes of an input that has claims.
+func (in *input) storage() podlife.Storage {
+	claims, classes := map[string]*corev1.PersistentVolumeClaim{}, map[string]*storagev1.StorageClass{}
+	for _, o := range in.others {
+		switch o.kind {
+		case "PersistentVolumeClaim":
+			if c := (&corev1.PersistentVolumeClaim{}); decodeWhole(o.raw, c) == nil {
+				claims[cmp.Or(c.Namespace, corev1.NamespaceDefault)+"/"+c.Name] = c
+			}
+		case "StorageClass":
+			if c := (&storagev1.StorageClass{}); decodeWhole(o.raw, c) == nil {
+				classes[c.Name] = c
+			}
+		}
+	}
+	if len(claims) == 0 { // a dump without claims tells of none
+		return podlife.Storage{}
+	}
+	return podlife.Storage{
+		Claim: func(namespace, name string) *corev1.PersistentVolumeClaim { return claims[namespace+"/"+name] },
+		Class: func(name string) *storagev1.StorageClass { return classes[name] },
+	}
 }
 
 // moment reads the value of --now.

@@ -72,6 +72,9 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 			Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
 			Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes,
 		}
+		if pod.view != nil {
+			q.Storage = podlife.StorageOf(pod.view.Object)
+		}
 		life, errs := podlife.Live(q)
 		if len(errs) > 0 {
 			return badFields(errs)

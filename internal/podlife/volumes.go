@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 	storagehelpers "k8s.io/component-helpers/storage/volume"
+
+	"berth/internal/kubeobj"
 )
 
 // Storage finds the claims and classes of a pod's cluster. A nil Claim knows of none.
@@ -18,6 +20,31 @@ type Storage struct {
 	Claim func(namespace, name string) *corev1.PersistentVolumeClaim
 	// Class returns a class; nil for one that is not there. It may be nil.
 	Class func(name string) *storagev1.StorageClass
+}
+
+// StorageOf is the storage of a snapshot, whose objects are found in their canonical form.
+func StorageOf(object func(kubeobj.Key) ([]byte, bool)) Storage {
+	find := func(k kubeobj.Key) any {
+		js, ok := object(k)
+		if !ok {
+			return nil
+		}
+		o, err := kubeobj.FromCanonical(k.Kind, js)
+		if err != nil {
+			return nil
+		}
+		return o.Value
+	}
+	return Storage{
+		Claim: func(namespace, name string) *corev1.PersistentVolumeClaim {
+			c, _ := find(kubeobj.Key{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: name}).(*corev1.PersistentVolumeClaim)
+			return c
+		},
+		Class: func(name string) *storagev1.StorageClass {
+			c, _ := find(kubeobj.Key{Kind: "StorageClass", Name: name}).(*storagev1.StorageClass)
+			return c
+		},
+	}
 }
 
 const (

@@ -209,7 +209,7 @@ func (s *telling) present(ctx context.Context) error {
 			return err
 		}
 	}
-	life := podlife.LifeQuestion{Pod: s.full, Now: s.at}
+	life := podlife.LifeQuestion{Pod: s.full, Storage: podlife.StorageOf(s.view.Object), Now: s.at}
 	// What removes finalizers, such as the Job controller, is not imitated: they hold nothing here.
 	free := *s.full
 	free.Finalizers = nil

@@ -78,4 +78,7 @@ var podlifeFaults = []fault{
 	{"exit-code-zero", "an application that dies of SIGTERM succeeds", "./internal/podlife", "TestExitCodes", []edit{
 		{"internal/podlife/termination_end.go", `return w.exitCode(c.Name), true`, `return 0, true`},
 	}},
+	{"unbound-starts", "a pod starts on a claim that nothing will bind", "./internal/podlife", "TestUnmounted", []edit{
+		{"internal/podlife/next_sandbox.go", `case r.unmounted != "":`, `case r.unmounted != "" && false:`},
+	}},
 }

@@ -186,6 +186,8 @@ func told(q Question, p *corev1.Pod) (pod *corev1.Pod, runs map[string]bool) {
 			switch s.Name = list[i].Name; {
 			case runs[s.Name]:
 				s.State, s.Started = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, new(true)
+			case s.State == (corev1.ContainerState{}) && pod.Status.Phase == corev1.PodPending:
+				s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "ContainerCreating"} // it never started
 			case s.State == (corev1.ContainerState{}):
 				s.State.Terminated = &corev1.ContainerStateTerminated{} // what of a pod is not said is over
 			}
