@@ -23,8 +23,8 @@ func TestInputForms(t *testing.T) {
 		{"byte order mark", "\xef\xbb\xbf" + `{"kind":"Pod","metadata":{"name":"a"},` + spec + `}`, []string{"default/a"}},
 		{"UTF-16", wide(`{"kind":"Pod","metadata":{"name":"a"},` + spec + `}`), []string{"default/a"}},
 		{"a warning first", "Warning: v1 x is deprecated\n" + `{"kind":"Pod","metadata":{"name":"a"},` + spec + `}`, []string{"default/a"}},
-		{"aliases", "kind: Pod\nmetadata: {name: &n a, labels: {app: *n}}\nstatus: {phase: Succeeded}\n", []string{"default/a"}},
-		{"documents", "---\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: node-1}\nstatus: {phase: Succeeded}\n---\n# nothing\n---\nkind: Pod\nmetadata: {name: b}\nstatus: {phase: Succeeded}\n", []string{"default/a", "default/b"}},
+		{"aliases", "kind: Pod\nmetadata: {name: &n a, labels: {app: *n}}\nspec: {containers: [{name: c}]}\nstatus: {phase: Succeeded}\n", []string{"default/a"}},
+		{"documents", "---\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: node-1, containers: [{name: c}]}\nstatus: {phase: Succeeded}\n---\n# nothing\n---\nkind: Pod\nmetadata: {name: b}\nspec: {containers: [{name: c}]}\nstatus: {phase: Succeeded}\n", []string{"default/a", "default/b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &app{Streams: Streams{In: strings.NewReader(c.in)}}

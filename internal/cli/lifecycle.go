@@ -50,7 +50,7 @@ Exit code 0 if every pod is Ready or has succeeded, 2 if not.`,
 	cmd.Flags().BoolVar(&l.nodeGone, "node-gone", false, "assume the pod's node has been deleted")
 	cmd.Flags().StringVar(&l.lost, "node-lost-since", "", "last heartbeat of the pod's node: shows when the pod is deleted")
 	cmd.Flags().StringVar(&l.restartPeriod, "max-container-restart-period", "", "the kubelet's setting: its longest back-off, 1s to 300s")
-	cmd.Flags().StringArrayVar(&l.events, "event", nil, "what happens, such as exit=1@30s,container=web, liveness=Failure@1m,container=web,until=5m or node=lost@2m")
+	cmd.Flags().StringArrayVar(&l.events, "event", nil, "what happens, such as exit=1@30s,container=web, node=lost@2m or liveness=Failure@1m,until=5m")
 	cmd.Flags().StringVar(&l.until, "until", "", "up to when events are followed, such as 2h; by default an hour beyond the last")
 	cmd.Flags().StringToInt64Var(&l.preStop, "pre-stop", nil, "seconds that a container's preStop hook runs, such as web=5")
 	cmd.Flags().StringToInt64Var(&l.exits, "exit", nil, "seconds that a container takes to exit after the signal, such as web=3")

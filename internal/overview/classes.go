@@ -190,5 +190,3 @@ func (s *classSurvey) answer(count *steps.Counter, id string) (*Classes, error) 
 	}
 	return out, nil
 }
-
-func sorted(set map[string]struct{}) []string { return slices.Sorted(maps.Keys(set)) }
