@@ -61,8 +61,10 @@ func (b backend) schema(ctx context.Context) (migrations.Status, error) {
 // migrate brings the schema to a version, migrations.Latest for the newest.
 func (b backend) migrate(ctx context.Context, version int, o postgres.MigrateOptions) error {
 	switch {
+	case b.url != "" && version == migrations.Latest:
+		return postgres.MigrateUp(ctx, b.url, o)
 	case b.url != "":
-		return postgres.Migrate(ctx, b.url, version, o)
+		return postgres.MigrateTo(ctx, b.url, version, o)
 	case version == migrations.Latest:
 		return sqlite.MigrateUp(ctx, b.dir)
 	default:

@@ -128,7 +128,7 @@ extenders: [{urlPrefix: "https://berth.example:8443", filterVerb: filter, nodeCa
 func TestDoctorDatabase(t *testing.T) {
 	url := func(settings ...string) string {
 		u := pgtest.Private(t, pgtest.Options{Settings: settings}).URL()
-		if err := postgres.MigrateUp(t.Context(), u); err != nil {
+		if err := postgres.MigrateUp(t.Context(), u, postgres.MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return u
@@ -158,7 +158,7 @@ func TestDoctorDatabase(t *testing.T) {
 		}
 	}
 	finds(t, database(pgtest.With(good, "options", "-c synchronous_commit=off")), "database", doctor.Problem, "synchronous_commit is off")
-	if err := postgres.MigrateTo(t.Context(), good, 1); err != nil {
+	if err := postgres.MigrateTo(t.Context(), good, 1, postgres.MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	list = database(good)

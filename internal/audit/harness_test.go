@@ -42,7 +42,7 @@ func onBoth(t *testing.T, run func(t *testing.T, f *fixture)) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		url := pgtest.URL(t)
-		if err := postgres.MigrateUp(t.Context(), url); err != nil {
+		if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := postgres.Open(t.Context(), url, postgres.Options{})

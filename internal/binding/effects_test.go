@@ -306,7 +306,7 @@ func TestBindMakesTheExtendedClaim(t *testing.T) {
 // gives none of it again.
 func TestEffectsOnPostgres(t *testing.T) {
 	url := pgtest.URL(t)
-	if err := postgres.MigrateUp(t.Context(), url); err != nil {
+	if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	a, b := onShared(t, url), onShared(t, url)

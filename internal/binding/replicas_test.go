@@ -43,7 +43,7 @@ func onShared(t *testing.T, url string) *logtest.Fixture {
 // success there, to another node it is not, and there is one record of it.
 func TestBindIsIdempotentAcrossReplicas(t *testing.T) {
 	url := pgtest.URL(t)
-	if err := postgres.MigrateUp(t.Context(), url); err != nil {
+	if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	a, b := onShared(t, url), onShared(t, url)

@@ -75,7 +75,7 @@ func (r *replica) end() {
 func sharedURL(t testing.TB) string {
 	t.Helper()
 	url := pgtest.URL(t)
-	if err := postgres.MigrateUp(t.Context(), url); err != nil {
+	if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return url

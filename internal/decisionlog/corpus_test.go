@@ -42,7 +42,7 @@ var backends = map[string]func(t testing.TB) (st store.Store, address string){
 	},
 	"postgres": func(t testing.TB) (store.Store, string) {
 		url := pgtest.URL(t)
-		if err := postgres.MigrateUp(t.Context(), url); err != nil {
+		if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		return reopen(t, "postgres", url), url

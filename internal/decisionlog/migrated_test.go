@@ -33,7 +33,7 @@ func TestMigratedRecordsReplay(t *testing.T) {
 				}
 				version = st.Latest
 			}
-			if err := postgres.MigrateTo(t.Context(), url, version); err != nil {
+			if err := postgres.MigrateTo(t.Context(), url, version, postgres.MigrateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		},

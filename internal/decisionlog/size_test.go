@@ -190,7 +190,7 @@ WHERE p.aggregate = TRUE AND o.tbl_name = 'decisions' GROUP BY o.name`)
 
 func postgresParts(b *testing.B) (store.Store, func() map[string]float64) {
 	address := pgtest.URL(b)
-	if err := postgres.MigrateUp(b.Context(), address); err != nil {
+	if err := postgres.MigrateUp(b.Context(), address, postgres.MigrateOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	st, err := postgres.Open(b.Context(), address, postgres.Options{})

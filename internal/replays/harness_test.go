@@ -40,7 +40,7 @@ var backends = map[string]func(t *testing.T) store.Store{
 	},
 	"postgres": func(t *testing.T) store.Store {
 		url := pgtest.URL(t)
-		if err := postgres.MigrateUp(t.Context(), url); err != nil {
+		if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := postgres.Open(t.Context(), url, postgres.Options{})

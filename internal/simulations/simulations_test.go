@@ -31,7 +31,7 @@ func onBoth(t *testing.T, run func(t *testing.T, st store.Store)) {
 		},
 		"postgres": func(t *testing.T) (store.Store, error) {
 			url := pgtest.URL(t)
-			if err := postgres.MigrateUp(t.Context(), url); err != nil {
+			if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 				return nil, err
 			}
 			return postgres.Open(t.Context(), url, postgres.Options{})

@@ -159,7 +159,7 @@ type postgresBench struct{ url, dir string }
 func (*postgresBench) name() string { return "Postgres" }
 
 func (b *postgresBench) open(ctx context.Context) (store.Store, error) {
-	if err := postgres.MigrateUp(ctx, b.url); err != nil {
+	if err := postgres.MigrateUp(ctx, b.url, postgres.MigrateOptions{}); err != nil {
 		return nil, err
 	}
 	st, err := postgres.Open(ctx, b.url, postgres.Options{})

@@ -24,7 +24,7 @@ func TestNothingOfAPasswordIsSaid(t *testing.T) {
 		for name, open := range map[string]func() error{
 			"open":    func() error { _, err := Open(ctx, address, Options{ConnectTimeout: time.Second}); return err },
 			"status":  func() error { _, err := MigrateStatus(ctx, address); return err },
-			"migrate": func() error { return Migrate(ctx, address, 1, MigrateOptions{}) },
+			"migrate": func() error { return MigrateTo(ctx, address, 1, MigrateOptions{}) },
 			"examine": func() error { _, err := Examine(ctx, address); return err },
 		} {
 			err := open()

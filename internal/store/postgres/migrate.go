@@ -12,18 +12,20 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// MigrateUp brings the schema at url to the newest version.
-func MigrateUp(ctx context.Context, url string) error {
-	return Migrate(ctx, url, migrations.Latest, MigrateOptions{})
+// MigrateUp brings the schema at url to the newest version. It refuses a standby (ErrStandby), an
+// encoding other than UTF-8 (ErrEncoding) and a pooler in transaction mode (ErrPooler), through
+// which neither locks nor settings hold.
+func MigrateUp(ctx context.Context, url string, o MigrateOptions) error {
+	return migrateTo(ctx, url, migrations.Latest, o)
 }
 
-// MigrateTo brings the schema at url to a version, up or down; version 0 takes everything away. No
-// replica may be serving from it.
-func MigrateTo(ctx context.Context, url string, version int) error {
+// MigrateTo is MigrateUp to a version, up or down; version 0 takes everything away. No replica may
+// be serving from it.
+func MigrateTo(ctx context.Context, url string, version int, o MigrateOptions) error {
 	if version < 0 {
 		return fmt.Errorf("migrate: no version %d", version)
 	}
-	return Migrate(ctx, url, version, MigrateOptions{})
+	return migrateTo(ctx, url, version, o)
 }
 
 // MigrateStatus reads where the schema at url stands.
@@ -50,10 +52,7 @@ func MigrateStatus(ctx context.Context, url string) (st migrations.Status, err e
 // (Releases up to v0.3.0 used that one, too; the version that counts is schema_version's.)
 const notes = "berth_migrations"
 
-// Migrate brings the schema at url to a version, migrations.Latest for the newest. It refuses a
-// standby (ErrStandby), an encoding other than UTF-8 (ErrEncoding) and a pooler in transaction mode
-// (ErrPooler), through which neither locks nor settings hold.
-func Migrate(ctx context.Context, url string, want int, o MigrateOptions) error {
+func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) error {
 	o = o.withDefaults()
 	cfg, err := parse(url)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"berth/internal/store/pgtest"
-	"berth/migrations"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -22,7 +21,7 @@ func TestForeignMigrationsStay(t *testing.T) {
 			execRaw(t, url, `CREATE TABLE schema_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)`)
 			execRaw(t, url, `INSERT INTO schema_migrations VALUES (`+strings.Replace(row, " ", ",", 1)+`)`)
 			for _, version := range []int{newest(t), newest(t), newest(t) - 1, newest(t), 0, newest(t)} {
-				if err := MigrateTo(t.Context(), url, version); err != nil {
+				if err := MigrateTo(t.Context(), url, version, MigrateOptions{}); err != nil {
 					t.Fatalf("to %d: %v", version, err)
 				}
 				if got := queryRaw(t, url, `SELECT string_agg(version || ' ' || dirty, ',') FROM schema_migrations`); got != row {
@@ -40,18 +39,18 @@ func TestForeignMigrationsStay(t *testing.T) {
 // to v0.3.0, goes on from the version that it has.
 func TestNotesOfEarlierReleases(t *testing.T) {
 	url := pgtest.URL(t)
-	if err := MigrateTo(t.Context(), url, 15); err != nil {
+	if err := MigrateTo(t.Context(), url, 15, MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	execRaw(t, url, `ALTER TABLE berth_migrations RENAME TO schema_migrations`)
-	if err := MigrateUp(t.Context(), url); err != nil {
+	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	st, err := MigrateStatus(t.Context(), url)
 	if err != nil || st.Version != newest(t) {
 		t.Errorf("status %+v, %v", st, err)
 	}
-	if err := MigrateTo(t.Context(), url, 0); err != nil {
+	if err := MigrateTo(t.Context(), url, 0, MigrateOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -61,7 +60,7 @@ func TestNotesOfEarlierReleases(t *testing.T) {
 func TestMigrateRefusesAPooler(t *testing.T) {
 	url := pgtest.URL(t)
 	pooler := pgtest.Pooler(t, url)
-	if err := MigrateUp(t.Context(), pooler); !errors.Is(err, ErrPooler) || !strings.Contains(err.Error(), "--direct-database-url") {
+	if err := MigrateUp(t.Context(), pooler, MigrateOptions{}); !errors.Is(err, ErrPooler) || !strings.Contains(err.Error(), "--direct-database-url") {
 		t.Errorf("migrate up: %v", err)
 	}
 	st, err := MigrateStatus(t.Context(), pooler)
@@ -71,7 +70,7 @@ func TestMigrateRefusesAPooler(t *testing.T) {
 	if n := queryRaw(t, url, `SELECT count(*)::text FROM pg_locks WHERE `+isMigrationLock); n != "0" {
 		t.Errorf("%s locks are left", n)
 	}
-	if err := Migrate(t.Context(), url, migrations.Latest, MigrateOptions{LockTimeout: 10 * time.Second}); err != nil {
+	if err := MigrateUp(t.Context(), url, MigrateOptions{LockTimeout: 10 * time.Second}); err != nil {
 		t.Errorf("directly: %v", err)
 	}
 }
@@ -79,7 +78,7 @@ func TestMigrateRefusesAPooler(t *testing.T) {
 // TestMigrateWaitsWithABound: a migration that waits says for whom, and gives up in time.
 func TestMigrateWaitsWithABound(t *testing.T) {
 	url := pgtest.With(freshURL(t), "application_name", "the other one")
-	if err := MigrateTo(t.Context(), url, 14); err != nil {
+	if err := MigrateTo(t.Context(), url, 14, MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	tests := map[string]struct{ held, says string }{
@@ -98,7 +97,7 @@ func TestMigrateWaitsWithABound(t *testing.T) {
 			}
 			var lines []string
 			o := MigrateOptions{LockTimeout: 300 * time.Millisecond, Waiting: func(line string) { lines = append(lines, line) }}
-			err = Migrate(context.Background(), url, migrations.Latest, o)
+			err = MigrateUp(context.Background(), url, o)
 			if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("migrate: %v, want %v that says %q", err, ErrLocked, tt.says)
 			}
@@ -107,7 +106,7 @@ func TestMigrateWaitsWithABound(t *testing.T) {
 			}
 		})
 	}
-	if err := Migrate(t.Context(), url, migrations.Latest, MigrateOptions{}); err != nil {
+	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Error(err)
 	}
 }

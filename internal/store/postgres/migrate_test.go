@@ -55,7 +55,7 @@ func TestMigrateUpDownUp(t *testing.T) {
 		}
 	}
 	status(migrations.Status{Version: 0, Latest: newest(t)})
-	if err := MigrateUp(t.Context(), url); err != nil {
+	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Fatalf("up: %v", err)
 	}
 	status(migrations.Status{Version: newest(t), Latest: newest(t)})
@@ -72,23 +72,23 @@ func TestMigrateUpDownUp(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := MigrateTo(t.Context(), url, 0); err != nil {
+	if err := MigrateTo(t.Context(), url, 0, MigrateOptions{}); err != nil {
 		t.Fatalf("down: %v", err)
 	}
 	status(migrations.Status{Version: 0, Latest: newest(t)})
 	if left := schema(t, url); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}
-	if err := MigrateTo(t.Context(), url, newest(t)); err != nil {
+	if err := MigrateTo(t.Context(), url, newest(t), MigrateOptions{}); err != nil {
 		t.Fatalf("up again: %v", err)
 	}
 	if diff := cmp.Diff(before, schema(t, url)); diff != "" {
 		t.Errorf("schema after up, down, up (-want +got):\n%s", diff)
 	}
-	if err := MigrateTo(t.Context(), url, newest(t)+1); err == nil {
+	if err := MigrateTo(t.Context(), url, newest(t)+1, MigrateOptions{}); err == nil {
 		t.Error("a version that is not there was reached")
 	}
-	if err := MigrateTo(t.Context(), url, -1); err == nil {
+	if err := MigrateTo(t.Context(), url, -1, MigrateOptions{}); err == nil {
 		t.Error("version -1 was reached")
 	}
 }
@@ -97,7 +97,7 @@ func TestMigrateUpKeepsData(t *testing.T) {
 	url := freshURL(t)
 	s := openAt(t, url, Options{})
 	appendOne(t, s, "d1")
-	if err := MigrateUp(t.Context(), url); err != nil {
+	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Decision(t.Context(), "d1"); err != nil {
@@ -115,14 +115,14 @@ func TestHalfNotedMigrationHeals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := freshURL(t)
 			if name == "killed before it took effect" {
-				if err := MigrateTo(t.Context(), url, 0); err != nil {
+				if err := MigrateTo(t.Context(), url, 0, MigrateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				execRaw(t, url, "CREATE TABLE berth_migrations (version bigint NOT NULL PRIMARY KEY, dirty boolean NOT NULL)")
 				query = "INSERT INTO berth_migrations VALUES (1, true)"
 			}
 			execRaw(t, url, query)
-			if err := MigrateUp(t.Context(), url); err != nil {
+			if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if err := openAt(t, url, Options{}).Ping(t.Context()); err != nil {
@@ -137,7 +137,7 @@ func TestReplicasMigrateAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if err := MigrateUp(t.Context(), url); err != nil {
+			if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 				t.Errorf("MigrateUp: %v", err)
 			}
 		})
@@ -188,7 +188,7 @@ func TestMigrationsKeepData(t *testing.T) {
 			return s
 		},
 		To: func(t *testing.T, version int) {
-			if err := MigrateTo(t.Context(), url, version); err != nil {
+			if err := MigrateTo(t.Context(), url, version, MigrateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -202,7 +202,7 @@ func TestViewsAreMadeAgain(t *testing.T) {
 	url := freshURL(t)
 	before := schema(t, url)
 	execRaw(t, url, `CREATE VIEW mine AS SELECT id FROM decision_log; DROP VIEW pending_reasons`)
-	if err := MigrateUp(t.Context(), url); err != nil {
+	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	execRaw(t, url, `SELECT id FROM mine; DROP VIEW mine`)

@@ -17,13 +17,13 @@ func TestBehindPgBouncer(t *testing.T) {
 			t.Parallel()
 			server := pgtest.Private(t, pgtest.Options{})
 			through := pgtest.PgBouncer(t, server, mode)
-			err := MigrateUp(t.Context(), through)
+			err := MigrateUp(t.Context(), through, MigrateOptions{})
 			unsafe := mode == "transaction"
 			if unsafe != errors.Is(err, ErrPooler) || !unsafe && err != nil {
 				t.Fatalf("migrate: %v", err)
 			}
 			if unsafe {
-				if err := MigrateUp(t.Context(), server.URL()); err != nil {
+				if err := MigrateUp(t.Context(), server.URL(), MigrateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -59,7 +59,7 @@ func TestBehindPgBouncer(t *testing.T) {
 				return
 			}
 			for _, version := range []int{newest(t) - 1, migrations.Latest} {
-				if err := Migrate(t.Context(), through, version, MigrateOptions{}); err != nil {
+				if err := migrateTo(t.Context(), through, version, MigrateOptions{}); err != nil {
 					t.Errorf("to %d: %v", version, err)
 				}
 			}

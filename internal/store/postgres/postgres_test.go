@@ -41,7 +41,7 @@ var (
 // migratedIn brings the schema at url up to date.
 func migratedIn(tb testing.TB, url string) string {
 	tb.Helper()
-	if err := MigrateUp(tb.Context(), url); err != nil {
+	if err := MigrateUp(tb.Context(), url, MigrateOptions{}); err != nil {
 		tb.Fatalf("MigrateUp: %v", err)
 	}
 	return url

@@ -29,7 +29,7 @@ func login(t *testing.T, url, role string) *pgx.Conn {
 func private(t *testing.T) (url string) {
 	t.Helper()
 	url = pgtest.Private(t, pgtest.Options{}).URL()
-	if err := MigrateUp(t.Context(), url); err != nil {
+	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	s := openAt(t, url, Options{})

@@ -15,7 +15,7 @@ func TestOpenRefuses(t *testing.T) {
 		return func(t *testing.T) string {
 			url := pgtest.Private(t, o).URL()
 			if !o.Standby {
-				if err := MigrateUp(t.Context(), url); err != nil {
+				if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -15,7 +15,7 @@ func TestSchemaChangesBeneath(t *testing.T) {
 	s := openAt(t, url, Options{})
 	appendOne(t, s, "d1")
 	for _, version := range []int{newest(t) - 1, 14, 1, 0} {
-		if err := MigrateTo(t.Context(), url, version); err != nil {
+		if err := MigrateTo(t.Context(), url, version, MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, ErrChanged) {
@@ -28,7 +28,7 @@ func TestSchemaChangesBeneath(t *testing.T) {
 		if _, err := s.Decision(t.Context(), "d1"); version == 0 && !errors.Is(err, store.ErrUnavailable) {
 			t.Errorf("schema %d: Decision: %v", version, err)
 		}
-		if err := MigrateUp(t.Context(), url); err != nil {
+		if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Ping(t.Context()); err != nil {
