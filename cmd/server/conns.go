@@ -7,15 +7,21 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // silent is after how long a connection on which nothing has come yet gives way to a new one.
 const silent = time.Second
 
-// conns bounds the connections of a listener, in all and of one peer. When all are taken, the one
-// that has been idle longest is closed for a new one; without an idle one, one that has said
-// nothing yet.
+// trusted is for how long an idle connection is kept after a call of an identity on it: its caller
+// is about to send the next one.
+const trusted = 10 * time.Second
+
+// conns bounds the connections of a listener, in all and of one peer. When all are taken, an idle
+// one is closed for a new one: of the address that has most, one on which no identity has called
+// before one where one has, and of these the one that has been idle longest. Without an idle one it
+// is one that has said nothing yet.
 type conns struct {
 	net.Listener
 	max, perPeer int
@@ -26,7 +32,8 @@ type conns struct {
 	idle  *list.List // of *conn: idle between requests, longest first
 	fresh *list.List // of *conn: nothing has come yet, oldest first
 	peers map[string]int
-	freed chan struct{} // holds a token after a connection was closed
+	hosts map[string]int // by address, those of loopback too
+	freed chan struct{}  // holds a token after a connection was closed
 }
 
 // conn is a connection that is counted.
@@ -35,6 +42,8 @@ type conn struct {
 	all   *conns
 	since time.Time
 	peer  string        // "": of loopback
+	host  string        // its address
+	named atomic.Int64  // when an identity called last, Unix time in ns; 0: never
 	in    *list.List    // idle, fresh or nil
 	at    *list.Element // in it
 	once  sync.Once
@@ -43,7 +52,7 @@ type conn struct {
 }
 
 func newConns(l net.Listener, most, perPeer int) *conns {
-	return &conns{Listener: l, max: most, perPeer: perPeer, open: map[net.Conn]*conn{}, idle: list.New(), fresh: list.New(), peers: map[string]int{}, freed: make(chan struct{}, 1)}
+	return &conns{Listener: l, max: most, perPeer: perPeer, open: map[net.Conn]*conn{}, idle: list.New(), fresh: list.New(), peers: map[string]int{}, hosts: map[string]int{}, freed: make(chan struct{}, 1)}
 }
 
 // Accept implements net.Listener.
@@ -53,13 +62,22 @@ func (c *conns) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := &conn{Conn: raw, all: c, since: time.Now(), peer: peerOf(raw.RemoteAddr())}
+		n := c.of(raw)
 		if !c.place(n) {
 			_ = raw.Close()
 			continue
 		}
 		return n, nil
 	}
+}
+
+// of makes the counted connection of a new one.
+func (c *conns) of(raw net.Conn) *conn {
+	n := &conn{Conn: raw, all: c, since: time.Now(), peer: peerOf(raw.RemoteAddr())}
+	if n.host, _, _ = net.SplitHostPort(raw.RemoteAddr().String()); n.peer != "" {
+		n.host = n.peer // of IPv6 the network
+	}
+	return n
 }
 
 // place waits for room for a connection; false: its peer has as many as it may.
@@ -77,6 +95,7 @@ func (c *conns) place(n *conn) bool {
 			return false
 		case victim == nil && len(c.open) < c.max:
 			c.open[n] = n
+			c.hosts[n.host]++
 			c.count(n.peer, 1)
 			c.move(n, c.fresh)
 			c.mu.Unlock()
@@ -96,15 +115,33 @@ func (c *conns) place(n *conn) bool {
 
 // victim finds the connection that gives way; of one peer where that is full. The caller holds mu.
 func (c *conns) victim(peer string, same bool) *conn {
+	var best *conn
+	now := time.Now().UnixNano()
 	for e := c.idle.Front(); e != nil; e = e.Next() {
-		if v := e.Value.(*conn); !same || v.peer == peer {
-			return v
+		v := e.Value.(*conn)
+		if same && v.peer != peer || now-v.named.Load() < int64(trusted) {
+			continue
 		}
+		if best == nil || c.before(v, best) {
+			best = v
+		}
+	}
+	if best != nil {
+		return best
 	}
 	if e := c.fresh.Front(); e != nil && !same && time.Since(e.Value.(*conn).since) > silent {
 		return e.Value.(*conn)
 	}
 	return nil
+}
+
+// before reports whether a connection gives way before another that has been idle for longer. The
+// caller holds mu.
+func (c *conns) before(v, other *conn) bool {
+	if n, m := c.hosts[v.host], c.hosts[other.host]; n != m {
+		return n > m
+	}
+	return v.named.Load() == 0 && other.named.Load() != 0
 }
 
 func (c *conns) count(peer string, n int) {
@@ -132,8 +169,13 @@ func (n *conn) Close() error {
 		c := n.all
 		c.mu.Lock()
 		c.move(n, nil)
-		delete(c.open, n)
-		c.count(n.peer, -1)
+		if c.open[n] != nil {
+			delete(c.open, n)
+			if c.hosts[n.host]--; c.hosts[n.host] <= 0 {
+				delete(c.hosts, n.host)
+			}
+			c.count(n.peer, -1)
+		}
 		c.mu.Unlock()
 		select {
 		case c.freed <- struct{}{}:

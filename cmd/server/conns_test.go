@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -81,7 +82,7 @@ func TestConnectionsPerPeer(t *testing.T) {
 	c := newConns(nil, 10, 2)
 	add := func(from string) (*conn, bool) {
 		f := &fakeConn{from: from}
-		n := &conn{Conn: f, all: c, since: time.Now(), peer: peerOf(f.RemoteAddr())}
+		n := c.of(f)
 		return n, c.place(n)
 	}
 	first, ok1 := add("192.0.2.1:1")
@@ -100,6 +101,49 @@ func TestConnectionsPerPeer(t *testing.T) {
 	c.state(first, http.StateIdle)
 	if _, ok := add("192.0.2.1:4"); !ok || !first.Conn.(*fakeConn).closed {
 		t.Error("the address's own idle connection did not give way")
+	}
+}
+
+// TestWhoGivesWay: idle connections of the address that has most are closed first, of these one
+// that no identity called on, and none that an identity called on in the last seconds.
+func TestWhoGivesWay(t *testing.T) {
+	add := func(c *conns, from string) *conn {
+		n := c.of(&fakeConn{from: from})
+		if !c.place(n) {
+			t.Fatalf("%s was kept out", from)
+		}
+		c.state(n, http.StateIdle)
+		return n
+	}
+	gone := func(n *conn) bool { return n.Conn.(*fakeConn).closed }
+	for _, many := range []string{"192.0.2.1", "127.0.0.1"} {
+		c := newConns(nil, 5, 5)
+		lone := add(c, "192.0.2.9:1")
+		named, other, last := add(c, many+":1"), add(c, many+":2"), add(c, many+":3")
+		named.named.Store(time.Now().Add(-time.Minute).UnixNano())
+		recent := add(c, many+":4")
+		recent.named.Store(time.Now().UnixNano())
+		for i, want := range []*conn{other, last, named} {
+			add(c, fmt.Sprintf("192.0.2.%d:1", 20+i))
+			if !gone(want) {
+				t.Errorf("%s: connection %d did not give way", many, i)
+			}
+		}
+		if gone(lone) || gone(recent) {
+			t.Errorf("%s: the connection of another address (%v) or of an identity (%v) gave way", many, gone(lone), gone(recent))
+		}
+	}
+}
+
+// TestIdentitiesKeepTheirConnections: a call of an identity marks its connection, also with TLS.
+func TestIdentitiesKeepTheirConnections(t *testing.T) {
+	c := newConns(nil, 5, 5)
+	plain, secret := c.of(&fakeConn{from: "192.0.2.1:1"}), c.of(&fakeConn{from: "192.0.2.1:2"})
+	for n, over := range map[*conn]net.Conn{plain: plain, secret: tls.Server(secret, &tls.Config{})} {
+		joining(t.Context(), over).Value(handlers.NamedKey{}).(func())()
+		if n.named.Load() == 0 {
+			t.Errorf("%T: not marked", over)
+		}
 	}
 }
 

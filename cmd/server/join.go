@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
+	"time"
 
 	"berth/internal/handlers"
 )
@@ -21,6 +23,13 @@ type joiner struct {
 
 // joining is the ConnContext of a server. Records of TLS are joined by their own rules.
 func joining(ctx context.Context, c net.Conn) context.Context {
+	raw := c
+	if t, ok := c.(*tls.Conn); ok {
+		raw = t.NetConn()
+	}
+	if n, ok := raw.(*conn); ok {
+		ctx = context.WithValue(ctx, handlers.NamedKey{}, func() { n.named.Store(time.Now().UnixNano()) })
+	}
 	if n, ok := c.(*conn); ok {
 		return context.WithValue(ctx, handlers.JoinKey{}, func() { n.joins = true })
 	}

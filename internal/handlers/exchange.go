@@ -122,6 +122,10 @@ func encoding(w http.ResponseWriter) (part span.Span) {
 // writes: the connection sends both as one.
 type JoinKey struct{}
 
+// NamedKey is the key of a context's func() that is called when a caller has proved who it is: its
+// connection is kept before those of others.
+type NamedKey struct{}
+
 // joinedBytes is twice the size of net/http's buffer of a connection, so that a second write
 // follows the one that fills it.
 const joinedBytes = 8 << 10

@@ -119,7 +119,7 @@ type Limits struct {
 	MinBodyRate  Bytes         `name:"min-body-rate" default:"8KiB" help:"Bytes a second that a body has to bring, on average over --body-grace."`
 	BodyGrace    time.Duration `name:"body-grace" default:"5s" help:"How long a body may bring less than --min-body-rate; calls with a shorter deadline end by that."`
 
-	MaxConnections     int   `name:"max-connections" default:"1000" help:"Connections in all."`
+	MaxConnections     int   `name:"max-connections" default:"1000" help:"Connections in all. Beyond it idle ones are closed: of the address that has most, anonymous ones first."`
 	MaxPeerConnections int   `name:"max-peer-connections" default:"500" help:"Connections of one client, by the name in its certificate or its address; those of loopback are not bounded by address."`
 	CallerRate         int   `name:"caller-rate" default:"5000" help:"Calls a second of one caller, by its identity or, of an anonymous one, its address; 0: no bound. Anonymous callers of loopback have none."`
 	CallerBurst        int   `name:"caller-burst" default:"10000" help:"Calls that a caller may make at once after a pause, before --caller-rate holds."`

@@ -153,6 +153,9 @@ func (a *API) identify(r *http.Request) error {
 		}
 		return &Error{Status: http.StatusUnauthorized, Kind: "unauthenticated", Detail: strings.ReplaceAll(err.Error(), "\n", ": ")}
 	}
+	if named, ok := r.Context().Value(NamedKey{}).(func()); ok && i.Named() {
+		named()
+	}
 	x := exchangeOf(r.Context())
 	x.caller, x.asked = i, store.Asked{By: i.String(), Peer: access.Peer(r), RequestID: x.id}
 	return nil
