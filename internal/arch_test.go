@@ -25,7 +25,7 @@ var imports = map[string][]string{
 	"berth/internal/kubeobj":                 {},
 	"berth/internal/podlife":                 {"berth/internal/kubeobj"},
 	"berth/internal/classes":                 {"berth/internal/kubeobj", "berth/internal/podlife", "berth/internal/store"},
-	"berth/internal/engine":                  {"berth/internal/engine/state"},
+	"berth/internal/engine":                  {"berth/internal/engine/state", "berth/internal/kubeobj"},
 	"berth/internal/engine/digest":           {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/footprint":        {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/preemption":       {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/digest", "berth/internal/podlife"},

@@ -22,6 +22,9 @@ type Plugin struct {
 	Locality   func(q *Query) Locality
 	ReasonRank func(text string) int
 
+	// Hints are what the queue asks about events after the rule has rejected a pod.
+	Hints []Hint
+
 	// These are read by explanations.
 	Details      func(q *Query, state any, row int) []Detail
 	Devices      func(q *Query, state any, row int) []AllottedDevice
@@ -72,6 +75,9 @@ func Adapt[S any](rule Rule) *Plugin {
 	}
 	if r, ok := rule.(ReasonRanker); ok {
 		p.ReasonRank = r.ReasonRank
+	}
+	if r, ok := rule.(Hinter); ok {
+		p.Hints = hintsOf(r)
 	}
 	if r, ok := rule.(Detailer[S]); ok {
 		p.Details = func(q *Query, state any, row int) []Detail { return clipped(r.Details(q, typed(state), row)) }

@@ -171,7 +171,10 @@ func (s *deviceState) reaches(claim, row int) bool {
 // that resolves to no claim on purpose is left out (plugins/dynamicresources
 // foreachPodResourceClaim, k8s.io/dynamic-resource-allocation/resourceclaim Name, IsForPod).
 func podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string) {
-	pod := q.Pod
+	return claimsOf(q.State, q.Pod)
+}
+
+func claimsOf(s *state.State, pod *corev1.Pod) (claims []*resourcev1.ResourceClaim, why string) {
 	for i := range pod.Spec.ResourceClaims {
 		ref := &pod.Spec.ResourceClaims[i]
 		name, generated := ref.ResourceClaimName, false
@@ -189,7 +192,7 @@ func podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string)
 		if name == nil {
 			continue
 		}
-		c := q.State.ResourceClaim(pod.Namespace, *name)
+		c := s.ResourceClaim(pod.Namespace, *name)
 		switch {
 		case c == nil:
 			return nil, fmt.Sprintf("could not find ResourceClaim %q", pod.Namespace+"/"+*name)

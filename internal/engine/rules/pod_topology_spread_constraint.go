@@ -52,9 +52,18 @@ func (p *PodTopologySpread) constraints(q *engine.Query, action corev1.Unsatisfi
 }
 
 func (p *PodTopologySpread) findConstraints(q *engine.Query, action corev1.UnsatisfiableConstraintAction) ([]*spreadConstraint, error) {
-	own := q.Pod.Spec.TopologySpreadConstraints
+	list, err := p.constraintsOf(q.Pod, action, func() labels.Selector { return ownersSelector(q) })
+	for _, c := range list {
+		c.column = q.Nodes.Column(c.TopologyKey)
+	}
+	return list, err
+}
+
+// constraintsOf returns the constraints without what they read of nodes.
+func (p *PodTopologySpread) constraintsOf(pod *corev1.Pod, action corev1.UnsatisfiableConstraintAction, owners func() labels.Selector) ([]*spreadConstraint, error) {
+	own := pod.Spec.TopologySpreadConstraints
 	if len(own) > 0 {
-		return readyConstraints(q, own, action, "pod", nil)
+		return readyConstraints(pod, own, action, "pod", nil)
 	}
 	wanted := false
 	for i := range p.Defaults {
@@ -63,7 +72,7 @@ func (p *PodTopologySpread) findConstraints(q *engine.Query, action corev1.Unsat
 	if !wanted {
 		return nil, nil
 	}
-	selector := ownersSelector(q)
+	selector := owners()
 	if selector.Empty() {
 		return nil, nil
 	}
@@ -71,10 +80,10 @@ func (p *PodTopologySpread) findConstraints(q *engine.Query, action corev1.Unsat
 	if p.System {
 		source = "defaultConstraints (System)"
 	}
-	return readyConstraints(q, p.Defaults, action, source, selector)
+	return readyConstraints(pod, p.Defaults, action, source, selector)
 }
 
-func readyConstraints(q *engine.Query, in []corev1.TopologySpreadConstraint, action corev1.UnsatisfiableConstraintAction, source string, selector labels.Selector) ([]*spreadConstraint, error) {
+func readyConstraints(pod *corev1.Pod, in []corev1.TopologySpreadConstraint, action corev1.UnsatisfiableConstraintAction, source string, selector labels.Selector) ([]*spreadConstraint, error) {
 	var out []*spreadConstraint
 	for i := range in {
 		if in[i].WhenUnsatisfiable != action {
@@ -82,14 +91,14 @@ func readyConstraints(q *engine.Query, in []corev1.TopologySpreadConstraint, act
 		}
 		c := &spreadConstraint{
 			TopologySpreadConstraint: in[i], selector: selector, source: source,
-			minDomains: 1, honorAffinity: true, column: q.Nodes.Column(in[i].TopologyKey),
+			minDomains: 1, honorAffinity: true,
 		}
 		if c.selector == nil {
 			s, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 			if err != nil {
 				return nil, fmt.Errorf("topologySpreadConstraints[%d].labelSelector: %w", i, kubeobj.FewProblems(err))
 			}
-			c.selector = narrowed(s, c.MatchLabelKeys, q.Pod.Labels)
+			c.selector = narrowed(s, c.MatchLabelKeys, pod.Labels)
 		}
 		if c.MinDomains != nil {
 			c.minDomains = *c.MinDomains
@@ -100,7 +109,7 @@ func readyConstraints(q *engine.Query, in []corev1.TopologySpreadConstraint, act
 		if c.NodeTaintsPolicy != nil {
 			c.honorTaints = *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 		}
-		c.self = c.selector.Matches(labels.Set(q.Pod.Labels))
+		c.self = c.selector.Matches(labels.Set(pod.Labels))
 		out = append(out, c)
 	}
 	return out, nil
@@ -198,13 +207,12 @@ type ownersKey struct{}
 // ownersSelector selects the pod's siblings: it joins the selectors of the services that select it
 // and of the controller that owns it (plugins/helper/spread.go DefaultSelector).
 func ownersSelector(q *engine.Query) labels.Selector {
-	return engine.Found(q, ownersKey{}, func() labels.Selector { return findOwnersSelector(q) })
+	return engine.Found(q, ownersKey{}, func() labels.Selector { return selectorOfOwners(q.State, q.Pod) })
 }
 
-func findOwnersSelector(q *engine.Query) labels.Selector {
-	pod := q.Pod
+func selectorOfOwners(s *state.State, pod *corev1.Pod) labels.Selector {
 	set := labels.Set{}
-	q.State.EachService(pod.Namespace, func(svc *corev1.Service) {
+	s.EachService(pod.Namespace, func(svc *corev1.Service) {
 		for k, v := range svc.Spec.Selector {
 			if own, ok := pod.Labels[k]; !ok || own != v {
 				return
@@ -227,15 +235,15 @@ func findOwnersSelector(q *engine.Query) labels.Selector {
 	}
 	switch owner.APIVersion + "/" + owner.Kind {
 	case "v1/ReplicationController":
-		if rc := q.State.ReplicationController(pod.Namespace, owner.Name); rc != nil {
+		if rc := s.ReplicationController(pod.Namespace, owner.Name); rc != nil {
 			return labels.Merge(set, rc.Spec.Selector).AsSelector()
 		}
 	case "apps/v1/ReplicaSet":
-		if rs := q.State.ReplicaSet(pod.Namespace, owner.Name); rs != nil {
+		if rs := s.ReplicaSet(pod.Namespace, owner.Name); rs != nil {
 			return extend(rs.Spec.Selector)
 		}
 	case "apps/v1/StatefulSet":
-		if ss := q.State.StatefulSet(pod.Namespace, owner.Name); ss != nil {
+		if ss := s.StatefulSet(pod.Namespace, owner.Name); ss != nil {
 			return extend(ss.Spec.Selector)
 		}
 	}

@@ -115,6 +115,7 @@ func (e *Edit) Put(obj any) error {
 		if err != nil {
 			return err
 		}
+		p.Incoming = e.incoming(o)
 		e.putPod(p)
 	case *corev1.Namespace:
 		e.namespaces()[o.Name] = nonNil(o.Labels)

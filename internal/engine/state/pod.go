@@ -57,6 +57,9 @@ type Pod struct {
 	Grace int64
 	// Volumes is what it mounts; nil where no rule reads it.
 	Volumes *Volumes
+	// Incoming is what hints read of it while it waits; nil for other pods, and in states that were
+	// made for one question.
+	Incoming *Incoming
 }
 
 func (p *Pod) key() (namespace, name string) { return p.Namespace, p.Name }

@@ -36,6 +36,8 @@ type Tables struct {
 	portIDs   map[Port]int32
 	portsByNo map[portNo][]int32
 
+	incomings map[string]*Incoming
+
 	volumeTables
 
 	ranks rankCache
@@ -59,6 +61,12 @@ type Port struct {
 	Number       int32
 }
 
+// Conflicts reports whether pods with the two ports cannot share a node
+// (k8s.io/kube-scheduler/framework HostPortInfo.CheckConflict).
+func (p *Port) Conflicts(o *Port) bool {
+	return p.Protocol == o.Protocol && p.Number == o.Number && (p.IP == o.IP || p.IP == anyIP || o.IP == anyIP)
+}
+
 type portNo struct {
 	protocol string
 	number   int32
@@ -76,6 +84,7 @@ func newTables() *Tables {
 		scalars:      map[string]int32{},
 		portIDs:      map[Port]int32{},
 		portsByNo:    map[portNo][]int32{},
+		incomings:    map[string]*Incoming{},
 		volumeTables: newVolumeTables(),
 	}
 }
@@ -93,13 +102,14 @@ func (t *Tables) Entries() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.shapes) + len(t.classes) + len(t.terms) + len(t.scalars) + len(t.ports) +
-		len(t.disks) + len(t.claimIDs) + len(t.volumeIDs) + len(t.driverIDs)
+		len(t.incomings) + len(t.disks) + len(t.claimIDs) + len(t.volumeIDs) + len(t.driverIDs)
 }
 
 // Interned returns how many entries of the tables the state itself needs, at most.
 func (s *State) Interned() int {
 	n := len(s.nodes.offered) + s.storage.attachments.n
-	shapes, classes := map[int32]struct{}{}, map[int32]struct{}{}
+	shapes, classes, incomings := map[int32]struct{}{}, map[int32]struct{}{}, map[*Incoming]struct{}{}
+	s.pending.each(func(p *Pod) { incomings[p.Incoming] = struct{}{} })
 	s.EachPod(func(p *Pod) {
 		shapes[p.Class.Shape.ID] = struct{}{}
 		if _, known := classes[p.Class.ID]; !known {
@@ -110,7 +120,7 @@ func (s *State) Interned() int {
 			n += len(v.disks) + len(v.claims) + len(v.mounts)
 		}
 	})
-	return n + len(shapes) + len(classes)
+	return n + len(shapes) + len(classes) + len(incomings)
 }
 
 // Classes returns the number of interned classes.
@@ -330,7 +340,7 @@ func (t *Tables) conflicting(dst []int32, p Port) []int32 {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, id := range t.portsByNo[portNo{p.Protocol, p.Number}] {
-		if o := t.ports[id]; o.IP == p.IP || o.IP == anyIP || p.IP == anyIP {
+		if t.ports[id].Conflicts(&p) {
 			dst = append(dst, id)
 		}
 	}

@@ -15,12 +15,15 @@ func (e *Edit) PutPod(template *corev1.Pod, name, uid, node string) error {
 	if like := e.templates[template]; like != nil && like.Volumes == nil {
 		p := *like
 		p.Name, p.UID, p.NodeName = name, uid, node
+		p.Incoming = nil
+		if node == "" {
+			p.Incoming = e.incoming(podOf(template, name, uid, node))
+		}
 		p.identify()
 		e.putPod(&p)
 		return nil
 	}
-	pod := *template
-	pod.Name, pod.UID, pod.Spec.NodeName = name, types.UID(uid), node
+	pod := *podOf(template, name, uid, node)
 	p, err := newPod(e.s.t, &pod)
 	if err != nil {
 		return err
@@ -29,6 +32,13 @@ func (e *Edit) PutPod(template *corev1.Pod, name, uid, node string) error {
 		e.templates = map[*corev1.Pod]*Pod{}
 	}
 	e.templates[template] = p
+	p.Incoming = e.incoming(&pod)
 	e.putPod(p)
 	return nil
+}
+
+func podOf(template *corev1.Pod, name, uid, node string) *corev1.Pod {
+	pod := *template
+	pod.Name, pod.UID, pod.Spec.NodeName = name, types.UID(uid), node
+	return &pod
 }

@@ -105,6 +105,31 @@ func newTerm(ns string, kind TermKind, weight int32, in *corev1.PodAffinityTerm)
 	return t, nil
 }
 
+// RequiredTerms compiles the required terms of a pod.
+func RequiredTerms(pod *corev1.Pod) (affinity, anti []*Term, err error) {
+	a := pod.Spec.Affinity
+	if a == nil {
+		return nil, nil, nil
+	}
+	compile := func(kind TermKind, list []corev1.PodAffinityTerm) (out []*Term) {
+		for i := range list {
+			t, bad := newTerm(pod.Namespace, kind, 0, &list[i])
+			if bad != nil && err == nil {
+				err = bad
+			}
+			out = append(out, t)
+		}
+		return out
+	}
+	if a.PodAffinity != nil {
+		affinity = compile(RequiredAffinity, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	}
+	if a.PodAntiAffinity != nil {
+		anti = compile(RequiredAntiAffinity, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+	}
+	return affinity, anti, err
+}
+
 // podTerms compiles all inter-pod affinity terms of a pod, kind by kind.
 func podTerms(pod *corev1.Pod) ([]*Term, error) {
 	a := pod.Spec.Affinity

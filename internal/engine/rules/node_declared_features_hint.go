@@ -1,0 +1,30 @@
+package rules
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	ndf "k8s.io/component-helpers/nodedeclaredfeatures"
+
+	"berth/internal/engine"
+)
+
+// Hints returns those of a node that is new or declares other features, and of the pod's own needs
+// (plugins/nodedeclaredfeatures isSchedulableAfterNodeChange, isSchedulableAfterPodUpdate).
+func (NodeDeclaredFeatures) Hints() []engine.Hint {
+	return []engine.Hint{
+		{Kind: "Node", Action: engine.Add | engine.UpdateNodeDeclaredFeature},
+		{Kind: "Pod", Action: engine.Update, Queue: needsOthers},
+	}
+}
+
+func needsOthers(w *engine.Waiter, e *engine.Event) bool {
+	if !w.Self {
+		return false
+	}
+	was, is := versions[corev1.Pod](e)
+	before, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &was.Spec}, semanticsVersion)
+	if err != nil {
+		return true
+	}
+	after, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &is.Spec}, semanticsVersion)
+	return err != nil || !after.Equal(before)
+}
