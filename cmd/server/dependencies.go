@@ -12,6 +12,7 @@ import (
 	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers"
@@ -69,7 +70,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 			return nil, errors.Join(err, d.close(ctx))
 		}
 	}
-	d.clusters, err = cluster.Open(ctx, st, d.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), Log: log})
+	d.clusters, err = cluster.Open(ctx, st, d.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}

@@ -18,6 +18,9 @@ var sealedRows = map[string]string{
 	"decisions": "id = 'd005'", "stamps": "1 = 1", "revisions": "number = 2", "checkpoints": "number = 2", "decision_gaps": "id = 'g1'", "seals": "number = 1",
 }
 
+// derived are columns that no seal covers: what woke pods follows from the revisions.
+var derived = map[string]string{"revisions": "woken", "checkpoints": "woken"}
+
 // TestEveryColumnIsSealed holds the columns of the sealed tables to what the hashes cover. A
 // new column is added there, for seals whose format has it: store.SealFormat is raised to its
 // migration.
@@ -34,7 +37,7 @@ func TestEveryColumnIsSealed(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		for table := range sealedRows {
 			for _, c := range f.columns(table) {
-				if !slices.Contains(covered[table], c.Name()) {
+				if !slices.Contains(covered[table], c.Name()) && c.Name() != derived[table] {
 					t.Errorf("no seal covers column %s of %s", c.Name(), table)
 				}
 			}
@@ -58,6 +61,9 @@ func TestEveryColumnIsChecked(t *testing.T) {
 		f.exec("PRAGMA foreign_keys = off")
 		for table, where := range sealedRows {
 			for _, c := range f.columns(table) {
+				if c.Name() == derived[table] {
+					continue
+				}
 				var before any
 				var absent bool
 				if err := f.db.QueryRowContext(t.Context(), "SELECT "+c.Name()+", "+c.Name()+" IS NULL FROM "+table+" WHERE "+where).Scan(&before, &absent); err != nil {

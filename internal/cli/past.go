@@ -44,6 +44,9 @@ func (v *verdict) past() {
 		if q.NextTry != nil {
 			s += fmt.Sprintf("; %s until %s", q.Queue, clock(*q.NextTry, v.now))
 		}
+		if q.Woken != nil {
+			s += "; woken by " + q.Woken.String()
+		}
 		v.labelled("QUEUE", s)
 	}
 	if n := st.Nomination; n != nil {

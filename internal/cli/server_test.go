@@ -17,6 +17,7 @@ import (
 	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
@@ -35,7 +36,7 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	m, err := cluster.Open(ctx, st, g, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())})
 	if err != nil {
 		t.Fatal(err)
 	}

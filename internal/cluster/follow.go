@@ -255,11 +255,12 @@ func (m *Manager) extend(ctx context.Context, l *chain, v *View, list []*store.R
 	if len(list) == 0 {
 		return v, nil
 	}
-	d, checkpoint := v.inv.draft(), v.checkpoint
+	d, w, checkpoint := v.inv.draft(), v.woken, v.checkpoint
 	for _, r := range list {
 		if err := d.apply(r.Change); err != nil {
 			return nil, corrupt(l.name, r.Number, "change", err)
 		}
+		w = w.follow(r)
 		if r.Checkpointed {
 			checkpoint = r.Number
 		}
@@ -273,7 +274,7 @@ func (m *Manager) extend(ctx context.Context, l *chain, v *View, list []*store.R
 	if err != nil {
 		return nil, err
 	}
-	next := viewOf(last, inv, checkpoint)
+	next := viewOf(last, inv, w, checkpoint)
 	next.Summary = summary
 	return next, m.compile(ctx, next, v.State, v.inv)
 }

@@ -23,7 +23,7 @@ func (v *View) Fork(ctx context.Context, del []kubeobj.Key, apply []kubeobj.Obje
 	if err != nil {
 		return nil, err
 	}
-	out.Revision, out.CreatedAt, out.Cause, out.decider = v.Revision, v.CreatedAt, v.Cause, nil
+	out.Revision, out.CreatedAt, out.Cause, out.woken, out.decider = v.Revision, v.CreatedAt, v.Cause, v.woken, nil
 	return out, nil
 }
 

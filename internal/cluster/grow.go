@@ -62,6 +62,18 @@ type difference struct {
 	cause string
 }
 
+// keys returns the objects that it touches.
+func (x *difference) keys() []kubeobj.Key {
+	keys := slices.Clone(x.del)
+	for i := range x.apply {
+		keys = append(keys, x.apply[i].Key)
+	}
+	if x.bind != nil {
+		keys = append(keys, kubeobj.Key{Kind: "Pod", Namespace: x.bind.Pod.Namespace, Name: x.bind.Pod.Name})
+	}
+	return keys
+}
+
 // grow makes the next revision of a view, in memory alone.
 func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *store.Revision, error) {
 	g := head.growth(ctx)
@@ -95,6 +107,9 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	}
 	r, err := revisionOf(v, head.token)
 	if err != nil {
+		return nil, nil, err
+	}
+	if r.Woken, err = m.wake(ctx, head, v, x.keys()); err != nil {
 		return nil, nil, err
 	}
 	r.Change, err = encodeChange(&c)

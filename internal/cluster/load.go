@@ -72,7 +72,7 @@ func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*V
 	if base == nil {
 		return nil, errBroken
 	}
-	inv, err := m.follow(ctx, base.inv, l.name, base.Revision, r)
+	inv, woken, err := m.follow(ctx, base.inv, base.woken, l.name, base.Revision, r)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*V
 	if err != nil {
 		return nil, corrupt(l.name, r.Number, "summary", err)
 	}
-	v := viewOf(r, inv, base.checkpoint)
+	v := viewOf(r, inv, woken, base.checkpoint)
 	v.Summary, v.decider = summary, base.decider
 	return v, m.compile(ctx, v, base.State, base.inv)
 }
@@ -118,7 +118,11 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if err != nil {
 		return nil, corrupt(l.name, r.Number, fmt.Sprintf("checkpoint at revision %d", c.Number), err)
 	}
-	if inv, err = m.follow(ctx, inv, l.name, c.Number, r); err != nil {
+	woken, err := decodeWoken(c.Woken)
+	if err != nil {
+		woken = unknownAt(c.Number) // of an older release, or damaged
+	}
+	if inv, woken, err = m.follow(ctx, inv, woken, l.name, c.Number, r); err != nil {
 		if errors.Is(err, errBroken) {
 			return nil, corrupt(l.name, r.Number, err.Error(), nil)
 		}
@@ -128,7 +132,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if err != nil {
 		return nil, corrupt(l.name, r.Number, "summary", err)
 	}
-	v := viewOf(r, inv, c.Number)
+	v := viewOf(r, inv, woken, c.Number)
 	v.decider = incremental.NewDecider(0)
 	if err := m.compile(ctx, v, state.NewState(), new(inventory)); err != nil {
 		return nil, err
@@ -148,10 +152,10 @@ func (m *Manager) lockLarge(ctx context.Context) (done func(), err error) {
 	}
 }
 
-func viewOf(r *store.Revision, inv *inventory, checkpoint int64) *View {
+func viewOf(r *store.Revision, inv *inventory, w *woken, checkpoint int64) *View {
 	return &View{
 		Cluster: r.Cluster, Revision: r.Number, Digest: r.Digest, CreatedAt: r.CreatedAt.UTC(), Cause: r.Cause,
-		inv: inv, token: r.Token, checkpoint: checkpoint,
+		inv: inv, woken: w, token: r.Token, checkpoint: checkpoint,
 	}
 }
 
@@ -173,7 +177,7 @@ func (m *Manager) compile(ctx context.Context, v *View, st *state.State, from *i
 }
 
 // follow applies the changes after a revision up to r.
-func (m *Manager) follow(ctx context.Context, inv *inventory, cluster string, after int64, r *store.Revision) (*inventory, error) {
+func (m *Manager) follow(ctx context.Context, inv *inventory, w *woken, cluster string, after int64, r *store.Revision) (*inventory, *woken, error) {
 	d, limit := inv.draft(), page
 	for at := after; at < r.Number; {
 		var list []*store.Revision
@@ -181,28 +185,30 @@ func (m *Manager) follow(ctx context.Context, inv *inventory, cluster string, af
 		if at+1 == r.Number {
 			list = []*store.Revision{r}
 		} else if list, err = m.st.RevisionsAfter(ctx, cluster, at, min(limit, int(r.Number-at))); err != nil {
-			return nil, fmt.Errorf("%s: %w", FormatID(cluster, r.Number), err)
+			return nil, nil, fmt.Errorf("%s: %w", FormatID(cluster, r.Number), err)
 		}
 		if len(list) == 0 {
-			return nil, errBroken
+			return nil, nil, errBroken
 		}
 		size := 0
 		for _, next := range list {
 			size += len(next.Change)
 			if err := memory.Take(ctx, changeFactor*int64(len(next.Change))); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if next.Number != at+1 || next.Change == nil {
-				return nil, errBroken
+				return nil, nil, errBroken
 			}
 			if err := d.apply(next.Change); err != nil {
-				return nil, corrupt(cluster, next.Number, "change", err)
+				return nil, nil, corrupt(cluster, next.Number, "change", err)
 			}
+			w = w.follow(next)
 			at++
 		}
 		limit, _ = store.NextPage(limit, len(list), size, page)
 	}
-	return d.done(steps.Of(ctx))
+	inv, err := d.done(steps.Of(ctx))
+	return inv, w, err
 }
 
 // apply replays a stored change.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"berth/internal/engine"
 	"berth/internal/memory"
 	"berth/internal/span"
 	"berth/internal/store"
@@ -38,9 +39,12 @@ type Options struct {
 	Budget *memory.Budget
 	// Poll is the interval at which the revisions that other processes wrote are read from the
 	// store. 0 is never, for a store of one process.
-	Poll  time.Duration
-	Clock func() time.Time
-	Log   *slog.Logger
+	Poll time.Duration
+	// ProfileOf returns the profile of a scheduler's name, nil for one that is not the server's.
+	// Its plugins' hints find the pods that a revision may have helped; nil: it is not known which.
+	ProfileOf func(scheduler string) *engine.Profile
+	Clock     func() time.Time
+	Log       *slog.Logger
 }
 
 func (o Options) withDefaults() Options {

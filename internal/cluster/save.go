@@ -84,7 +84,7 @@ func (m *Manager) putCheckpoint(v *View) error {
 	if err := memory.TakeOutside(ctx, storedFactor*int64(len(payload))); err != nil {
 		return err
 	}
-	if err := m.st.PutCheckpoint(m.ctx, &store.Checkpoint{Cluster: v.Cluster, Number: v.Revision, Payload: payload}); err != nil {
+	if err := m.st.PutCheckpoint(m.ctx, &store.Checkpoint{Cluster: v.Cluster, Number: v.Revision, Payload: payload, Woken: v.woken.encode()}); err != nil {
 		return fmt.Errorf("checkpoint %s: %w", v.ID(), err)
 	}
 	return nil
@@ -113,7 +113,7 @@ func (m *Manager) recompile(l *chain, v *View) error {
 	}
 	twin := &View{
 		Cluster: head.Cluster, Revision: head.Revision, Digest: head.Digest, CreatedAt: head.CreatedAt, Cause: head.Cause,
-		State: st, Summary: head.Summary, inv: head.inv, token: head.token, checkpoint: head.checkpoint, write: head.write, changed: head.changed,
+		State: st, Summary: head.Summary, inv: head.inv, token: head.token, checkpoint: head.checkpoint, write: head.write, changed: head.changed, woken: head.woken,
 		decider: incremental.NewDecider(0),
 	}
 	m.apply(l, recompiled{head, twin})

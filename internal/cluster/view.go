@@ -31,6 +31,7 @@ type View struct {
 	before     *Summary // of the revision that this one was grown from; nil for others
 	inv        *inventory
 	token      string
+	woken      *woken   // what is known of events that woke pods
 	changed    int      // bytes of JSON by which it differs from the revision that it was grown from
 	checkpoint int64    // the newest one that is known to be at or before this revision
 	write      *pending // of this revision, until it is durable; nil for one that was read

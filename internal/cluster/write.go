@@ -251,6 +251,9 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 	if err != nil {
 		return nil, false, err
 	}
-	c := &store.Checkpoint{Cluster: l.name, Number: v.Revision, Payload: *checkpoint}
+	if err := m.wakeUpload(ctx, head, v); err != nil {
+		return nil, false, err
+	}
+	c := &store.Checkpoint{Cluster: l.name, Number: v.Revision, Payload: *checkpoint, Woken: v.woken.encode()}
 	return v, true, m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Checkpoint: c})
 }

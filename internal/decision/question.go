@@ -68,6 +68,8 @@ type Question struct {
 	// Suggest adds changes that would let a pod fit that fits nowhere.
 	Suggest bool
 	Now     time.Time // zero: the time of the call
+	// Clocked is set by Normalize where the question named no time, and the clock gave Now.
+	Clocked bool
 	// Mode is ModeShadow or empty.
 	Mode string
 	// Nominated is the node that the extender's caller has nominated the pod to. The victims that
@@ -135,7 +137,7 @@ func (q Question) Normalize(clock func() time.Time) (Question, error) {
 		return q, Errorf(Invalid, "pod.metadata.name", "a pod needs namespace and name")
 	}
 	if q.Now.IsZero() {
-		q.Now = clock()
+		q.Now, q.Clocked = clock(), true
 	}
 	q.Now = q.Now.UTC().Truncate(time.Microsecond)
 	return q, nil

@@ -14,9 +14,12 @@ import (
 type Recorded struct {
 	decision.Answer
 	// Now is the time that the engine was given, then and now.
-	Now            time.Time `json:"now"`
-	DigestAgrees   bool      `json:"digestAgrees"`
-	RecordedDigest string    `json:"recordedDigest"`
+	Now time.Time `json:"now"`
+	// AskedAsOf is the time that the question named; absent where it named none, and in records of
+	// older servers.
+	AskedAsOf      *time.Time `json:"askedAsOf,omitempty"`
+	DigestAgrees   bool       `json:"digestAgrees"`
+	RecordedDigest string     `json:"recordedDigest"`
 	// AskedBy is the kind and name of who asked, Peer the address that the call came from,
 	// RequestID its X-Request-Id; absent in records of older servers.
 	AskedBy   string `json:"askedBy,omitempty" example:"token:ci"`
@@ -28,11 +31,14 @@ type Recorded struct {
 
 // Row is a decision in a list.
 type Row struct {
-	ID             string          `json:"id"`
-	Cluster        string          `json:"cluster"`
-	Snapshot       string          `json:"snapshot"`
-	Verb           string          `json:"verb"`
-	CreatedAt      time.Time       `json:"createdAt"`
+	ID        string    `json:"id"`
+	Cluster   string    `json:"cluster"`
+	Snapshot  string    `json:"snapshot"`
+	Verb      string    `json:"verb"`
+	CreatedAt time.Time `json:"createdAt"`
+	// AskedAsOf is the time that the question named; absent where it named none, and in records of
+	// older servers.
+	AskedAsOf      *time.Time      `json:"askedAsOf,omitempty"`
 	Pod            decision.PodRef `json:"pod"`
 	Profile        string          `json:"profile"`
 	Engine         string          `json:"engine"`
@@ -55,6 +61,23 @@ type Row struct {
 	// Seq is the record's place in its cluster's log, in the order of commits.
 	Seq int64 `json:"seq"`
 } // @name DecisionRow
+
+// At is the time that a decision is of: the one that its question named, else when it was recorded.
+func (r *Row) At() time.Time {
+	if r.AskedAsOf != nil {
+		return *r.AskedAsOf
+	}
+	return r.CreatedAt
+}
+
+// asked returns the time that a record's question named; nil where it named none.
+func asked(d *store.Decision) *time.Time {
+	if d.AskedAsOf.IsZero() {
+		return nil
+	}
+	at := d.AskedAsOf.UTC()
+	return &at
+}
 
 // Stamp adds to an answer what its record has; spooled, that the record is on the local disk.
 func Stamp(ans *decision.Answer, d *store.Decision, spooled bool) {
@@ -92,7 +115,7 @@ func rowsOf(list []*store.Decision) []*Row {
 
 func rowOf(d *store.Decision) *Row {
 	r := &Row{
-		ID: d.ID, Cluster: d.Cluster, Snapshot: cluster.FormatID(d.Cluster, d.Revision), Verb: d.Verb, CreatedAt: d.CreatedAt.UTC(),
+		ID: d.ID, Cluster: d.Cluster, Snapshot: cluster.FormatID(d.Cluster, d.Revision), Verb: d.Verb, CreatedAt: d.CreatedAt.UTC(), AskedAsOf: asked(d),
 		Pod: podOf(d), Profile: d.Profile, Engine: d.Engine, Semantics: d.Semantics,
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
 		Counts: engine.Counts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Mode: d.Mode, StaleMillis: d.StaleMillis, AskedBy: d.Asked.By, Seq: d.Seq,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -11,6 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 	"berth/internal/memory"
 	"berth/internal/steps"
 	"berth/internal/store"
@@ -27,6 +29,41 @@ type Queue struct {
 	Gated  []state.Queued
 	// Nominated are those that hold a node, in the order of their priority.
 	Nominated []state.Queued
+}
+
+// Woken is what woke a pod since its last failed attempt.
+type Woken struct {
+	// Snapshot is the revision that brought it.
+	Snapshot string `json:"snapshot" example:"prod@1042"`
+	// Hint is the plugin that rejected the pod, and whose queueing hint takes the event for one
+	// that may help.
+	Hint string `json:"hint" example:"NodeResourcesFit"`
+	// Event is named as in kube-scheduler's metrics.
+	Event string `json:"event" example:"NodeAdd"`
+	// Object is the one that came, went or changed; absent where the caller may not see it.
+	Object *kubeobj.Key `json:"object,omitempty"`
+} // @name Woken
+
+// String describes it in a few words.
+func (w *Woken) String() string {
+	what := w.Event
+	if w.Object != nil {
+		what += " of " + w.Object.String()
+	}
+	return fmt.Sprintf("%s in %s (%s)", what, w.Snapshot, w.Hint)
+}
+
+// WokenBy shows a wake of a pod in a view; nil for none. hides reports whether the caller may not
+// see the objects of a namespace; it may be nil.
+func WokenBy(v *cluster.View, w *state.Wake, hides func(namespace string) bool) *Woken {
+	if w == nil {
+		return nil
+	}
+	out := &Woken{Snapshot: cluster.FormatID(v.Cluster, w.Revision), Hint: w.Plugin, Event: w.Event}
+	if o := w.Object; o.Namespace == "" || hides == nil || !hides(o.Namespace) {
+		out.Object = &o
+	}
+	return out
 }
 
 // In counts the pods in a part of the queue.
@@ -52,12 +89,17 @@ func QueueBytes(v *cluster.View, runs state.Runs) int64 {
 // queueSteps is what finding a pod's place takes, in steps of a Counter.
 const queueSteps = 10
 
+// When is the time that a queue is shown at.
+type When struct {
+	At time.Time
+	// Named reports whether the question named the time. Attempts that named one count up to then,
+	// too; otherwise they are no part of what the clock has seen.
+	Named bool
+}
+
 // Queue returns the queue of a view at a time, from the attempts up to then on
-// revisions up to the view's. A pod that was tried waits for a change of the
-// cluster: a revision that no failed attempt made. In kube-scheduler the
-// plugins that rejected the pod decide whether a change may help
-// (backend/queue/scheduling_queue.go isPodWorthRequeuing); here every change does.
-func (l *Log) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*Queue, error) {
+// revisions up to the view's.
+func (l *Log) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when When) (*Queue, error) {
 	if err := memory.Take(ctx, QueueBytes(v, runs)); err != nil {
 		return nil, err
 	}
@@ -75,11 +117,11 @@ func (l *Log) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class
 	if ended != nil {
 		return nil, ended
 	}
-	tried, err := l.tried(ctx, v, q.Active, now)
+	tried, err := l.tried(ctx, v, q.Active, when)
 	if err != nil {
 		return nil, err
 	}
-	return queueOf(q, tried, now, l.o.Backoff), nil
+	return queueOf(q, tried, when.At, l.o.Backoff), nil
 }
 
 // Untried is the queue of a view that no log belongs to.
@@ -95,17 +137,13 @@ func queueOf(q state.Queue, tried map[decision.PodRef]state.Tried, now time.Time
 }
 
 // tried sums up the failed attempts at pods.
-func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, now time.Time) (map[decision.PodRef]state.Tried, error) {
+func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, when When) (map[decision.PodRef]state.Tried, error) {
 	if len(pods) == 0 {
 		return nil, nil
 	}
-	changed, err := l.st.LastChange(ctx, v.Cluster, v.Revision)
-	if err != nil {
-		return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
-	}
 	out := map[decision.PodRef]state.Tried{}
 	for part := range slices.Chunk(pods, namesAtOnce) {
-		f := store.AttemptFilter{Cluster: v.Cluster, Until: now, Revision: v.Revision}
+		f := store.AttemptFilter{Cluster: v.Cluster, Until: when.At, Named: when.Named, Revision: v.Revision}
 		for i := range part {
 			f.Pods = append(f.Pods, part[i].Name)
 		}
@@ -114,7 +152,13 @@ func (l *Log) tried(ctx context.Context, v *cluster.View, pods []state.Queued, n
 			return nil, fmt.Errorf("attempts in %s: %w", v.ID(), err)
 		}
 		for _, a := range list {
-			out[decision.PodRef{Namespace: a.Namespace, Name: a.Pod, UID: a.UID}] = state.Tried{Count: a.Count, Last: a.Last, Changed: changed > a.Revision}
+			t := state.Tried{Count: a.Count, Last: a.Last, Restless: a.RejectedBy == ""}
+			if !t.Restless {
+				woken, known := v.Woken(a.Namespace, a.Pod, a.Revision, strings.Split(a.RejectedBy, ","))
+				t.Woken, t.Restless = woken, !known
+			}
+			out[decision.PodRef{Namespace: a.Namespace, Name: a.Pod, UID: a.UID}] = t
+
 		}
 	}
 	return out, nil

@@ -2,6 +2,7 @@ package decisionlog
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -87,6 +88,12 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), digest.Of(r)
 	if r.Outcome == engine.Scheduled {
 		d.Node = r.Node()
+	}
+	if !o.Clocked {
+		d.AskedAsOf = o.Now
+	}
+	if r.Outcome == engine.UnschedulableOK || r.Outcome == engine.Preempting {
+		d.RejectedBy = strings.Join(r.Rejectors(), ",")
 	}
 	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
 	lists := engine.SharedByKind(r, listsKey{}, func() (answerLists, int) { return l.listsOf(r), bytesOfLists })

@@ -105,6 +105,7 @@ func (r *Result) findNode() error {
 			// Upstream adds the plugin to the same set that names the narrowing ones.
 			if !slices.Contains(narrowing, rejected[0].Plugin) {
 				narrowing = append(narrowing, rejected[0].Plugin)
+				r.narrowing = narrowing
 			}
 		}
 	}

@@ -52,10 +52,11 @@ func (r *Result) preFilter() (names map[string]struct{}, narrowing []string, err
 			if len(narrowing) == 1 {
 				text = "node(s) didn't satisfy plugin " + narrowing[0]
 			}
-			r.PreFilter = &PreFilterRejection{f.Name, UnschedulableAndUnresolvable, text}
+			r.PreFilter, r.narrowing = &PreFilterRejection{f.Name, UnschedulableAndUnresolvable, text}, narrowing
 			return nil, nil, nil
 		}
 	}
+	r.narrowing = narrowing
 	return names, narrowing, nil
 }
 

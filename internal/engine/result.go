@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"berth/internal/engine/state"
 )
@@ -35,6 +36,9 @@ type Result struct {
 	Feasible state.Bits
 	Rejected []Rejected
 	Narrowed bool
+	// narrowing are the rules whose PreFilter left nodes out, and with them the one that rejected
+	// the nominated node.
+	narrowing []string
 
 	// Scored reports whether the feasible nodes were scored. They are not where only one was
 	// feasible, or the nominated one was taken. Best are the nodes with the best total, Top.
@@ -149,6 +153,24 @@ func (r *Result) RejectedByRule(name string) *Rejected {
 		}
 	}
 	return nil
+}
+
+// Rejectors returns the rules that rejected the pod, sorted: each that was the first to fail on a
+// node, and those whose PreFilter left nodes out. An event may help the pod where it may change
+// one of these verdicts. There are none where there was no node to judge
+// (pkg/scheduler/schedule_one.go findNodesThatFitPod, framework/types.go AddPluginStatus).
+func (r *Result) Rejectors() []string {
+	out := slices.Clone(r.narrowing)
+	if r.PreFilter != nil && r.PreFilter.Plugin != "" {
+		out = append(out, r.PreFilter.Plugin)
+	}
+	for i := range r.Rejected {
+		if r.Rejected[i].Plugin != "" {
+			out = append(out, r.Rejected[i].Plugin)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // RejectionOf returns the verdict that keeps the pod off a row; the zero value for a feasible one.

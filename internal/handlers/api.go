@@ -61,7 +61,7 @@ type Decisions interface {
 	Record(ctx context.Context, id string) (*store.Decision, error)
 	// Gone reports that a cluster was deleted with everything in it.
 	Gone(cluster string)
-	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
+	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error)
 }
 
 // Binder is what the API needs to bind pods; *binding.Binder is one.

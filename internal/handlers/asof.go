@@ -12,6 +12,8 @@ import (
 type asOf struct {
 	view *cluster.View
 	now  time.Time
+	// named reports whether the request named the time.
+	named bool
 }
 
 // asOf reads the parameters snapshot and now. Without snapshot it is the newest revision; without
@@ -40,6 +42,7 @@ func (a *API) asOf(r *http.Request, name string) (out asOf, err error) {
 		out.now = out.view.CreatedAt
 	}
 	if query.Has("now") {
+		out.named = true
 		if out.now, err = time.Parse(time.RFC3339, query.Get("now")); err != nil {
 			return out, badField(http.StatusBadRequest, "now", "want a time such as 2026-01-31T12:00:00Z")
 		}

@@ -272,11 +272,11 @@ func (g guardedDecisions) Started(ctx context.Context, name string, since, until
 
 func (g guardedDecisions) Gone(name string) { g.all.Gone(name) }
 
-func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error) {
 	if err := mayIn(ctx, v.Cluster); err != nil {
 		return nil, err
 	}
-	q, err := g.all.Queue(ctx, v, runs, class, now)
+	q, err := g.all.Queue(ctx, v, runs, class, when)
 	if err != nil || sees(ctx, v.Cluster, "") {
 		return q, err
 	}

@@ -27,6 +27,7 @@ import (
 	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/profiles"
 	"berth/internal/replays"
@@ -81,7 +82,7 @@ func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *class
 	}
 	st := store.Traced(file)
 	g := commit.NewGroup(st, commit.Options{CallersWrite: true})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	m, err := cluster.Open(ctx, st, g, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,11 +58,11 @@ func (l storyLog) Decide(ctx context.Context, q decision.Question) (*decision.An
 }
 
 // Queue implements story.Log.
-func (l storyLog) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
+func (l storyLog) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error) {
 	if err := mayIn(ctx, v.Cluster); err != nil {
 		return nil, err
 	}
-	return l.all.Queue(ctx, v, runs, class, now)
+	return l.all.Queue(ctx, v, runs, class, when)
 }
 
 // seesAll reports whether the caller may see all of a cluster: mask takes nothing out.

@@ -9,6 +9,7 @@ import (
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
+	"berth/internal/decisionlog"
 	"berth/internal/overview"
 )
 
@@ -25,7 +26,7 @@ const queuePage = 5000
 //	@Param			limit	query		int		false	"entries of each list, 5000 if absent"
 //	@Param			cursor	query		string	false	"cursor of the page before; without snapshot and now"
 //	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
-//	@Param			now		query		string	false	"the time to show it at (RFC 3339); if absent the server's, for an older revision the time when that was made"
+//	@Param			now		query		string	false	"the time to show it at (RFC 3339), with the attempts of questions that named a time up to then; if absent the server's, for an older revision the time when that was made, without those attempts"
 //	@Success		200		{object}	overview.Queue
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
@@ -45,13 +46,13 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v := at.view
-	q, err := a.decisions.Queue(r.Context(), v, a.schedules, a.storedClasses(name), at.now)
+	q, err := a.decisions.Queue(r.Context(), v, a.schedules, a.storedClasses(name), decisionlog.When{At: at.now, Named: at.named})
 	if err != nil {
 		return err
 	}
-	out := overview.QueueOf(v, q, from, limit, at.now)
+	out := overview.QueueOf(v, q, from, limit, at.now, func(namespace string) bool { return !sees(r.Context(), name, namespace) })
 	if next := from + limit; next < max(len(q.Active), len(q.Gated), len(q.Nominated)) {
-		out.Cursor = a.sealCursor(r, fmt.Sprintf("%d/%d/%d", v.Revision, next, at.now.UnixMicro()))
+		out.Cursor = a.sealCursor(r, fmt.Sprintf("%d/%d/%d/%t", v.Revision, next, at.now.UnixMicro(), at.named))
 	}
 	return writeJSON(w, http.StatusOK, out)
 }
@@ -81,7 +82,7 @@ func (a *API) queuePlace(r *http.Request, name string) (at asOf, from int, err e
 		}
 	}
 	var revision, micros int64
-	if _, err := fmt.Sscanf(cursor, "%d/%d/%d", &revision, &from, &micros); err != nil {
+	if _, err := fmt.Sscanf(cursor, "%d/%d/%d/%t", &revision, &from, &micros, &at.named); err != nil {
 		return at, 0, badCursor()
 	}
 	at.now = time.UnixMicro(micros).UTC()

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"berth/internal/cluster"
+	"berth/internal/decisionlog"
 	"berth/internal/engine/state"
 )
 
@@ -73,7 +74,7 @@ func (a *API) countWaiting(ctx context.Context) []counted {
 	for _, v := range views {
 		c, ok := w.known[v.Cluster]
 		if !ok || c.view.Value() != v || now.Sub(c.at) > countEvery {
-			q, err := a.decisions.Queue(ctx, v, a.schedules, a.storedClasses(v.Cluster), now)
+			q, err := a.decisions.Queue(ctx, v, a.schedules, a.storedClasses(v.Cluster), decisionlog.When{At: now})
 			if err != nil {
 				continue
 			}

@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/overview"
 	"berth/internal/profiles"
+	"berth/internal/story"
 )
 
 func waitingPod(name, created, spec, status string) string {
@@ -138,7 +139,9 @@ func TestQueueTellsTriedFromUntried(t *testing.T) {
 	// Five minutes later both are tried again; who failed last comes last.
 	late := "?now=" + first.Add(time.Hour).Format(time.RFC3339Nano)
 	want(late, "high-too active 0", "high active 1", "low active 1")
-	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[`+node("n2", "2")+`]}`) // prod@4
+	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"other"}},`+node("n2", "2")+`]}`) // prod@4, which can help neither
+	want("?now="+first.Add(3*time.Second).Format(time.RFC3339Nano), "high-too active 0", "high unschedulable 1 300s", "low unschedulable 1 300s")
+	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[`+node("n3", "16")+`]}`) // prod@5
 	want("?now="+first.Format(time.RFC3339Nano), "high-too active 0", "low active 0", "high backoff 1 1s")
 	want("?now="+first.Add(3*time.Second).Format(time.RFC3339Nano), "high-too active 0", "high active 1", "low active 1")
 
@@ -156,6 +159,147 @@ func TestQueueTellsTriedFromUntried(t *testing.T) {
 		h.want(400, nil, "GET", "/v1/clusters/prod/queue"+bad, "")
 	}
 	h.want(404, nil, "GET", "/v1/clusters/prod/queue?snapshot=prod@99", "")
+}
+
+// TestAttemptsAreOfTheTimeTheyName has a pod tried at noon of another day, and then again: the
+// queue and the story of that day have the attempts, and those of the clock have none.
+func TestAttemptsAreOfTheTimeTheyName(t *testing.T) {
+	h := start(t, nil)
+	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, ""), waitingPod("q", at(1), `,"nodeSelector":{"a":"b"}`, "")))
+	noon := time.Date(2027, 3, 4, 12, 0, 0, 0, time.UTC)
+	named := func(d time.Duration) string { return noon.Add(d).Format(time.RFC3339) }
+	try := func(now string) (a decision.Answer) {
+		t.Helper()
+		h.want(201, &a, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"p"}`+now+`}`)
+		return a
+	}
+	first := try(`,"now":"` + named(0) + `"`)
+	queued := func(query string) overview.QueuedPod {
+		t.Helper()
+		var q overview.Queue
+		h.want(200, &q, "GET", "/v1/clusters/prod/queue"+query, "")
+		for _, p := range q.Active {
+			if p.Name == "p" {
+				return p
+			}
+		}
+		t.Fatalf("%s: p is not there", query)
+		return overview.QueuedPod{}
+	}
+	told := func(query string) (s story.Story) {
+		t.Helper()
+		h.want(200, &s, "GET", "/v1/clusters/prod/pods/shop/p?suggest=false"+query, "")
+		return s
+	}
+	tried := func(d time.Duration, attempts int, in string) {
+		t.Helper()
+		p, s := queued("?now="+named(d)), told("&now="+named(d))
+		if p.Attempts != attempts || p.Queue != in || s.Queue.Attempts != attempts || string(s.Queue.Queue) != in || s.Decisions != attempts {
+			t.Errorf("at %s: %+v, told %+v of %d decisions; want %d attempts, %s", named(d), p, s.Queue, s.Decisions, attempts, in)
+		}
+	}
+	tried(-time.Second, 0, "active")
+	tried(time.Second, 1, "unschedulable")
+	tried(6*time.Minute, 1, "active")
+	p, s := queued("?now="+named(time.Second)), told("&now="+named(time.Second))
+	if !p.LastAttempt.Equal(noon) || !p.NextTry.Equal(noon.Add(5*time.Minute)) {
+		t.Errorf("last attempt %s, next try %s", p.LastAttempt, p.NextTry)
+	}
+	if len(s.Attempts) != 1 || !s.Attempts[0].First.Equal(noon) || !s.Attempts[0].Last.Equal(noon) || len(s.Next) != 1 || !s.Next[0].At.Equal(noon.Add(5*time.Minute)) {
+		t.Errorf("attempts %+v, next %+v", s.Attempts, s.Next)
+	}
+	live := func(attempts int, in string) {
+		t.Helper()
+		p, s := queued(""), told("")
+		if p.Attempts != attempts || p.Queue != in || s.Decisions != attempts || s.Queue.Attempts != attempts {
+			t.Errorf("now: %+v, told %d decisions, want %d attempts, %s", p, s.Decisions, attempts, in)
+		}
+	}
+	live(0, "active")
+	if line := `scheduler_pending_pods{cluster="prod",queue="unschedulable"} 0`; !strings.Contains(string(h.want(200, nil, "GET", "/metrics", "").body), line) {
+		t.Errorf("no %s", line)
+	}
+	second := try("")
+	live(1, "unschedulable")
+	tried(time.Second, 2, "unschedulable") // the clock is before that day
+
+	// A page goes on at the time, and with the attempts, of the first.
+	var page overview.Queue
+	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=1&now="+named(time.Second), "")
+	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=1&cursor="+page.Cursor, "")
+	if len(page.Active) != 1 || page.Active[0].Attempts != 2 {
+		t.Errorf("the second page: %+v", page.Active)
+	}
+
+	// Records have both times.
+	var list struct{ Items []decisionlog.Row }
+	h.want(200, &list, "GET", "/v1/decisions?cluster=prod", "")
+	for _, r := range list.Items {
+		if (r.AskedAsOf != nil) != (r.ID == first.ID) || r.AskedAsOf != nil && !r.AskedAsOf.Equal(noon) || r.CreatedAt.After(time.Now()) {
+			t.Errorf("%+v", r)
+		}
+	}
+	for id, want := range map[string]bool{first.ID: true, second.ID: false} {
+		var r decisionlog.Recorded
+		h.want(200, &r, "GET", "/v1/decisions/"+id, "")
+		if (r.AskedAsOf != nil) != want || !r.DigestAgrees {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// TestOnlyWhatCanHelpWakes has a pod that is too large for the node: a namespace that comes leaves
+// it where it is, and a large node makes it active, which queue, story and metric tell alike.
+func TestOnlyWhatCanHelpWakes(t *testing.T) {
+	h := start(t, nil)
+	h.upload("prod", listOf(node("n1", "4"), `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"big","namespace":"shop"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"99"}}}]}}`))
+	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"big"}}`)
+	var first overview.Queue
+	h.want(200, &first, "GET", "/v1/clusters/prod/queue", "")
+	failed := *first.Active[0].LastAttempt
+	change := func(object string) {
+		t.Helper()
+		h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[`+object+`]}`)
+	}
+	want := func(after time.Duration, in, event string) {
+		t.Helper()
+		var q overview.Queue
+		var s story.Story
+		now := "now=" + failed.Add(after).Format(time.RFC3339Nano)
+		h.want(200, &q, "GET", "/v1/clusters/prod/queue?"+now, "")
+		h.want(200, &s, "GET", "/v1/clusters/prod/pods/shop/big?suggest=false&"+now, "")
+		p := q.Active[0]
+		if p.Queue != in || string(s.Queue.Queue) != in || (p.Woken != nil) != (event != "") {
+			t.Fatalf("%+v, story %+v; want it %s", p, s.Queue, in)
+		}
+		if d := cmp.Diff(p.Woken, s.Queue.Woken); d != "" {
+			t.Errorf("queue and story:\n%s", d)
+		}
+		if event == "" {
+			return
+		}
+		w := p.Woken
+		if got := fmt.Sprintf("%s %s %s %s", w.Snapshot, w.Hint, w.Event, w.Object); got != event {
+			t.Errorf("woken by %s, want %s", got, event)
+		}
+		if in == "backoff" && (len(s.Next) != 1 || !strings.Contains(s.Next[0].Detail, "Node n2")) {
+			t.Errorf("next %+v", s.Next)
+		}
+	}
+	want(3*time.Second, "unschedulable", "")
+	change(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"other"}}`)
+	want(3*time.Second, "unschedulable", "")
+	metrics := string(h.want(200, nil, "GET", "/metrics", "").body)
+	if line := `scheduler_pending_pods{cluster="prod",queue="unschedulable"} 1`; !strings.Contains(metrics, line) {
+		t.Errorf("no %s", line)
+	}
+	change(node("n2", "100"))
+	want(0, "backoff", "prod@4 NodeResourcesFit NodeAdd Node n2")
+	want(3*time.Second, "active", "prod@4 NodeResourcesFit NodeAdd Node n2")
+	metrics = string(h.want(200, nil, "GET", "/metrics", "").body)
+	if line := `scheduler_pending_pods{cluster="prod",queue="unschedulable"} 0`; !strings.Contains(metrics, line) {
+		t.Errorf("no %s", line)
+	}
 }
 
 // A nomination says since when the pod waits for its node, asking again changes
@@ -204,7 +348,7 @@ func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"p"}}`)
-	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[`+node("n2", "2")+`]}`)
+	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n2","labels":{"a":"b"}}}]}`)
 	var q overview.Queue
 	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
 	p := q.Active[0]

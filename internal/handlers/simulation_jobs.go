@@ -187,7 +187,7 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Simulation, question
 		return nil, err
 	}
 	out, err := a.counted(ctx, &scenarioCall{
-		a: a, verb: job.Kind, at: asOf{view, q.Now}, classes: q.Classes, watch: watch,
+		a: a, verb: job.Kind, at: asOf{view: view, now: q.Now}, classes: q.Classes, watch: watch,
 		posted: &posted{mode: q.Fields, limits: a.limits.objects(), steps: steps.Of(ctx)},
 	}, req)
 	if err != nil {

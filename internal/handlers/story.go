@@ -28,7 +28,7 @@ const defaultAttempts = 10
 //	@Param			attempts	query		int		false	"number of attempts in the answer, 10 if absent, 100 at most"
 //	@Param			suggest		query		bool	false	"false: no changes are tried"
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3, with the decisions up to then; the newest if absent"
-//	@Param			now			query		string	false	"the time to tell it at (RFC 3339), with the decisions up to then; if absent the server's, for an older revision the time when that was made"
+//	@Param			now			query		string	false	"the time to tell it at (RFC 3339), with the decisions up to then, of the time that their questions named; if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	story.Story
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
@@ -61,7 +61,7 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		ask.Revision, ask.At = as.view.Revision, as.now
+		ask.Revision, ask.At, ask.Named = as.view.Revision, as.now, as.named
 	}
 	if err := mayPod(r.Context(), access.View, at[0], at[1]); err != nil {
 		return err

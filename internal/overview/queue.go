@@ -49,18 +49,21 @@ type QueuedPod struct {
 	// Since is when the pod was created; absent where the snapshot does not say.
 	Since *time.Time `json:"since,omitempty"`
 	// Queue is the part of kube-scheduler's queue that the pod is in. A pod that no attempt failed
-	// for is active. One that was tried in vain is unschedulable until the cluster changes, or for
-	// 5 minutes, and then in back-off from its last attempt on, by default for 1, 2, 4, 8 and then
-	// 10 seconds.
+	// for is active. One that was tried in vain is unschedulable until an event that a plugin which
+	// rejected it takes for one that may help, or for 5 minutes, and then in back-off from its last
+	// attempt on, by default for 1, 2, 4, 8 and then 10 seconds.
 	Queue string `json:"queue" enums:"active,backoff,unschedulable"`
 	// Attempts counts the recorded attempts that failed: of verb decide or filter, with outcome
 	// Unschedulable or Preempting.
 	Attempts int `json:"attempts"`
-	// LastAttempt is when the newest of them was recorded.
+	// LastAttempt is the time that the newest of them is of: the one that its question named, else
+	// when it was recorded.
 	LastAttempt *time.Time `json:"lastAttempt,omitempty"`
 	// NextTry is when the pod is tried again if nothing changes until then; absent where it is its
 	// turn.
 	NextTry *time.Time `json:"nextTry,omitempty"`
+	// Woken is the newest event that may have helped the pod since its last attempt.
+	Woken *decisionlog.Woken `json:"woken,omitempty"`
 } // @name QueuedPod
 
 // GatedPod is a pod with gates.
@@ -83,13 +86,14 @@ type NominatedPod struct {
 	Since *time.Time `json:"since,omitempty"`
 } // @name NominatedPod
 
-// QueueOf shows a queue: limit entries of each list from a place on.
-func QueueOf(v *cluster.View, q *decisionlog.Queue, from, limit int, now time.Time) Queue {
+// QueueOf shows a queue: limit entries of each list from a place on. hides is that of
+// decisionlog.WokenBy.
+func QueueOf(v *cluster.View, q *decisionlog.Queue, from, limit int, now time.Time, hides func(namespace string) bool) Queue {
 	out := Queue{Snapshot: v.ID(), Now: now, Counts: QueueCounts{
 		Active: len(q.Active), Backoff: q.In(state.BackoffQueue), Unschedulable: q.In(state.UnschedulablePods), Gated: len(q.Gated), Nominated: len(q.Nominated),
 	}}
 	out.Active = pageOf(q.Active, from, limit, func(p state.Waiting) QueuedPod {
-		return QueuedPod{p.Namespace, p.Name, p.Priority, created(p.Queued), string(p.In), p.Tried.Count, orAbsent(p.Tried.Last), orAbsent(p.Next)}
+		return QueuedPod{p.Namespace, p.Name, p.Priority, created(p.Queued), string(p.In), p.Tried.Count, orAbsent(p.Tried.Last), orAbsent(p.Next), decisionlog.WokenBy(v, p.Tried.Woken, hides)}
 	})
 	out.Gated = pageOf(q.Gated, from, limit, func(p state.Queued) GatedPod {
 		return GatedPod{p.Namespace, p.Name, p.Priority, created(p), p.Gates}
@@ -106,7 +110,7 @@ func QueueWithoutLog(v *cluster.View, runs state.Runs, now time.Time) Queue {
 	q := v.State.Queue(runs, func(string) *schedulingv1.PriorityClass { return nil })
 	known := &decisionlog.Queue{Gated: q.Gated, Nominated: q.Nominated}
 	known.Active = state.Requeue(q.Active, func(*state.Pod) state.Tried { return state.Tried{} }, now, state.DefaultBackoff())
-	return QueueOf(v, known, 0, max(len(q.Active), len(q.Gated), len(q.Nominated)), now)
+	return QueueOf(v, known, 0, max(len(q.Active), len(q.Gated), len(q.Nominated)), now, nil)
 }
 
 func orAbsent(t time.Time) *time.Time {

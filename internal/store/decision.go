@@ -15,6 +15,7 @@ type Decision struct {
 	Verb           string // filter, prioritize, preempt, bind, decide
 	CreatedAt      time.Time
 	Now            time.Time // the time that the engine was given
+	AskedAsOf      time.Time // the time that the question named; zero: none
 	Namespace      string
 	Pod            string
 	PodUID         string
@@ -40,6 +41,9 @@ type Decision struct {
 	// StaleMillis is for how long the state may have missed what happened, of a
 	// cluster that is followed; nil of one that is not.
 	StaleMillis *int64
+	// RejectedBy are the plugins that rejected a pod which found no node, sorted, with commas
+	// between. It is empty where none did, and in records of before it was kept.
+	RejectedBy string
 	// Asked is who asked; no digest covers it.
 	Asked Asked
 	// Seq is set on reading: the record's place in its cluster's log, which the
@@ -161,6 +165,8 @@ var DecisionColumns = []Column{
 	{Name: "asked_by", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.By }},
 	{Name: "peer", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.Peer }},
 	{Name: "request_id", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.RequestID }},
+	{Name: "asked_as_of", Kind: Time, Null: true, Since: 16, Field: func(d *Decision) any { return &d.AskedAsOf }},
+	{Name: "rejected_by", Kind: Text, Null: true, Since: 16, Field: func(d *Decision) any { return &d.RejectedBy }},
 }
 
 // ReplayColumns name the columns that a replay needs beside the cluster.

@@ -27,7 +27,7 @@ func (d *Decision) Footprint() int64 {
 
 // Footprint bounds what a revision takes in an answer.
 func (r *Revision) Footprint() int64 {
-	return recordBytes + int64(len(r.Change)) + 4*int64(len(r.Summary))
+	return recordBytes + int64(len(r.Change)+len(r.Woken)) + 4*int64(len(r.Summary))
 }
 
 // Footprint bounds what a difference takes in an answer.

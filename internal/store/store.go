@@ -53,6 +53,9 @@ type Revision struct {
 	// Change is the change against the parent; nil where the revision replaces
 	// the whole state and so needs its own Checkpoint in the same Entry.
 	Change []byte
+	// Woken is what the revision did for pods that wait; nil where that is not known. It is worked
+	// out from the revisions, and no seal covers it.
+	Woken []byte
 	// Summary is JSON: objects per kind, ignored per kind, hygiene. Shown, not
 	// interpreted, by the store.
 	Summary []byte
@@ -67,6 +70,9 @@ type Checkpoint struct {
 	Cluster string
 	Number  int64
 	Payload []byte
+	// Woken is what the revisions up to this one did for pods that wait; nil where that is not
+	// known. No seal covers it.
+	Woken []byte
 }
 
 // Profile is a configuration that decisions refer to by digest.
@@ -214,6 +220,9 @@ type DecisionFilter struct {
 	Cluster, Namespace, Pod, Node, Outcome, Verb string
 	AskedBy                                      string    // kind:name
 	Since, Until                                 time.Time // since inclusive, until exclusive
+	// AsOf is the latest time that a decision is of, inclusive: the one that its question named,
+	// else CreatedAt.
+	AsOf time.Time
 	// Before is the keyset cursor: the (CreatedAt, ID) of the last one seen.
 	BeforeTime time.Time
 	BeforeID   string
@@ -241,9 +250,11 @@ type AttemptFilter struct {
 	Cluster string
 	// Pods are the names of the pods, of any namespace; none select nothing.
 	Pods []string
-	// Until is the latest CreatedAt, inclusive. Revision is the newest revision that
-	// an attempt may have been decided on or have made.
-	Until    time.Time
+	// Until is the latest time that an attempt is of, inclusive: the one that its question named,
+	// else CreatedAt. Named takes in those whose question named one.
+	Until time.Time
+	Named bool
+	// Revision is the newest revision that an attempt may have been decided on or have made.
 	Revision int64
 }
 
@@ -251,9 +262,11 @@ type AttemptFilter struct {
 type FailedAttempts struct {
 	Namespace, Pod, UID string
 	Count               int
-	Last                time.Time // CreatedAt of the newest
-	// Revision is the newest that one of them was decided on or made.
-	Revision int64
+	// Last is the time that the newest is of, Revision what it was decided on, or made, and
+	// RejectedBy the plugins that rejected the pod then.
+	Last       time.Time
+	Revision   int64
+	RejectedBy string
 }
 
 // Attempts reads the log as a scheduling queue has to. An attempt is a record of
@@ -262,9 +275,6 @@ type FailedAttempts struct {
 type Attempts interface {
 	// FailedAttempts returns a sum for each pod and UID that has any, in no order.
 	FailedAttempts(ctx context.Context, f AttemptFilter) ([]FailedAttempts, error)
-	// LastChange returns the newest revision of a cluster up to the given one that is
-	// no attempt's own: one that no decision made which found no node. 0 without one.
-	LastChange(ctx context.Context, cluster string, revision int64) (int64, error)
 }
 
 // Gaps reads what the log says of its own gaps.

@@ -109,11 +109,6 @@ func (t traced) FailedAttempts(ctx context.Context, f AttemptFilter) ([]FailedAt
 	return call(ctx, "store: failed attempts", func(ctx context.Context) ([]FailedAttempts, error) { return t.Store.FailedAttempts(ctx, f) })
 }
 
-// LastChange implements Attempts.
-func (t traced) LastChange(ctx context.Context, cluster string, revision int64) (int64, error) {
-	return call(ctx, "store: last change", func(ctx context.Context) (int64, error) { return t.Store.LastChange(ctx, cluster, revision) })
-}
-
 // Profile implements Profiles.
 func (t traced) Profile(ctx context.Context, digest string) (*Profile, error) {
 	return call(ctx, "store: profile", func(ctx context.Context) (*Profile, error) { return t.Store.Profile(ctx, digest) })

@@ -45,8 +45,8 @@ func (f Unlogged) Decide(ctx context.Context, q decision.Question) (*decision.An
 }
 
 // Queue implements Log: no pod has attempts.
-func (Unlogged) Queue(_ context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
-	return decisionlog.Untried(v, runs, class, now), nil
+func (Unlogged) Queue(_ context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error) {
+	return decisionlog.Untried(v, runs, class, when.At), nil
 }
 
 // List implements Log: there are no records.

@@ -39,11 +39,14 @@ func (s *telling) next() {
 		o.Next = append(o.Next, e)
 	}
 	if q := o.Queue; q != nil {
-		why := "tried again: its back-off is over"
+		why, detail := "tried again: its back-off is over", ""
+		if w := q.Woken; w != nil {
+			detail = "woken by " + w.String()
+		}
 		if q.Queue == state.UnschedulablePods {
 			why = fmt.Sprintf("tried again: nothing has changed for %d minutes", state.UnschedulableFor/time.Minute)
 		}
-		add(q.NextTry, Event{Component: componentScheduler, Event: why})
+		add(q.NextTry, Event{Component: componentScheduler, Event: why, Detail: detail})
 	}
 	if o.Nomination != nil {
 		for _, v := range o.Nomination.WaitsFor {

@@ -23,35 +23,56 @@ const (
 
 // readLog reads the newest records about the pod.
 func (s *telling) readLog(ctx context.Context) error {
-	f := store.DecisionFilter{Cluster: s.view.Cluster, Namespace: s.out.Pod.Namespace, Pod: s.out.Pod.Name, Until: s.until(), Limit: readPage}
+	f := store.DecisionFilter{Cluster: s.view.Cluster, Namespace: s.out.Pod.Namespace, Pod: s.out.Pod.Name, Limit: readPage}
+	s.until(&f)
 	for len(s.rows) < maxRead {
 		page, err := s.Log.List(ctx, f)
 		if err != nil {
 			return err
 		}
 		for _, r := range page {
-			if !s.later(r) {
-				s.rows = append(s.rows, r)
+			if s.later(r) {
+				continue
+			}
+			s.rows = append(s.rows, r)
+			if s.counts(r) {
+				s.tried = append(s.tried, r)
 			}
 		}
 		if len(page) < readPage {
-			s.out.Decisions = len(s.rows)
+			s.order()
 			return nil
 		}
 		last := page[len(page)-1]
 		f.BeforeTime, f.BeforeID = last.CreatedAt, last.ID
 	}
-	s.out.Decisions, s.out.More = len(s.rows), true
+	s.out.More = true
+	s.order()
 	return nil
 }
 
-// until is when the log ends for the story, exclusive; zero: it does not.
-func (s *telling) until() time.Time {
-	if s.ask.At.IsZero() {
-		return time.Time{}
+// order puts the newest records first, by the times that they are of.
+func (s *telling) order() {
+	for _, rows := range [][]*decisionlog.Row{s.rows, s.tried} {
+		slices.SortStableFunc(rows, func(a, b *decisionlog.Row) int { return b.At().Compare(a.At()) })
 	}
-	return s.at.Add(time.Microsecond)
+	s.out.Decisions = len(s.tried)
 }
+
+// until limits what is read of the log to the story's time, if the caller asked for one.
+func (s *telling) until(f *store.DecisionFilter) {
+	switch {
+	case s.ask.At.IsZero():
+	case s.ask.Named:
+		f.AsOf = s.at
+	default:
+		f.Until = s.at.Add(time.Microsecond)
+	}
+}
+
+// counts reports whether a record is an attempt of the story's time: one whose question named a
+// time is of no other story.
+func (s *telling) counts(r *decisionlog.Row) bool { return s.ask.Named || r.AskedAsOf == nil }
 
 // later reports whether a record is of a revision after the story's: it was decided
 // on one, or made one.
@@ -69,7 +90,7 @@ func (s *telling) later(r *decisionlog.Row) bool {
 
 // attempts puts records together that follow one another and came out alike.
 func (s *telling) attempts(ctx context.Context, most int) error {
-	for _, r := range s.rows {
+	for _, r := range s.tried {
 		list := s.out.Attempts
 		if n := len(list); n > 0 && list[n-1].take(r) {
 			continue
@@ -79,7 +100,7 @@ func (s *telling) attempts(ctx context.Context, most int) error {
 			break
 		}
 		s.out.Attempts = append(list, Attempt{
-			Outcome: r.Outcome, Node: r.Node, NominatedNode: r.NominatedNode, Message: r.Message, Count: 1, First: r.CreatedAt, Last: r.CreatedAt,
+			Outcome: r.Outcome, Node: r.Node, NominatedNode: r.NominatedNode, Message: r.Message, Count: 1, First: r.At(), Last: r.At(),
 			Verbs: []string{r.Verb}, UID: r.Pod.UID, Decision: r.ID, Snapshot: r.Snapshot,
 		})
 	}
@@ -137,7 +158,7 @@ func (a *Attempt) take(r *decisionlog.Row) bool {
 		a.Verbs = append(a.Verbs, r.Verb)
 	}
 	a.Count++
-	a.First = r.CreatedAt
+	a.First = r.At()
 	return true
 }
 
@@ -154,7 +175,7 @@ func (s *telling) binding() {
 		if !made || node != "" && r.Node != node || s.pod != nil && r.Pod.UID != s.pod.UID {
 			continue
 		}
-		at := r.CreatedAt
+		at := r.At()
 		s.out.Binding = &Binding{Node: r.Node, At: &at, Decision: r.ID, Snapshot: r.BoundSnapshot}
 		return
 	}

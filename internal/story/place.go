@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine/state"
 )
 
@@ -11,7 +12,7 @@ const maxAhead = 5
 
 // place finds the pod in the queue.
 func (s *telling) place(ctx context.Context) error {
-	q, err := s.Log.Queue(ctx, s.view, s.Runs, s.class, s.at)
+	q, err := s.Log.Queue(ctx, s.view, s.Runs, s.class, decisionlog.When{At: s.at, Named: s.ask.Named})
 	if err != nil {
 		return err
 	}
@@ -35,6 +36,7 @@ func (s *telling) place(ctx context.Context) error {
 			continue
 		}
 		p.Position, p.Queue, p.Attempts, s.out.Queue = i+1, own.In, own.Tried.Count, p
+		p.Woken = decisionlog.WokenBy(s.view, own.Tried.Woken, s.hides)
 		if !own.Next.IsZero() {
 			at := own.Next.UTC()
 			p.NextTry = &at

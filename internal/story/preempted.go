@@ -21,7 +21,7 @@ const (
 
 // preemptions tells what was to go for the pod.
 func (s *telling) preemptions(ctx context.Context) error {
-	for _, r := range s.rows {
+	for _, r := range s.tried {
 		if r.Outcome != string(engine.Preempting) || len(s.out.Evicted) == maxEvictions {
 			continue
 		}
@@ -42,7 +42,7 @@ func (s *telling) preemptions(ctx context.Context) error {
 
 // eviction shows a record's victims.
 func (s *telling) eviction(r *decisionlog.Row, d *store.Decision) Eviction {
-	e := Eviction{At: r.CreatedAt, Decision: r.ID, Node: r.NominatedNode, For: r.Pod, Victims: []Victim{}}
+	e := Eviction{At: r.At(), Decision: r.ID, Node: r.NominatedNode, For: r.Pod, Victims: []Victim{}}
 	for i := range d.Victims {
 		switch v := s.victim(&d.Victims[i]); {
 		case s.hides(v.Namespace):
@@ -109,7 +109,8 @@ func (s *telling) evictedFor(ctx context.Context) error {
 	if s.pod != nil {
 		uid = s.pod.UID
 	}
-	f := store.DecisionFilter{Cluster: s.view.Cluster, Outcome: string(engine.Preempting), Until: s.until(), Limit: scanned}
+	f := store.DecisionFilter{Cluster: s.view.Cluster, Outcome: string(engine.Preempting), Limit: scanned}
+	s.until(&f)
 	if s.pod != nil {
 		if s.pod.NodeName != "" {
 			nodes[s.pod.NodeName] = true
@@ -130,7 +131,7 @@ func (s *telling) evictedFor(ctx context.Context) error {
 		if len(s.out.EvictedFor) == maxEvictions || read == scannedWhole {
 			return nil
 		}
-		if s.later(r) || len(nodes) > 0 && !nodes[r.NominatedNode] || r.Pod.Namespace == s.out.Pod.Namespace && r.Pod.Name == s.out.Pod.Name {
+		if s.later(r) || !s.counts(r) || len(nodes) > 0 && !nodes[r.NominatedNode] || r.Pod.Namespace == s.out.Pod.Namespace && r.Pod.Name == s.out.Pod.Name {
 			continue
 		}
 		read++

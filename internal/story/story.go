@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/state"
@@ -139,11 +140,13 @@ type Place struct {
 	// Ahead names up to five of those ahead, the next to be tried first, of namespaces that the
 	// caller may see.
 	Ahead []decision.PodRef `json:"ahead,omitempty"`
-	// Queue, Attempts and NextTry are as GET /v1/clusters/{cluster}/queue has them;
+	// Queue, Attempts, NextTry and Woken are as GET /v1/clusters/{cluster}/queue has them;
 	// absent for a gated pod.
 	Queue    state.SubQueue `json:"queue,omitempty" enums:"active,backoff,unschedulable" swaggertype:"string"`
 	Attempts int            `json:"attempts,omitempty"`
 	NextTry  *time.Time     `json:"nextTry,omitempty"`
+	// Woken is the newest event that may have helped the pod since its last attempt.
+	Woken *decisionlog.Woken `json:"woken,omitempty"`
 } // @name PodStoryPlace
 
 // Attempt is one or more decisions in a row that came out alike.

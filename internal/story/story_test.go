@@ -38,7 +38,7 @@ func open(t testing.TB) (*Reader, *cluster.Manager, *decisionlog.Log) {
 		t.Fatal(err)
 	}
 	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	m, err := cluster.Open(ctx, st, g, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestStoryIsBounded(t *testing.T) {
 	ref := &kubeobj.Key{Kind: "Pod", Namespace: "d", Name: "big"}
 	for i := range 60 {
 		// Each is about other nodes, so that no two answers are alike.
-		q := decision.Question{PodRef: ref, NodeNames: []string{}, Now: time.Unix(int64(i), 0)}
+		q := decision.Question{PodRef: ref, NodeNames: []string{}}
 		for k := range i + 1 {
 			q.NodeNames = append(q.NodeNames, fmt.Sprintf("a-node-with-a-rather-long-name-%05d.example.com", k))
 		}
@@ -143,8 +143,8 @@ func (f *fakeLog) List(_ context.Context, filter store.DecisionFilter) ([]*decis
 	return f.rows[at:min(len(f.rows), at+filter.Limit)], nil
 }
 
-func (*fakeLog) Queue(_ context.Context, v *cluster.View, runs state.Runs, _ func(string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error) {
-	return decisionlog.Untried(v, runs, nil, now), nil
+func (*fakeLog) Queue(_ context.Context, v *cluster.View, runs state.Runs, _ func(string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error) {
+	return decisionlog.Untried(v, runs, nil, when.At), nil
 }
 
 func (*fakeLog) Record(context.Context, string) (*store.Decision, error) {

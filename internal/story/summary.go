@@ -67,7 +67,7 @@ func (s *telling) summary() string {
 		if r.Node != "" {
 			last += " on " + r.Node
 		}
-		return clip(fmt.Sprintf("It is no longer in %s; the last record, %s: %s.", o.Snapshot, r.CreatedAt.Format(minute), last))
+		return clip(fmt.Sprintf("It is no longer in %s; the last record, %s: %s.", o.Snapshot, r.At().Format(minute), last))
 	case Ended:
 		return clip(fmt.Sprintf("It has ended: %s%s.", o.Lifecycle.Phase, onNode(s.pod.NodeName)))
 	case Deleting:

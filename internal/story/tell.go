@@ -29,7 +29,7 @@ type Log interface {
 	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
-	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, now time.Time) (*decisionlog.Queue, error)
+	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error)
 }
 
 // Reader tells stories. It is safe for concurrent use.
@@ -58,6 +58,9 @@ type Ask struct {
 	// bounds what is read of the log; zero: now, and the whole log.
 	Revision int64
 	At       time.Time
+	// Named reports whether the caller named At: decisions count up to then by the time that their
+	// questions named. Otherwise those that named one are no attempts.
+	Named bool
 }
 
 // MaxAttempts bounds Ask.Attempts: each attempt reads a record.
@@ -82,7 +85,9 @@ type telling struct {
 	pod  *state.Pod // of the view; nil for one that is gone
 	full *corev1.Pod
 	rows []*decisionlog.Row // newest first
-	out  *Story
+	// tried are those of rows that count as attempts.
+	tried []*decisionlog.Row
+	out   *Story
 }
 
 // Tell tells a pod's story. A pod that neither the snapshot nor the log knows is a

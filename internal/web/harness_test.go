@@ -14,6 +14,7 @@ import (
 	"berth/internal/binding"
 	"berth/internal/classes"
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
@@ -37,7 +38,7 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	check(t, err)
 	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	m, err := cluster.Open(ctx, st, g, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())})
 	check(t, err)
 	registry, err := classes.Open(ctx, st, classes.Options{})
 	check(t, err)

@@ -21,7 +21,7 @@ SELECT d.cluster,
        CASE octet_length(d.pod_digest) WHEN 32 THEN 'sha256:' || encode(d.pod_digest, 'hex') ELSE convert_from(d.pod_digest, 'UTF8') END AS pod_digest,
        CASE octet_length(d.answer_digest) WHEN 32 THEN 'sha256:' || encode(d.answer_digest, 'hex') ELSE convert_from(d.answer_digest, 'UTF8') END AS answer_digest,
        d.seq, d.mode, d.stale_ms / 1000.0::float8 AS stale_seconds,
-       d.asked_by, d.peer, d.request_id
+       d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.

@@ -20,7 +20,7 @@ SELECT d.cluster,
        CASE length(d.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.pod_digest)) ELSE CAST(d.pod_digest AS TEXT) END AS pod_digest,
        CASE length(d.answer_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.answer_digest)) ELSE CAST(d.answer_digest AS TEXT) END AS answer_digest,
        d.seq, d.mode, d.stale_ms / 1000.0 AS stale_seconds,
-       d.asked_by, d.peer, d.request_id
+       d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.

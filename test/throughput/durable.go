@@ -53,7 +53,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 		h.batches.Add(1)
 	}})
 	var err error
-	if h.m, err = cluster.Open(ctx, st, h.group, cluster.Options{}); err != nil {
+	if h.m, err = cluster.Open(ctx, st, h.group, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())}); err != nil {
 		return nil, err
 	}
 	h.log = decisionlog.New(h.m, st, profiles.Default(), decisionlog.Options{})

@@ -108,7 +108,7 @@ func Open(t testing.TB, dir string) *Fixture {
 		t.Fatal(err)
 	}
 	g := commit.NewGroup(st, commit.Options{CallersWrite: true})
-	m, err := cluster.Open(t.Context(), st, g, cluster.Options{})
+	m, err := cluster.Open(t.Context(), st, g, cluster.Options{ProfileOf: decision.ProfilesByName([]*engine.Profile{Profile(t, nil)})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"berth/internal/kubeobj"
 )
 
 // UnschedulableFor is how long a rejected pod waits for a change before it is tried again without
@@ -18,12 +20,23 @@ type Backoff struct{ Initial, Max time.Duration }
 // SetDefaults_KubeSchedulerConfiguration).
 func DefaultBackoff() Backoff { return Backoff{Initial: time.Second, Max: 10 * time.Second} }
 
+// Wake is an event that may have helped a pod which waits: a plugin that rejected it has a hint for
+// such events, and the hint's answer was Queue.
+type Wake struct {
+	Revision int64  // the one that brought it
+	Plugin   string // whose hint it was
+	Event    string // as upstream labels it, such as Node/Add
+	Object   kubeobj.Key
+}
+
 // Tried sums up the failed attempts at a pod.
 type Tried struct {
 	Count int
 	Last  time.Time
-	// Changed reports whether the cluster has changed since the last one.
-	Changed bool
+	// Woken is what woke the pod since the last one; nil: nothing has. Restless reports that the
+	// pod waits for no event: no plugin rejected it, or it is not known what has happened since.
+	Woken    *Wake
+	Restless bool
 }
 
 // After is the wait after a number of rejections, by default 1, 2, 4, 8 and then 10
@@ -57,7 +70,7 @@ func (t Tried) At(now time.Time, b Backoff) (SubQueue, time.Time) {
 		return ActiveQueue, time.Time{}
 	}
 	flush := t.Last.Add(UnschedulableFor)
-	if !t.Changed && !now.After(flush) {
+	if t.Woken == nil && !t.Restless && !now.After(flush) {
 		return UnschedulablePods, flush
 	}
 	if over := t.backoffOver(b); now.Before(over) {

@@ -33,9 +33,9 @@ func TestBackoff(t *testing.T) {
 func TestRequeueAt(t *testing.T) {
 	failed := time.Date(2026, 3, 4, 12, 0, 0, 5e8, time.UTC)
 	for _, c := range []struct {
-		changed bool
-		after   time.Duration
-		want    string
+		woken bool
+		after time.Duration
+		want  string
 	}{
 		{false, 0, "unschedulable 12:05:00.5"},
 		{true, 0, "backoff 12:00:03"},
@@ -44,9 +44,13 @@ func TestRequeueAt(t *testing.T) {
 		{false, 5 * time.Minute, "unschedulable 12:05:00.5"},
 		{false, 5*time.Minute + 1, "active 00:00:00"},
 	} {
-		in, next := Tried{2, failed, c.changed}.At(failed.Add(c.after), DefaultBackoff())
+		tried := Tried{Count: 2, Last: failed}
+		if c.woken {
+			tried.Woken = &Wake{Revision: 7}
+		}
+		in, next := tried.At(failed.Add(c.after), DefaultBackoff())
 		if got := fmt.Sprintf("%s %s", in, next.Format("15:04:05.999")); got != c.want {
-			t.Errorf("changed %t, after %s: %s, want %s", c.changed, c.after, got, c.want)
+			t.Errorf("woken %t, after %s: %s, want %s", c.woken, c.after, got, c.want)
 		}
 	}
 }
@@ -55,11 +59,11 @@ func TestRequeueOrder(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	tried := map[string]Tried{
-		"again":   {1, ago(30 * time.Second), true},
-		"backing": {5, ago(2 * time.Second), true},
-		"second":  {2, ago(time.Second), true},
-		"stuck":   {3, ago(20 * time.Second), false},
-		"flushed": {3, ago(6 * time.Minute), false},
+		"again":   {1, ago(30 * time.Second), &Wake{}, false},
+		"backing": {5, ago(2 * time.Second), nil, true},
+		"second":  {2, ago(time.Second), &Wake{}, false},
+		"stuck":   {3, ago(20 * time.Second), nil, false},
+		"flushed": {3, ago(6 * time.Minute), nil, false},
 	}
 	var list []Queued
 	for name, p := range map[string]struct {

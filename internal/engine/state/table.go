@@ -2,7 +2,6 @@ package state
 
 import (
 	"hash/maphash"
-	"iter"
 	"slices"
 	"strings"
 )
@@ -133,12 +132,13 @@ func (t *table[E]) remove(edit uint64, namespace, name string) {
 	}
 }
 
-// each visits all entries in no particular order.
+// each visits all entries in no particular order. It allocates nothing: each revision goes through
+// the pods that wait.
 func (t *table[E]) each(f func(E)) {
-	for a := range t.root.all() {
-		for b := range a.all() {
-			for c := range b.all() {
-				for s := range c.all() {
+	for _, a := range t.root.all() {
+		for _, b := range a.all() {
+			for _, c := range b.all() {
+				for _, s := range c.all() {
 					for ; s != nil; s = s.next {
 						f(s.entry)
 					}
@@ -148,18 +148,12 @@ func (t *table[E]) each(f func(E)) {
 	}
 }
 
-// all returns the children of a node, which may be nil.
-func (f *fork[K]) all() iter.Seq[*K] {
-	return func(yield func(*K) bool) {
-		if f == nil {
-			return
-		}
-		for _, kid := range f.kids {
-			if kid != nil && !yield(kid) {
-				return
-			}
-		}
+// all returns the children of a node, which may be nil, as they may.
+func (f *fork[K]) all() []*K {
+	if f == nil {
+		return nil
 	}
+	return f.kids[:]
 }
 
 // objectTable is a table of objects that rules read unchanged.

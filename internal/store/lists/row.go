@@ -217,6 +217,10 @@ func (r *Row) Put(c *store.Column, to Sink) {
 	case *int:
 		to.Number(int64(*field))
 	case *time.Time:
+		if c.Null && field.IsZero() {
+			to.Null()
+			return
+		}
 		to.Time(*field)
 	case *[]byte:
 		if *field == nil {
@@ -263,6 +267,10 @@ func (cs Columns) Targets(d *store.Decision) []any {
 				into = append(into, field)
 			}
 		case *time.Time:
+			if c.Null {
+				into = append(into, InstantOrNull(field))
+				continue
+			}
 			into = append(into, Instant(field))
 		case *[]store.Failure:
 			into = append(into, decoded(field, decodeFailures))

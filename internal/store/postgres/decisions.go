@@ -110,6 +110,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if !f.Until.IsZero() {
 		q.WriteString(" AND created_at < " + value(ceilMicro(f.Until)))
 	}
+	if !f.AsOf.IsZero() {
+		q.WriteString(" AND coalesce(asked_as_of, created_at) <= " + value(f.AsOf.Truncate(time.Microsecond)))
+	}
 	if !f.BeforeTime.IsZero() || f.BeforeID != "" {
 		// The first says nothing more than the second, but it is what shows the
 		// planner which partitions to leave out.

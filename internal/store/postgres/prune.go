@@ -29,7 +29,7 @@ func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64, 
 			return nil, err
 		}
 	}
-	if err := s.pool.QueryRow(ctx, `SELECT number, payload`+from, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
+	if err := s.pool.QueryRow(ctx, `SELECT number, payload, woken`+from, cluster, number).Scan(&c.Number, &c.Payload, &c.Woken); err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
 	return &c, nil
@@ -43,7 +43,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
 			return err
 		}
 		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
-		if ct, err := conn.Exec(ctx, sqlPutCheckpoint, values...); err != nil || ct.RowsAffected() == 0 {
+		if ct, err := conn.Exec(ctx, sqlPutCheckpoint, append(values, c.Woken)...); err != nil || ct.RowsAffected() == 0 {
 			return err
 		}
 		return addSeal(ctx, conn, c.Cluster, func(h *store.SealHead) (*store.Seal, error) {

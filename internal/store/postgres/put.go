@@ -38,14 +38,14 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 			r.CreatedAt, r.Digest, r.Cause, r.Change, text(r.Summary),
 			lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID),
 		}
-		one("write revision", sqlPutRevision, values...)
+		one("write revision", sqlPutRevision, append(values, r.Woken)...)
 		if err := a.SealRevision(r, values); err != nil {
 			return err
 		}
 	}
 	for _, c := range a.Checkpoints {
 		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
-		one("write checkpoint", sqlPutCheckpoint, values...)
+		one("write checkpoint", sqlPutCheckpoint, append(values, c.Woken)...)
 		if err := a.SealCheckpoint(c, values); err != nil {
 			return err
 		}

@@ -10,12 +10,12 @@ import (
 	"berth/internal/store/lists"
 )
 
-const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.summary, r.asked_by, r.peer, r.request_id,
+const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.woken, r.summary, r.asked_by, r.peer, r.request_id,
 EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = $1`
 
 // headColumns are revisionColumns without the change.
-var headColumns = strings.Replace(revisionColumns, "r.change,", "NULL::bytea,", 1)
+var headColumns = strings.Replace(revisionColumns, "r.change, r.woken,", "NULL::bytea, NULL::bytea,", 1)
 
 // Newest implements store.Revisions.
 func (s *Store) Newest(ctx context.Context, cluster string) (*store.Revision, error) {
@@ -67,7 +67,7 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 		var r store.Revision
 		var summary *string
 		if err := rows.Scan(&r.Cluster, &r.Number, &r.Token, &r.ParentToken, moment{&r.CreatedAt}, &r.Digest, &r.Cause,
-			&r.Change, &summary, lists.TextOrNull(&r.Asked.By), lists.TextOrNull(&r.Asked.Peer), lists.TextOrNull(&r.Asked.RequestID), &r.Checkpointed); err != nil {
+			&r.Change, &r.Woken, &summary, lists.TextOrNull(&r.Asked.By), lists.TextOrNull(&r.Asked.Peer), lists.TextOrNull(&r.Asked.RequestID), &r.Checkpointed); err != nil {
 			return nil, s.toStoreErr(ctx, err)
 		}
 		if summary != nil {

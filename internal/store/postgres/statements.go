@@ -29,9 +29,9 @@ JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster
 JOIN unnest($1::text[], $2::text[]) q (cluster, id) ON g.cluster = q.cluster AND g.id = q.id`
 	sqlIDs = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
-	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
-	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id, woken)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload, woken) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
 	sqlToken          = `SELECT token FROM revisions WHERE cluster = $1 AND number = $2`
 	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = $1 AND r.number > $2 ORDER BY r.number LIMIT 1`

@@ -50,13 +50,24 @@ func TestHashesStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, err := new(Hasher).decision(15, values, row.Stamp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, gone := *s, *removal
+	first.Format, first.RowHashes, gone.Format = 15, before[:], 15
+	first.Hash = Hash(&first)
+	gone.Previous = first.Hash
 	for _, c := range []struct {
 		what, want string
 		got        []byte
 	}{
-		{"row", "bdd227f5b70112b38e60c52b9a44e7891103c7d584de7dbe38bf641c5053087c", s.RowHashes},
-		{"seal", "e219ef00e105c20d51fb948c1da8271e50fcc03ec6257c8fe06e919ccdf71ecb", s.Hash},
-		{"removal", "1e7a9785ce71ba28fb189f1c562be124f3680742775e26132dd86f1f25790718", removal.Hash},
+		{"row of schema 15", "bdd227f5b70112b38e60c52b9a44e7891103c7d584de7dbe38bf641c5053087c", before[:]},
+		{"seal of schema 15", "e219ef00e105c20d51fb948c1da8271e50fcc03ec6257c8fe06e919ccdf71ecb", first.Hash},
+		{"removal of schema 15", "1e7a9785ce71ba28fb189f1c562be124f3680742775e26132dd86f1f25790718", Hash(&gone)},
+		{"row", "15ff09e6fd90db6c47b9f54ed6d26e97d66ad83957b87dad2cea2a73409df2b6", s.RowHashes},
+		{"seal", "7f877e7523808b121ecc86dce2bb7fc2b6891b934192adcc6a7bee17f5bc4af2", s.Hash},
+		{"removal", "730b362fba4298ad3eacf536659a7ecca90e8253b6fe5756ddd641341a5b82fd", removal.Hash},
 	} {
 		if got := hex.EncodeToString(c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)

@@ -162,7 +162,7 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 			r.CreatedAt.UnixMicro(), r.Digest, r.Cause, blob(r.Change), text(r.Summary),
 			lists.OrNull(r.Asked.By), lists.OrNull(r.Asked.Peer), lists.OrNull(r.Asked.RequestID),
 		}
-		if err := one("write revision", sqlPutRevision, values...); err != nil {
+		if err := one("write revision", sqlPutRevision, append(values, blob(r.Woken))...); err != nil {
 			return err
 		}
 		if err := b.SealRevision(r, values); err != nil {
@@ -171,7 +171,7 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 	}
 	for _, c := range b.Checkpoints {
 		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
-		if err := one("write checkpoint", sqlPutCheckpoint, values...); err != nil {
+		if err := one("write checkpoint", sqlPutCheckpoint, append(values, blob(c.Woken))...); err != nil {
 			return err
 		}
 		if err := b.SealCheckpoint(c, values); err != nil {

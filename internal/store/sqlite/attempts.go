@@ -11,15 +11,16 @@ import (
 )
 
 // sqlAttempts has each name looked up in the index by pod.
-const sqlAttempts = `SELECT d.namespace, d.pod, d.pod_uid, count(*), max(d.created_at), max(max(d.revision, d.bound_revision))
-FROM json_each(?) n CROSS JOIN decisions d
-WHERE d.cluster = ? AND d.pod = n.value AND d.created_at <= ? AND d.revision <= ? AND d.bound_revision <= ?
-AND d.verb IN ('decide', 'filter') AND d.outcome IN ('Unschedulable', 'Preempting')
-GROUP BY d.namespace, d.pod, d.pod_uid`
-
-const sqlLastChange = `SELECT coalesce((SELECT r.number FROM revisions r WHERE r.cluster = ? AND r.number <= ?
-AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = r.cluster AND d.bound_revision = r.number AND d.bound_revision > 0 AND d.outcome <> 'Scheduled')
-ORDER BY r.number DESC LIMIT 1), 0)`
+const sqlAttempts = `SELECT namespace, pod, pod_uid, attempts, last, revision, rejected_by FROM (
+  SELECT d.namespace, d.pod, d.pod_uid, count(*) OVER of_pod AS attempts, coalesce(d.asked_as_of, d.created_at) AS last,
+    max(d.revision, d.bound_revision) AS revision, d.rejected_by,
+    row_number() OVER (of_pod ORDER BY coalesce(d.asked_as_of, d.created_at) DESC, d.seq DESC) AS place
+  FROM json_each(?1) n CROSS JOIN decisions d
+  WHERE d.cluster = ?2 AND d.pod = n.value AND coalesce(d.asked_as_of, d.created_at) <= ?3 AND (?4 OR d.asked_as_of IS NULL)
+  AND d.revision + 0 <= ?5 AND d.bound_revision <= ?5
+  AND d.verb IN ('decide', 'filter') AND d.outcome IN ('Unschedulable', 'Preempting')
+  WINDOW of_pod AS (PARTITION BY d.namespace, d.pod, d.pod_uid)
+) WHERE place = 1`
 
 // FailedAttempts implements store.Attempts.
 func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out []store.FailedAttempts, err error) {
@@ -30,7 +31,7 @@ func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out 
 	if err != nil {
 		return nil, fmt.Errorf("encode names: %w", err)
 	}
-	rows, err := s.reads.QueryContext(ctx, sqlAttempts, string(names), f.Cluster, f.Until.UnixMicro(), f.Revision, f.Revision)
+	rows, err := s.reads.QueryContext(ctx, sqlAttempts, string(names), f.Cluster, f.Until.UnixMicro(), f.Named, f.Revision)
 	if err != nil {
 		return nil, s.toStoreErr(err)
 	}
@@ -39,7 +40,7 @@ func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out 
 		var a store.FailedAttempts
 		var uid []byte
 		var last int64
-		if err := rows.Scan(&a.Namespace, &a.Pod, &uid, &a.Count, &last, &a.Revision); err != nil {
+		if err := rows.Scan(&a.Namespace, &a.Pod, &uid, &a.Count, &last, &a.Revision, lists.TextOrNull(&a.RejectedBy)); err != nil {
 			return nil, s.toStoreErr(err)
 		}
 		a.UID, a.Last = lists.UnpackUID(uid), fromMicro(last)
@@ -49,12 +50,4 @@ func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out 
 		out = append(out, a)
 	}
 	return out, s.toStoreErr(rows.Err())
-}
-
-// LastChange implements store.Attempts.
-func (s *Store) LastChange(ctx context.Context, cluster string, revision int64) (number int64, err error) {
-	if err := s.usable(); err != nil {
-		return 0, err
-	}
-	return number, s.toStoreErr(s.reads.QueryRowContext(ctx, sqlLastChange, cluster, revision).Scan(&number))
 }

@@ -152,6 +152,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if !f.Until.IsZero() {
 		and("d.created_at < ?", ceilMicro(f.Until))
 	}
+	if !f.AsOf.IsZero() {
+		and("coalesce(d.asked_as_of, d.created_at) <= ?", f.AsOf.UnixMicro())
+	}
 	if !f.BeforeTime.IsZero() || f.BeforeID != "" {
 		and("(d.created_at, d.id) < (?, ?)", f.BeforeTime.UnixMicro(), f.BeforeID)
 	}

@@ -26,7 +26,7 @@ func (s *Store) CheckpointAt(ctx context.Context, cluster string, number int64, 
 			return nil, err
 		}
 	}
-	if err := s.reads.QueryRowContext(ctx, `SELECT number, payload`+from, cluster, number).Scan(&c.Number, &c.Payload); err != nil {
+	if err := s.reads.QueryRowContext(ctx, `SELECT number, payload, woken`+from, cluster, number).Scan(&c.Number, &c.Payload, &c.Woken); err != nil {
 		return nil, s.toStoreErr(err)
 	}
 	return &c, nil
@@ -40,7 +40,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
 			return err
 		}
 		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
-		if n, err := w.exec(sqlPutCheckpoint, values...); err != nil || n == 0 {
+		if n, err := w.exec(sqlPutCheckpoint, append(values, blob(c.Woken))...); err != nil || n == 0 {
 			return err
 		}
 		return addSeal(w, c.Cluster, func(h *store.SealHead) (*store.Seal, error) {

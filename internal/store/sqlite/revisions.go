@@ -10,12 +10,12 @@ import (
 	"berth/internal/store/lists"
 )
 
-const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.change IS NULL, r.summary, r.asked_by, r.peer, r.request_id,
+const revisionColumns = `SELECT r.cluster, r.number, r.token, r.parent_token, r.created_at, r.digest, r.cause, r.change, r.change IS NULL, r.woken, r.summary, r.asked_by, r.peer, r.request_id,
 EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = ?`
 
 // headColumns are revisionColumns without the change.
-var headColumns = strings.Replace(revisionColumns, "r.change, r.change IS NULL,", "NULL, TRUE,", 1)
+var headColumns = strings.Replace(revisionColumns, "r.change, r.change IS NULL, r.woken,", "NULL, TRUE, NULL,", 1)
 
 // Newest implements store.Revisions.
 func (s *Store) Newest(ctx context.Context, cluster string) (*store.Revision, error) {
@@ -66,7 +66,7 @@ func (s *Store) revisions(ctx context.Context, query string, args ...any) ([]*st
 		var created int64
 		var whole bool
 		if err := rows.Scan(&r.Cluster, &r.Number, &r.Token, &r.ParentToken, &created, &r.Digest, &r.Cause,
-			&r.Change, &whole, &r.Summary, lists.TextOrNull(&r.Asked.By), lists.TextOrNull(&r.Asked.Peer), lists.TextOrNull(&r.Asked.RequestID), &r.Checkpointed); err != nil {
+			&r.Change, &whole, &r.Woken, &r.Summary, lists.TextOrNull(&r.Asked.By), lists.TextOrNull(&r.Asked.Peer), lists.TextOrNull(&r.Asked.RequestID), &r.Checkpointed); err != nil {
 			return nil, s.toStoreErr(err)
 		}
 		if !whole && r.Change == nil {

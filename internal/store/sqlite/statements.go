@@ -25,10 +25,10 @@ WHERE cluster = ?1 AND newest = ?8 AND token = ?9 AND last_seq = ?10 AND seals =
 WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
 
 	sqlToken       = `SELECT token FROM revisions WHERE cluster = ? AND number = ?`
-	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id, woken)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlChild          = `SELECT number FROM revisions WHERE cluster = ? AND parent_token = ?`
-	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
+	sqlPutCheckpoint  = `INSERT INTO checkpoints (cluster, number, payload, woken) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlNextCheckpoint = `SELECT EXISTS (SELECT 1 FROM checkpoints c WHERE c.cluster = r.cluster AND c.number = r.number)
 FROM revisions r WHERE r.cluster = ? AND r.number > ? ORDER BY r.number LIMIT 1`
 	sqlReferred = `SELECT EXISTS (SELECT 1 FROM decisions WHERE cluster = ?1 AND revision = ?2)

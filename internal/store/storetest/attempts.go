@@ -56,21 +56,44 @@ func init() {
 				}
 			}
 		},
-		"LastChange": func(t *testing.T, s store.Store) {
-			appendAll(t, s, revision("prod", 1), revision("prod", 2), revision("prod", 3), revision("prod", 4))
-			for i, outcome := range []string{"Scheduled", "Unschedulable", "Preempting"} {
-				d := decision("prod", outcome, at(i))
-				d.Outcome, d.Revision, d.BoundRevision = outcome, int64(1+i), int64(2+i)
+		// The time that a question named counts, and not when it was asked.
+		"AsOf": func(t *testing.T, s store.Store) {
+			appendAll(t, s, revision("prod", 1), revision("prod", 2), revision("prod", 3))
+			for i, x := range []struct {
+				second, named int
+				on            int64
+				by            string
+			}{{1, 0, 1, "NodeName"}, {2, 60, 2, "NodePorts"}, {3, 30, 3, "NodeAffinity,NodeResourcesFit"}, {4, 60, 1, ""}, {5, 0, 2, "NodeAffinity"}} {
+				d := decision("prod", string(rune('a'+i)), at(x.second))
+				d.Namespace, d.Pod, d.PodUID, d.Verb, d.Outcome, d.Revision, d.RejectedBy = "shop", "cart", "u1", "decide", "Unschedulable", x.on, x.by
+				if x.named > 0 {
+					d.AskedAsOf = at(x.named)
+				}
 				appendAll(t, s, &store.Entry{Decision: d})
 			}
-			for revision, want := range map[int64]int64{0: 0, 1: 1, 2: 2, 3: 2, 4: 2, 9: 2} {
-				got, err := s.LastChange(t.Context(), "prod", revision)
-				wantErr(t, "LastChange", err, nil)
-				same(t, "last change", want, got)
+			for _, c := range []struct {
+				name  string
+				until int
+				named bool
+				want  store.FailedAttempts
+			}{
+				{"the last one without a time", 90, false, store.FailedAttempts{Count: 2, Last: at(5), Revision: 2, RejectedBy: "NodeAffinity"}},
+				{"the last one of a time, and of those the one asked last", 90, true, store.FailedAttempts{Count: 5, Last: at(60), Revision: 1}},
+				{"up to a time", 59, true, store.FailedAttempts{Count: 3, Last: at(30), Revision: 3, RejectedBy: "NodeAffinity,NodeResourcesFit"}},
+				{"before those that named one", 4, true, store.FailedAttempts{Count: 1, Last: at(1), Revision: 1, RejectedBy: "NodeName"}},
+			} {
+				got, err := s.FailedAttempts(t.Context(), store.AttemptFilter{Cluster: "prod", Pods: []string{"cart"}, Until: at(c.until), Named: c.named, Revision: 3})
+				wantErr(t, "FailedAttempts", err, nil)
+				c.want.Namespace, c.want.Pod, c.want.UID = "shop", "cart", "u1"
+				same(t, c.name, []store.FailedAttempts{c.want}, got)
 			}
-			got, err := s.LastChange(t.Context(), "nothing", 9)
-			wantErr(t, "LastChange", err, nil)
-			same(t, "last change", int64(0), got)
+			list, err := s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod", AsOf: at(30)})
+			wantErr(t, "ListDecisions", err, nil)
+			ids := ""
+			for _, d := range list {
+				ids += d.ID
+			}
+			same(t, "decisions up to a time", "eca", ids)
 		},
 	})
 }

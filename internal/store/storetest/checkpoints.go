@@ -23,7 +23,7 @@ func init() {
 		},
 		"AddedLater": func(t *testing.T, s store.Store) {
 			appendAll(t, s, revision("prod", 1), change("prod", 2))
-			late := &store.Checkpoint{Cluster: "prod", Number: 2, Payload: []byte("late")}
+			late := &store.Checkpoint{Cluster: "prod", Number: 2, Payload: []byte("late"), Woken: []byte{1, 0}}
 			wantErr(t, "PutCheckpoint", s.PutCheckpoint(t.Context(), late), nil)
 			c, err := s.CheckpointAt(t.Context(), "prod", 2, nil)
 			wantErr(t, "CheckpointAt", err, nil)

@@ -23,6 +23,7 @@ func init() {
 			// The zone of the caller must not reach the record.
 			first.Revision.CreatedAt = at(1).In(time.FixedZone("east", 7200))
 			second.Revision.Change = []byte{}
+			second.Revision.Woken = []byte{1, 0, 0xff}
 			second.Revision.Summary = nil
 			appendAll(t, s, first, second)
 			first.Revision.CreatedAt = at(1)
@@ -34,7 +35,7 @@ func init() {
 			}
 			got, err := s.Newest(t.Context(), "prod")
 			wantErr(t, "Newest", err, nil)
-			second.Revision.Change = nil // it is not read
+			second.Revision.Change, second.Revision.Woken = nil, nil // they are not read
 			same(t, "Newest", second.Revision, got)
 		},
 		"NanosecondsAreCut": func(t *testing.T, s store.Store) {
