@@ -109,8 +109,12 @@ func TestDecodeRequests(t *testing.T) {
 	if _, err := DecodePod([]byte(`{"kind":"Node","metadata":{"name":"p"}}`), Limits{}); err == nil || !strings.Contains(err.Error(), "kind: Unsupported value") {
 		t.Errorf("a node as a pod: %v", err)
 	}
-	if _, err := DecodePod([]byte(`{"metadata":{"generateName":"p-"},"spec":{"containers":[{"name":"c"}]}}`), Limits{}); err == nil || !strings.Contains(err.Error(), "metadata.name: Required value") {
+	if _, err := DecodePod([]byte(`{"metadata":{},"spec":{"containers":[{"name":"c"}]}}`), Limits{}); err == nil || !strings.Contains(err.Error(), "metadata.name: Required value") {
 		t.Errorf("a pod without a name: %v", err)
+	}
+	made, err := DecodePod([]byte(`{"metadata":{"generateName":"p-"},"spec":{"containers":[{"name":"c"}]}}`), Limits{})
+	if err != nil || len(made.Name) != len("p-")+5 || !strings.HasPrefix(made.Name, "p-") {
+		t.Errorf("a pod whose name is to be made: %+v, %v", made, err)
 	}
 	for _, body := range []string{``, `[]`, `{} {}`, `{"a":`} {
 		if _, err := DecodePod([]byte(body), Limits{}); err == nil {
