@@ -174,7 +174,7 @@ func TestVuln(t *testing.T) {
 	}{
 		{"No vulnerabilities found.", 0, ""},
 		{"Vulnerability #1: GO-2026-0403: dial tcp\nexit status 3", 3, ""},
-		{"fetching vulnerabilities: no such host\nexit status 1", 0, "NOT CHECKED"},
+		{"fetching vulnerabilities: no such host\nexit status 1", 2, "NOT CHECKED"},
 		{"no required module\nexit status 1", 1, ""},
 	} {
 		dir, code := t.TempDir(), min(strings.Count(c.prints, "exit status"), 1)
