@@ -152,7 +152,7 @@ func (c *comparison) repeat(ctx context.Context) error {
 		items = append(items, &nodes.Items[i])
 	}
 	var at struct{ ID string }
-	if err := c.s.call(ctx, http.MethodPost, "/v1/snapshots?cluster="+cluster, map[string]any{"apiVersion": "v1", "kind": "List", "items": items}, &at); err != nil {
+	if err := c.s.call(ctx, http.MethodPost, "/v1/snapshots?allow-empty=true&cluster="+cluster, map[string]any{"apiVersion": "v1", "kind": "List", "items": items}, &at); err != nil {
 		return err
 	}
 	for _, ch := range c.choices {

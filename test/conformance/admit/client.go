@@ -24,7 +24,7 @@ func (c *Client) Class(class any) error {
 
 // Upload uploads nodes as the whole cluster.
 func (c *Client) Upload(nodes []*corev1.Node) error {
-	status, body, err := c.post("/v1/snapshots?cluster="+c.Cluster, map[string]any{"kind": "List", "apiVersion": "v1", "items": nodes})
+	status, body, err := c.post("/v1/snapshots?allow-empty=true&cluster="+c.Cluster, map[string]any{"kind": "List", "apiVersion": "v1", "items": nodes})
 	if err == nil && status != http.StatusCreated && status != http.StatusOK {
 		err = fmt.Errorf("upload nodes: %d %s", status, body)
 	}

@@ -210,7 +210,7 @@ func TryCluster(client *Client, name string, c Cluster) (string, error) {
 		items = append(items, p)
 	}
 	var posted struct{ ID string }
-	if err := client.post("/v1/snapshots?cluster="+name, map[string]any{"apiVersion": "v1", "kind": "List", "items": items}, &posted); err != nil {
+	if err := client.post("/v1/snapshots?allow-empty=true&cluster="+name, map[string]any{"apiVersion": "v1", "kind": "List", "items": items}, &posted); err != nil {
 		return "", err
 	}
 	var got struct {

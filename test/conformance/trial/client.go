@@ -147,7 +147,7 @@ func (c *Client) Decide(ctx context.Context, kase *oracle.Case, request map[stri
 	var snapshot struct {
 		ID string `json:"id"`
 	}
-	if err := c.post(ctx, "/v1/snapshots?cluster="+url.QueryEscape(c.Cluster), list, &snapshot); err != nil {
+	if err := c.post(ctx, "/v1/snapshots?allow-empty=true&cluster="+url.QueryEscape(c.Cluster), list, &snapshot); err != nil {
 		return nil, fmt.Errorf("post snapshot: %w", err)
 	}
 	c.provoke(ctx, kase, snapshot.ID)

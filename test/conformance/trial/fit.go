@@ -157,7 +157,7 @@ func (c *Client) fit(ctx context.Context, kase *oracle.Case, pod json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	if err := c.post(ctx, "/v1/snapshots?cluster="+url.QueryEscape(c.Cluster), list, &struct{}{}); err != nil {
+	if err := c.post(ctx, "/v1/snapshots?allow-empty=true&cluster="+url.QueryEscape(c.Cluster), list, &struct{}{}); err != nil {
 		return nil, fmt.Errorf("post snapshot: %w", err)
 	}
 	request := map[string]any{"pod": pod, "max": fitMax, "placements": true, "sensitivity": false}
