@@ -70,8 +70,9 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 func stepOf(e *decisionlog.Entry) (step *cluster.Step, err error) {
 	step = &cluster.Step{Decision: e.Record, Profile: e.Profile}
 	if e.Result.Outcome == engine.Scheduled {
-		step.Bind, step.Apply = &cluster.Bind{Pod: e.Bound.Pod(e.ToWrite()), Node: e.Record.Node}, e.Bound.Objects
-		return step, nil
+		step.Bind = &cluster.Bind{Pod: e.Bound.Pod(e.ToWrite(true)), Node: e.Record.Node}
+		step.Apply, err = e.Bound.Written(e.View.Object, e.Now)
+		return step, err
 	}
 	step.Apply, err = e.StatusChanges()
 	return step, err

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -113,6 +114,22 @@ func MakeEffects(claim func(namespace, name string) *resourcev1.ResourceClaim, h
 	}
 	e.Digest = e.sum()
 	return e, nil
+}
+
+// Written returns the objects of the effects as a ledger writes them: those that the view does not
+// have are created at a time. The digest, which a replay compares, is over what was decided.
+func (e *Effects) Written(held Held, now time.Time) ([]kubeobj.Object, error) {
+	out := slices.Clone(e.Objects)
+	for i, o := range out {
+		if _, there := held(o.Key); there {
+			continue
+		}
+		var err error
+		if out[i], err = kubeobj.Created(o, now); err != nil {
+			return nil, fmt.Errorf("effects of a bind: %w", err)
+		}
+	}
+	return out, nil
 }
 
 // boundClaim returns what a bind changed of a claim; had is the claim before, nil for a new one.

@@ -17,12 +17,20 @@ import (
 )
 
 // ToWrite returns the pod that an attempt which binds writes to: the stored one, of which nothing
-// else changes, or the request's, which the ledger does not have yet.
-func (p *Prepared) ToWrite() *corev1.Pod {
-	if p.Stored != nil {
+// else changes, or the request's, which the ledger creates. Bound pods do not wait, and have no
+// place in the queue.
+func (p *Prepared) ToWrite(binds bool) *corev1.Pod {
+	switch {
+	case p.Stored != nil:
 		return p.Stored
+	case binds:
+		pod := *p.Pod
+		if pod.CreationTimestamp.IsZero() {
+			pod.CreationTimestamp = metav1.NewTime(p.Now.Truncate(time.Second))
+		}
+		return &pod
 	}
-	return p.Pod
+	return kubeobj.CreatedPod(p.Pod, p.Now, p.View.Revision+1, 0)
 }
 
 // StatusChanges returns what an attempt that binds nothing changes in the ledger, as kube-scheduler
@@ -43,7 +51,7 @@ func (o *Outcome) StatusChanges() ([]kubeobj.Object, error) {
 		}
 		return nil
 	}
-	p := *WithKind(o.ToWrite())
+	p := *WithKind(o.ToWrite(false))
 	r := o.Result
 	switch {
 	case r.Outcome == engine.Gated && o.Stored != nil: // gated pods are not tried

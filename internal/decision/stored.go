@@ -94,10 +94,10 @@ func (p *Prepared) bindStored() error {
 func completed(asked, stored *corev1.Pod) *corev1.Pod {
 	p := asked.DeepCopy()
 	kubeobj.DropUnlessKept(p, stored)
-	p.UID, p.CreationTimestamp, p.Status = stored.UID, stored.CreationTimestamp, stored.Status
+	p.UID, p.Status = stored.UID, stored.Status
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = stored.DeletionTimestamp, stored.DeletionGracePeriodSeconds
 	podlife.KeepAdmitted(p, stored)
-	return p
+	return kubeobj.KeepCreatedPod(p, stored)
 }
 
 // equal returns a *StoredError where two pods, which have their kind, are not equal.

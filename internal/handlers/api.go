@@ -59,6 +59,7 @@ type Decisions interface {
 	Started(ctx context.Context, cluster string, since, until time.Time) (revision int64, err error)
 	Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
+	Preempted(ctx context.Context, cluster string, pods []kubeobj.Key) ([]decisionlog.Preempted, error)
 	// Gone reports that a cluster was deleted with everything in it.
 	Gone(cluster string)
 	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error)
@@ -257,7 +258,11 @@ func New(o Options) (*API, error) {
 	if o.PriorityClasses != nil {
 		admit.Classes, a.priorityClasses = o.PriorityClasses, guardedClasses{o.PriorityClasses}
 	}
-	a.ledger, a.admission = ledger.New(a.clusters, admit), admit
+	a.admission = admit // of forks, about which nothing was decided
+	if o.Decisions != nil {
+		admit.Preempted = preempted(a.decisions)
+	}
+	a.ledger = ledger.New(a.clusters, admit)
 	if a.callers == nil {
 		a.callers = &access.Authenticator{}
 	}

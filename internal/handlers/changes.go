@@ -1,14 +1,16 @@
 package handlers
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
+	"berth/internal/kubeobj"
 	"berth/internal/ledger"
 )
 
-// ChangeRequest is a difference to the newest revision. An object is named once in it. Deletions
-// are made first, pods last.
+// ChangeRequest is a difference to the newest revision. An object is named once in it, or patched
+// and then deleted. Deletions are made first, pods last.
 type ChangeRequest struct {
 	// Apply holds manifests: an object that is there is updated as by an apiserver and keeps what
 	// the manifest leaves out; another one is created.
@@ -73,4 +75,19 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 		s.Deleted, s.Ending, s.NotFound = made.Deleted, made.Ending, made.Absent
 		return writeJSON(w, status, s)
 	})
+}
+
+// preempted returns ledger.Options.Preempted of a log.
+func preempted(log Decisions) func(ctx context.Context, cluster string, pods []kubeobj.Key) ([]ledger.Preemption, error) {
+	return func(ctx context.Context, cluster string, pods []kubeobj.Key) ([]ledger.Preemption, error) {
+		list, err := log.Preempted(ctx, cluster, pods)
+		out := make([]ledger.Preemption, len(list))
+		for i, x := range list {
+			out[i] = ledger.Preemption{
+				Victim: kubeobj.Key{Kind: "Pod", Namespace: x.Victim.Namespace, Name: x.Victim.Name}, VictimUID: x.Victim.UID,
+				For: kubeobj.Key{Kind: "Pod", Namespace: x.For.Namespace, Name: x.For.Name}, ForUID: x.For.UID,
+			}
+		}
+		return out, err
+	}
 }

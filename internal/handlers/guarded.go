@@ -270,6 +270,13 @@ func (g guardedDecisions) Started(ctx context.Context, name string, since, until
 	return g.all.Started(ctx, name, since, until)
 }
 
+func (g guardedDecisions) Preempted(ctx context.Context, name string, pods []kubeobj.Key) ([]decisionlog.Preempted, error) {
+	if err := mayDo(ctx, access.Administer, false, name); err != nil {
+		return nil, err
+	}
+	return g.all.Preempted(ctx, name, pods)
+}
+
 func (g guardedDecisions) Gone(name string) { g.all.Gone(name) }
 
 func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error) {

@@ -136,11 +136,12 @@ var podStatus = keep{
 	},
 }
 
-// podAnnotations are those of static pods, of scale-down, and of the pods of indexed jobs.
+// podAnnotations are those of static pods, of scale-down, of the pods of indexed jobs, and of the
+// order of creation in a ledger.
 var podAnnotations = []string{
 	"kubernetes.io/config.mirror", "kubernetes.io/config.source", "controller.kubernetes.io/pod-deletion-cost",
 	"batch.kubernetes.io/job-completion-index", "batch.kubernetes.io/job-index-failure-count",
-	"batch.kubernetes.io/job-index-ignored-failure-count",
+	"batch.kubernetes.io/job-index-ignored-failure-count", createdIn,
 }
 
 var keepPod = object(podSpec, podStatus, podAnnotations...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -27,6 +28,15 @@ type Options struct {
 	// TolerationSeconds turns the admission plugin DefaultTolerationSeconds on.
 	TolerationSeconds bool
 	Limits            kubeobj.Limits
+	// Preempted returns those of some pods of a cluster that are to go for others, by what was
+	// decided; nil: none are.
+	Preempted func(ctx context.Context, cluster string, pods []kubeobj.Key) ([]Preemption, error)
+}
+
+// Preemption is a pod that is to go for another one.
+type Preemption struct {
+	Victim, For       kubeobj.Key
+	VictimUID, ForUID string
 }
 
 // Updater writes revisions; *cluster.Manager is one.
@@ -49,8 +59,9 @@ func New(m Updater, o Options) *Ledger {
 }
 
 // Change is a difference to the newest revision. It is made whole or not at all. An
-// object is named once in it. Objects of other kinds come before pods, so that a pod
-// finds the classes and nodes that come with it, and deletions before all.
+// object is named once in it, or patched and then deleted. Objects of other kinds come
+// before pods, so that a pod finds the classes and nodes that come with it, and deletions
+// before all.
 type Change struct {
 	// Apply holds manifests: an object that is there is updated, and keeps what the
 	// manifest leaves out; another one is created.
@@ -109,9 +120,13 @@ func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change
 	if err != nil {
 		return nil, err
 	}
+	preempted, err := l.preempted(ctx, name, list) // before the writer's lock, since it reads records
+	if err != nil {
+		return nil, err
+	}
 	var w *work // of the last try
 	v, step, err := l.m.Update(ctx, name, parent, func(v *cluster.View) (*cluster.Step, error) {
-		w = &work{steps: steps.Of(ctx), l: l, c: &c, v: v, now: l.o.Clock().UTC().Truncate(time.Second), made: map[kubeobj.Key]kubeobj.Object{}, gone: map[kubeobj.Key]bool{}}
+		w = &work{steps: steps.Of(ctx), l: l, c: &c, v: v, preempted: preempted, now: l.o.Clock().UTC().Truncate(time.Second), made: map[kubeobj.Key]kubeobj.Object{}, gone: map[kubeobj.Key]bool{}}
 		return w.run(list)
 	})
 	if err != nil {
@@ -123,6 +138,20 @@ func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change
 		r.Warnings = overfull(w.v.State, v, step.Apply)
 	}
 	return r, nil
+}
+
+// preempted returns the victims of preemptions among the pods that begin to end.
+func (l *Ledger) preempted(ctx context.Context, name string, list []step) ([]Preemption, error) {
+	var ending []kubeobj.Key
+	for _, s := range list {
+		if s.deletes && s.grace != nil && s.key.Kind == "Pod" {
+			ending = append(ending, s.key)
+		}
+	}
+	if l.o.Preempted == nil || len(ending) == 0 {
+		return nil, nil
+	}
+	return l.o.Preempted(ctx, name, ending)
 }
 
 // step is one operation of a change.
@@ -142,12 +171,12 @@ type step struct {
 // steps reads the change and puts it into the order in which it is made.
 func (c *Change) steps() ([]step, error) {
 	var deletes, others, pods []step
-	seen := map[kubeobj.Key]string{}
+	seen, patched := map[kubeobj.Key]string{}, map[kubeobj.Key]bool{}
 	add := func(s step) error {
-		if first, ok := seen[s.key]; ok {
+		if first, ok := seen[s.key]; ok && !(s.deletes && patched[s.key]) {
 			return &cluster.InvalidError{Field: s.field, Detail: nameOf(s.key) + " is named twice, first in " + first}
 		}
-		seen[s.key] = s.field
+		seen[s.key], patched[s.key] = s.field, s.patch != nil
 		if s.key.Kind == "Pod" {
 			pods = append(pods, s)
 		} else {
@@ -197,10 +226,27 @@ func (c *Change) steps() ([]step, error) {
 		}
 	}
 	deletes = append(others, pods...) //nolint:gocritic // as above
-	if list = append(deletes, list...); len(list) == 0 {
+	early, late := sortPatches(list, deletes)
+	if list = slices.Concat(early, deletes, late); len(list) == 0 {
 		return nil, &cluster.InvalidError{Field: "apply", Detail: "there is nothing to apply, replace, patch or delete"}
 	}
 	return list, nil
+}
+
+// sortPatches takes the patches of objects that are deleted as well out of a list: they come first.
+func sortPatches(list, deletes []step) (early, late []step) {
+	gone := map[kubeobj.Key]bool{}
+	for i := range deletes {
+		gone[deletes[i].key] = true
+	}
+	for _, s := range list {
+		if gone[s.key] {
+			early = append(early, s)
+		} else {
+			late = append(late, s)
+		}
+	}
+	return early, late
 }
 
 // keyOf checks what a patch or a deletion names, and sets the namespace of a namespaced object:

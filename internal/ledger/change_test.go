@@ -233,12 +233,13 @@ func TestChangesThatAreRefused(t *testing.T) {
 		c     Change
 		field string
 	}{
-		"nothing":             {Change{}, "apply"},
-		"named twice":         {Change{Apply: raws(plain("web", "")), Replace: raws(plain("web", ""))}, "replace[0]"},
-		"applied and deleted": {Change{Apply: raws(node1), Delete: []Deletion{{Kind: "Node", Name: "n1"}}}, "delete[0]"},
-		"patched and deleted": {Change{Patch: []Patch{{Kind: "Pod", Name: "a"}}, Delete: []Deletion{{Kind: "Pod", Namespace: "default", Name: "a"}}}, "delete[0]"},
-		"strictly not there":  {Change{Strict: true, Delete: []Deletion{{Kind: "Node", Name: "n2"}}}, "delete[0]"},
-		"a node's grace":      {Change{Delete: []Deletion{{Kind: "Node", Name: "n1", GracePeriodSeconds: &seconds}}}, "delete[0].gracePeriodSeconds"},
+		"nothing":                   {Change{}, "apply"},
+		"named twice":               {Change{Apply: raws(plain("web", "")), Replace: raws(plain("web", ""))}, "replace[0]"},
+		"applied and deleted":       {Change{Apply: raws(node1), Delete: []Deletion{{Kind: "Node", Name: "n1"}}}, "delete[0]"},
+		"patched and deleted":       {Change{Patch: []Patch{{Kind: "Pod", Name: "a"}}, Delete: []Deletion{{Kind: "Pod", Namespace: "default", Name: "a"}}}, "patch[0]"},
+		"patched and deleted twice": {Change{Patch: []Patch{{Kind: "Node", Name: "n1"}}, Delete: []Deletion{{Kind: "Node", Name: "n1"}, {Kind: "Node", Name: "n1"}}}, "delete[1]"},
+		"strictly not there":        {Change{Strict: true, Delete: []Deletion{{Kind: "Node", Name: "n2"}}}, "delete[0]"},
+		"a node's grace":            {Change{Delete: []Deletion{{Kind: "Node", Name: "n1", GracePeriodSeconds: &seconds}}}, "delete[0].gracePeriodSeconds"},
 	} {
 		step, err := change(t, []string{node1, bound}, c.c)
 		var invalid *cluster.InvalidError

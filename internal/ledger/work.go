@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/cluster"
@@ -27,6 +28,9 @@ type work struct {
 	now time.Time
 
 	copied int // bytes that JSON patches may have copied
+	pods   int // that were created
+
+	preempted []Preemption
 
 	made map[kubeobj.Key]kubeobj.Object
 	list []kubeobj.Key // of made, in the order in which they were
@@ -52,12 +56,15 @@ func (w *work) run(list []step) (*cluster.Step, error) {
 	out := &cluster.Step{}
 	for _, k := range w.list {
 		o := w.made[k]
+		if w.gone[k] { // it was patched before
+			continue
+		}
 		if held, ok := w.v.Object(k); !ok || !bytes.Equal(held, o.JSON) {
 			out.Apply = append(out.Apply, o)
 		}
 	}
 	for i := range list {
-		if k := list[i].key; w.gone[k] {
+		if k := list[i].key; list[i].deletes && w.gone[k] {
 			out.Delete = append(out.Delete, k)
 		}
 	}
@@ -88,8 +95,10 @@ func (w *work) result(list []step) *Result {
 }
 
 func (w *work) put(o kubeobj.Object) {
+	if _, again := w.made[o.Key]; !again {
+		w.list = append(w.list, o.Key)
+	}
 	w.made[o.Key] = o
-	w.list = append(w.list, o.Key)
 }
 
 // putPod stores an admitted pod.
@@ -166,7 +175,7 @@ func (w *work) create(s *step) error {
 		if len(verdict.Errors) > 0 {
 			return w.refuse(s, verdict.Errors)
 		}
-		return w.putPod(kubeobj.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName)))
+		return w.putPod(w.createdPod(kubeobj.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName))))
 	case *schedulingv1.PriorityClass:
 		if err := w.oneDefault(s, x); err != nil {
 			return err
@@ -176,12 +185,31 @@ func (w *work) create(s *step) error {
 			return w.refuse(s, errs)
 		}
 	}
-	w.put(s.object)
-	return nil
+	return w.putCreated(s.object)
+}
+
+// createdPod completes a pod that is not there yet. The order of a change's list is that of the
+// queue.
+func (w *work) createdPod(pod *corev1.Pod) *corev1.Pod {
+	w.pods++
+	return kubeobj.CreatedPod(pod, w.now, w.v.Revision+1, w.pods-1)
+}
+
+// putCreated stores an object of another kind that is not there yet.
+func (w *work) putCreated(o kubeobj.Object) error {
+	o, err := kubeobj.Created(o, w.now)
+	if err == nil {
+		w.put(o)
+	}
+	return err
 }
 
 // update admits an object in the place of another of its name.
 func (w *work) update(s *step, o, held kubeobj.Object) error {
+	o, err := kubeobj.KeepCreated(o, held)
+	if err != nil {
+		return err
+	}
 	switch x := o.Value.(type) {
 	case *corev1.Pod:
 		return w.updatePod(s, x, held.Value.(*corev1.Pod))
@@ -215,22 +243,34 @@ func (w *work) updatePod(s *step, pod, old *corev1.Pod) error {
 	case old.Spec.NodeName != "" && pod.Spec.NodeName != "" && pod.Spec.NodeName != old.Spec.NodeName:
 		return w.conflict(old, fmt.Sprintf("%s is bound to node %s in %s, and a pod is bound once in its life", who, old.Spec.NodeName, w.v.ID()))
 	}
-	verdict := podlife.UpdateStored(pod, old, w.admission())
+	verdict := podlife.UpdateStored(kubeobj.KeepCreatedPod(pod, old), old, w.admission())
 	if len(verdict.Errors) > 0 {
 		return w.refuseUpdate(s, verdict.Errors)
 	}
 	return w.putPod(cluster.ResolvePriority(w.v.State, verdict.Pod, w.class))
 }
 
-// replace stores an object as it stands. A pod without a priority gets one, since
-// that is resolved once.
+// replace stores an object as it stands, but for what it has once: a creation time, which it keeps
+// unless it comes with one, and a pod's priority.
 func (w *work) replace(s *step) error {
+	held, there, err := w.held(s.key)
+	if err != nil {
+		return err
+	}
 	pod, ok := s.object.Value.(*corev1.Pod)
 	if !ok {
-		w.put(s.object)
-		return nil
+		o := s.object
+		if at := o.Value.(metav1.Object).GetCreationTimestamp(); there && at.IsZero() {
+			if o, err = kubeobj.KeepCreated(o, held); err != nil {
+				return err
+			}
+		}
+		return w.putCreated(o)
 	}
-	return w.putPod(cluster.ResolvePriority(w.v.State, pod, w.class))
+	if old, _ := held.Value.(*corev1.Pod); old != nil && old.UID == pod.UID && pod.CreationTimestamp.IsZero() {
+		pod = kubeobj.KeepCreatedPod(pod, old)
+	}
+	return w.putPod(cluster.ResolvePriority(w.v.State, w.createdPod(pod), w.class))
 }
 
 // remove takes an object out, or begins the end of a pod.
@@ -238,6 +278,9 @@ func (w *work) remove(s *step) error {
 	held, ok, err := w.held(s.key)
 	if err != nil {
 		return err
+	}
+	if o, patched := w.made[s.key]; patched {
+		held = o
 	}
 	pod, isPod := held.Value.(*corev1.Pod)
 	switch {
@@ -249,10 +292,26 @@ func (w *work) remove(s *step) error {
 		return nil
 	case isPod && s.grace != nil:
 		if ends := podlife.BeginDelete(pod, *s.grace, w.now); ends != nil {
+			if waits := w.preemptor(pod); waits != nil && pod.DeletionTimestamp == nil {
+				ends = podlife.PreemptedBy(ends, waits.Scheduler, w.now)
+			}
 			return w.putPod(ends)
 		}
 	}
 	w.gone[s.key] = true
+	return nil
+}
+
+// preemptor returns the pod that still waits for another one to go; nil where none does.
+func (w *work) preemptor(victim *corev1.Pod) *state.Pod {
+	for _, x := range w.preempted {
+		if x.Victim != (kubeobj.Key{Kind: "Pod", Namespace: victim.Namespace, Name: victim.Name}) || x.VictimUID != string(victim.UID) {
+			continue
+		}
+		if p := w.v.State.Pod(x.For.Namespace, x.For.Name); p != nil && p.UID == x.ForUID && p.NodeName == "" && !p.Terminal {
+			return p
+		}
+	}
 	return nil
 }
 
@@ -270,66 +329,6 @@ func (w *work) nodeLabels(name string) map[string]string {
 	nodes := w.v.State.Nodes()
 	if row := nodes.Row(name); row >= 0 && !w.gone[k] {
 		return nodes.Node(row).Labels
-	}
-	return nil
-}
-
-// class looks a class up, the default one for the name "": in the change, in the
-// view, among the stored ones.
-func (w *work) class(name string) *schedulingv1.PriorityClass {
-	if name == "" {
-		if c := w.defaultClass(); c != nil {
-			return c
-		}
-		return w.stored(name)
-	}
-	k := kubeobj.Key{Kind: "PriorityClass", Name: name}
-	if o, ok := w.made[k]; ok {
-		return o.Value.(*schedulingv1.PriorityClass)
-	}
-	if c := w.v.State.PriorityClass(name); c != nil && !w.gone[k] {
-		return c
-	}
-	return w.stored(name)
-}
-
-func (w *work) stored(name string) *schedulingv1.PriorityClass {
-	if w.l.o.Classes == nil {
-		return nil
-	}
-	return w.l.o.Classes.Class(w.v.Cluster, name)
-}
-
-// defaultClass returns the default class of the view with the change; of several the one of the
-// lowest value (plugin/pkg/admission/priority admission.go getDefaultPriorityClass).
-func (w *work) defaultClass() (least *schedulingv1.PriorityClass) {
-	take := func(c *schedulingv1.PriorityClass) {
-		if c.GlobalDefault && (least == nil || c.Value < least.Value) {
-			least = c
-		}
-	}
-	for _, c := range w.v.State.PriorityClasses() {
-		k := kubeobj.Key{Kind: "PriorityClass", Name: c.Name}
-		if _, made := w.made[k]; !made && !w.gone[k] {
-			take(c)
-		}
-	}
-	for _, k := range w.list {
-		if c, ok := w.made[k].Value.(*schedulingv1.PriorityClass); ok {
-			take(c)
-		}
-	}
-	return least
-}
-
-// oneDefault refuses a second default class
-// (plugin/pkg/admission/priority admission.go validatePriorityClass).
-func (w *work) oneDefault(s *step, c *schedulingv1.PriorityClass) error {
-	if !c.GlobalDefault {
-		return nil
-	}
-	if is := w.defaultClass(); is != nil && is.Name != c.Name {
-		return w.refuse(s, field.ErrorList{field.Forbidden(field.NewPath("globalDefault"), fmt.Sprintf("PriorityClass %v is already marked as default. Only one default can exist", is.Name))})
 	}
 	return nil
 }

@@ -67,20 +67,8 @@ func (r *reading) restartable(s *seen) bool {
 	return yes || s.end.Reason == restartingAll
 }
 
-// couldRestartAll reports whether some container has a rule that restarts all
-// (pkg/api/v1/pod/util.go AllContainersCouldRestart).
-func (r *reading) couldRestartAll() bool {
-	for _, list := range [][]seen{r.inits, r.mains} {
-		for i := range list {
-			for _, rule := range list[i].c.RestartPolicyRules {
-				if rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
+// couldRestartAll reports whether some container has a rule that restarts all.
+func (r *reading) couldRestartAll() bool { return anyRestartsAll(&r.pod.Spec) }
 
 // restartsAll returns which container's end makes all of the pod's start anew; its
 // policy is not asked here. By is empty where the condition

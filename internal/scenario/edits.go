@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -157,7 +158,9 @@ func (d *Editor) Pod(v *cluster.View, at string, raw json.RawMessage) (*corev1.P
 func (d *Editor) change(ctx context.Context, out *Edited, field string, e *Edits) error {
 	read := func(at string, raw json.RawMessage) (kubeobj.Object, error) { return d.Read(field+"."+at, raw) }
 	f := &forkUpdater{view: out.View}
-	_, err := ledger.New(f, d.Admission).Change(ctx, out.View.Cluster, 0, ledger.Change{Apply: e.Apply, Patch: e.Patch, Delete: e.Delete, Strict: true, Read: read})
+	admission := d.Admission
+	admission.Clock = func() time.Time { return out.View.CreatedAt } // an answer has no clock but its question's
+	_, err := ledger.New(f, admission).Change(ctx, out.View.Cluster, 0, ledger.Change{Apply: e.Apply, Patch: e.Patch, Delete: e.Delete, Strict: true, Read: read})
 	if err != nil {
 		return inField(field, err)
 	}

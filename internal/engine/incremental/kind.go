@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // maxLikeBytes bounds the pods whose copies need not be encoded, and their keys: some hundred. They
@@ -68,6 +70,7 @@ func (e *encoder) encode(pod *corev1.Pod) (key []byte, ok bool) {
 	meta := &kind.ObjectMeta
 	meta.Name, meta.GenerateName, meta.UID, meta.ResourceVersion = "", "", "", ""
 	meta.CreationTimestamp.Reset()
+	meta.Annotations = state.WithoutOrder(meta.Annotations)
 	meta.ManagedFields = nil
 	e.conditions = e.conditions[:0]
 	for i := range pod.Status.Conditions {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/kubeobj"
 )
 
 // Queued is a pod that waits, with the priority that orders it.
@@ -20,8 +22,8 @@ type Runs func(scheduler string) (ours, gates bool)
 // Queue is the pods of a state that wait for a node.
 type Queue struct {
 	// Active is in the order of scheduling: higher priority first, then the
-	// older, then by namespace and name. Pods without a creation time count as
-	// the youngest.
+	// older, among those of one second the one that the ledger created first, then
+	// by namespace and name. Pods without a creation time count as the youngest.
 	Active []Queued
 	// Gated pods wait for their gates and are not tried, in the same order.
 	Gated []Queued
@@ -79,7 +81,13 @@ func before(a, b Queued) int {
 		}
 		return -1
 	}
-	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.Order, b.Order), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// WithoutOrder returns a pod's annotations without the one that Pod.Order is of, which no rule
+// reads. The argument is not written.
+func WithoutOrder(annotations map[string]string) map[string]string {
+	return kubeobj.WithoutOrder(annotations)
 }
 
 // Waiting counts the pods that wait, without sorting them.
