@@ -115,6 +115,10 @@ openb: ## run a real cluster's trace against a running server: make openb DATA=D
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed
 	./test/conformance/run.sh $(N) $(SEED) $(CONFIG)
 
+.PHONY: hints
+hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1
+	cd test/upstream && HINTS=$(or $(HINTS),15000) HINTS_SEED=$(SEED) $(GO) test -count=1 -timeout 60m -run 'TestHints$$' -v .
+
 tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity
 	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN))
 

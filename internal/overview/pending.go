@@ -235,7 +235,7 @@ func addReason(list []PendingReason, reason string, nodes int) []PendingReason {
 // shape is the part of a pod that decisions read. Name, uid and age are no part of
 // it, with one exception: the claims of ephemeral volumes bear the pod's name
 // (component-helpers/storage/ephemeral VolumeClaimName).
-func (j *judge) shape(p *state.Pod) (string, error) {
+func (j *judge) shape(p *state.Pod) (_ string, err error) {
 	js, ok := j.view.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 	if !ok {
 		return "", fmt.Errorf("pod %s/%s is in the state of %s and not among its objects", p.Namespace, p.Name, j.view.ID())
@@ -257,6 +257,17 @@ func (j *judge) shape(p *state.Pod) (string, error) {
 	}
 	delete(pod.Metadata, "uid")
 	delete(pod.Metadata, "creationTimestamp")
+	if js, has := pod.Metadata["annotations"]; has {
+		var annotations map[string]string
+		if err := json.Unmarshal(js, &annotations); err != nil {
+			return "", fmt.Errorf("pod %s/%s in %s: %w", p.Namespace, p.Name, j.view.ID(), err)
+		}
+		if annotations = state.WithoutOrder(annotations); annotations == nil {
+			delete(pod.Metadata, "annotations")
+		} else if pod.Metadata["annotations"], err = json.Marshal(annotations); err != nil {
+			return "", err
+		}
+	}
 	if !ephemeral(pod.Spec) {
 		delete(pod.Metadata, "name")
 	}
