@@ -16,6 +16,7 @@ type overviews interface {
 	queue(ctx context.Context) (json.RawMessage, error)
 	garbage(ctx context.Context, threshold int) (json.RawMessage, error)
 	classes(ctx context.Context) (json.RawMessage, error)
+	relieve(ctx context.Context, q *pressureQuestion) (json.RawMessage, error)
 	rank(ctx context.Context, signal string, pods []candidate) (json.RawMessage, error)
 	admit(ctx context.Context, pod target) (json.RawMessage, error)
 }

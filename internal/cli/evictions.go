@@ -71,34 +71,14 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if err != nil {
 		return err
 	}
-	if o, err := from.object(ctx, "Node", "", node); err != nil {
-		return err
-	} else if o == nil {
-		return &problem{what: "there is no node " + node}
-	}
 	if usage != nil && usage.Apart() && fs == "" && (signal == podlife.SignalDisk || signal == podlife.SignalInodes) {
 		a.note("%s has its images on a filesystem of their own: nodefs.available and imagefs.available rank pods by other parts of their usage", node)
 	}
-	var pods []candidate
-	known := 0
-	err = from.objects(ctx, "Pod", func(o *item) error {
-		if o.Spec.Node == node {
-			c := candidate{Pod: o.raw}
-			if usage != nil {
-				c.Usage = usage.Of(signal, fs, o.Metadata.Namespace, o.Metadata.Name, string(o.Metadata.UID))
-			}
-			if c.Usage != nil {
-				known++
-			}
-			pods = append(pods, c)
-		}
-		return nil
+	pods, err := candidates(ctx, from, node, e.usage, usage, func(o *item) corev1.ResourceList {
+		return usage.Of(signal, fs, o.Metadata.Namespace, o.Metadata.Name, string(o.Metadata.UID))
 	})
 	if err != nil {
 		return err
-	}
-	if usage != nil && known == 0 && len(pods) > 0 {
-		return noUsage(e.usage, node, fmt.Errorf("it has none of the %s on %s", plural(len(pods), "pod"), node))
 	}
 	raw, err := from.rank(ctx, string(signal), pods)
 	if err != nil {
@@ -117,23 +97,54 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	return nil
 }
 
-func (s *server) rank(ctx context.Context, signal string, pods []candidate) (json.RawMessage, error) {
-	if pods == nil {
-		pods = []candidate{}
+// candidates are the pods of a node, each with what the usage of a file has of it.
+func candidates(ctx context.Context, from source, node, file string, usage *podlife.NodeUsage, of func(*item) corev1.ResourceList) ([]candidate, error) {
+	if o, err := from.object(ctx, "Node", "", node); err != nil {
+		return nil, err
+	} else if o == nil {
+		return nil, &problem{what: "there is no node " + node}
 	}
-	return s.callWith(ctx, http.MethodPost, nil, map[string]any{"signal": signal, "pods": pods}, "v1", "nodes", "eviction-ranking")
+	pods, known := []candidate{}, false
+	err := from.objects(ctx, "Pod", func(o *item) error {
+		if o.Spec.Node == node {
+			c := candidate{Pod: o.raw}
+			if usage != nil {
+				c.Usage = of(o)
+			}
+			known = known || c.Usage != nil
+			pods = append(pods, c)
+		}
+		return nil
+	})
+	if err == nil && usage != nil && !known && len(pods) > 0 {
+		err = noUsage(file, node, fmt.Errorf("it has none of the %s on %s", plural(len(pods), "pod"), node))
+	}
+	return pods, err
 }
 
-func (s *offline) rank(_ context.Context, signal string, pods []candidate) (json.RawMessage, error) {
-	consumers := make([]podlife.Consumer, len(pods))
+// consumers are the pods as the rules take them.
+func consumers(pods []candidate) ([]podlife.Consumer, error) {
+	out := make([]podlife.Consumer, len(pods))
 	for i, c := range pods {
 		pod := &corev1.Pod{}
 		if err := decodeWhole(c.Pod, pod); err != nil {
 			return nil, err
 		}
-		consumers[i] = podlife.Consumer{Pod: pod, Usage: c.Usage}
+		out[i] = podlife.Consumer{Pod: pod, Usage: c.Usage}
 	}
-	ranked, protected, bad := podlife.RankForEviction(podlife.Signal(signal), consumers)
+	return out, nil
+}
+
+func (s *server) rank(ctx context.Context, signal string, pods []candidate) (json.RawMessage, error) {
+	return s.callWith(ctx, http.MethodPost, nil, map[string]any{"signal": signal, "pods": pods}, "v1", "nodes", "eviction-ranking")
+}
+
+func (s *offline) rank(_ context.Context, signal string, pods []candidate) (json.RawMessage, error) {
+	node, err := consumers(pods)
+	if err != nil {
+		return nil, err
+	}
+	ranked, protected, bad := podlife.RankForEviction(podlife.Signal(signal), node)
 	if bad != nil {
 		return nil, bad
 	}

@@ -59,3 +59,47 @@ func TestEvictionsByFilesystem(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with what a kubelet observes, or with its configuration, is refused by name.
+func TestPressureRefuses(t *testing.T) {
+	for _, c := range []struct {
+		in, want string
+		args     []string
+	}{
+		{"", "nothing is known of what the kubelet observes", nil},
+		{"", `--signal "memory=1": want one of memory.available`, []string{"--signal", "memory=1"}},
+		{"", `"-1": want a quantity that is not negative`, []string{"--signal", "memory.available=-1"}},
+		{"", "since=x: want how long ago", []string{"--signal", "memory.available=1,since=x"}},
+		{"", "size=1: want capacity=, reclaimable= or since=", []string{"--signal", "memory.available=1,size=1"}},
+		{"", "a threshold in percent needs it", []string{"--signal", "nodefs.available=1"}},
+		{"", `--eviction-soft "x": want a signal and its value`, []string{"--signal", "memory.available=1", "--eviction-soft", "x"}},
+		{"", "config.evictionHard[memory.available]", []string{"--signal", "memory.available=1", "--eviction-hard", "memory.available<x"}},
+		{"", "it needs a period in evictionSoftGracePeriod", []string{"--signal", "memory.available=1", "--eviction-soft", "memory.available<1Gi"}},
+		{"kind: Pod\n", `kind "Pod" is none of a kubelet's configuration`, []string{"--signal", "memory.available=1", "-f", "-"}},
+		{"{", "Expected a KubeletConfiguration", []string{"--signal", "memory.available=1", "-f", "-"}},
+		{"", "there is no node n9", []string{"--signal", "memory.available=1"}},
+	} {
+		node := "n1"
+		if strings.Contains(c.want, "n9") {
+			node = "n9"
+		}
+		r := call{in: c.in}.run(t, append([]string{"pressure", node, "--snapshot", critical("cluster.yaml")}, c.args...)...)
+		if r.code != exitBroken || r.out != "" || !strings.Contains(r.err, c.want) {
+			t.Errorf("%v: %+v", c, r)
+		}
+	}
+}
+
+// A kubelet's configz is read as its file is, and a flag wins over either.
+func TestPressureReadsConfigz(t *testing.T) {
+	const configz = `{"kubeletconfig":{"evictionHard":{"memory.available":"2Gi"},"mergeDefaultEvictionSettings":true}}`
+	for args, want := range map[string]string{
+		"":                                     "EVICTS",
+		"--eviction-hard memory.available<1Mi": "CALM",
+	} {
+		r := call{in: configz}.run(t, append([]string{"pressure", "n1", "--signal", "memory.available=1Gi", "-f", "-", "--snapshot", critical("cluster.yaml")}, strings.Fields(args)...)...)
+		if !strings.HasPrefix(r.out, want) || !strings.Contains(r.out, "imagefs.inodesFree") {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+}

@@ -16,8 +16,8 @@ func usageCommand(s podlife.Signal, node string) string {
 	return "kubectl get --raw /api/v1/nodes/" + node + "/proxy/stats/summary"
 }
 
-// readUsage reads the file of --usage, which has to be of the node and to measure the signal; nil
-// without one.
+// readUsage reads the file of --usage, which has to be of the node and to measure the signal, if
+// one is given; nil without a file.
 func (a *app) readUsage(file, node string, s podlife.Signal) (*podlife.NodeUsage, error) {
 	if file == "" {
 		return nil, nil
@@ -36,6 +36,7 @@ func (a *app) readUsage(file, node string, s podlife.Signal) (*podlife.NodeUsage
 	case err != nil:
 	case u.Node != "" && u.Node != node:
 		err = fmt.Errorf("it is the summary of node %s", u.Node)
+	case s == "":
 	case !u.Measures(s) && !u.Summary:
 		err = fmt.Errorf("metrics.k8s.io measures memory, not %s", s)
 	case !u.Measures(s):

@@ -168,6 +168,8 @@ func TestServerSaysTheSame(t *testing.T) {
 		{"admit", "-f", podFile(t, "huge"), "-o", "json"},
 		{"evictions", "n-c1", "--usage", filepath.Join("testdata", "usage.json")},
 		{"evictions", "n-c1", "--signal", "pids", "-o", "json"},
+		{"pressure", "n-c1", "--usage", filepath.Join("testdata", "usage.json"), "--signal", "memory.available=90Mi,since=1h", "--eviction-soft", "memory.available<1Gi", "--eviction-soft-grace-period", "memory.available=2m", "-o", "wide"},
+		{"pressure", "n-c1", "--signal", "imagefs.available=9Gi,capacity=100Gi,reclaimable=1Gi", "-o", "json"},
 		{"lifecycle", "-f", podsFile},
 		{"lifecycle", "shop/crash", "-f", podsFile},
 		{"lifecycle", "shop/well", "-f", podsFile, "--node-gone"},

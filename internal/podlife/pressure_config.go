@@ -28,6 +28,9 @@ const (
 // is ours, since the kubelet has none.
 var pressureSignals = []string{memoryAvailable, allocatableAvailable, nodefsAvailable, nodefsInodes, imagefsAvailable, imagefsInodes, pidAvailable}
 
+// PressureSignals are the signals that a question may have.
+func PressureSignals() []string { return slices.Clone(pressureSignals) }
+
 // defaultEvictionHard are the thresholds of a kubelet that is not told any
 // (pkg/kubelet/eviction defaults_linux.go).
 var defaultEvictionHard = map[string]string{memoryAvailable: "100Mi", nodefsAvailable: "10%", nodefsInodes: "5%", imagefsAvailable: "15%", imagefsInodes: "5%"}

@@ -17,6 +17,8 @@ type NodeUsage struct {
 	Node string
 	// Summary reports whether a kubelet measured it: metrics have memory alone.
 	Summary bool
+	// Signals are what a summary tells of the node itself, by the kubelet's names of signals.
+	Signals map[string]Observed
 	layout  layout
 	pods    map[types.NamespacedName]podUsage
 }

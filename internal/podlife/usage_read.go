@@ -8,14 +8,43 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // fsStats is FsStats of k8s.io/kubelet/pkg/apis/stats/v1alpha1.
 type fsStats struct {
-	CapacityBytes *uint64 `json:"capacityBytes"`
-	UsedBytes     *uint64 `json:"usedBytes"`
-	InodesUsed    *uint64 `json:"inodesUsed"`
+	AvailableBytes *uint64 `json:"availableBytes"`
+	CapacityBytes  *uint64 `json:"capacityBytes"`
+	UsedBytes      *uint64 `json:"usedBytes"`
+	InodesFree     *uint64 `json:"inodesFree"`
+	Inodes         *uint64 `json:"inodes"`
+	InodesUsed     *uint64 `json:"inodesUsed"`
+}
+
+// memoryStats is MemoryStats there.
+type memoryStats struct {
+	AvailableBytes  *uint64 `json:"availableBytes"`
+	WorkingSetBytes *uint64 `json:"workingSetBytes"`
+}
+
+// nodeStats is NodeStats there, as far as the kubelet's eviction manager reads it.
+type nodeStats struct {
+	Name    string      `json:"nodeName"`
+	Memory  memoryStats `json:"memory"`
+	FS      fsStats     `json:"fs"`
+	Runtime struct {
+		ImageFS     fsStats `json:"imageFs"`
+		ContainerFS fsStats `json:"containerFs"`
+	} `json:"runtime"`
+	Limits struct {
+		MaxPID    *uint64 `json:"maxpid"`
+		Processes *uint64 `json:"curproc"`
+	} `json:"rlimit"`
+	SystemContainers []struct {
+		Name   string      `json:"name"`
+		Memory memoryStats `json:"memory"`
+	} `json:"systemContainers"`
 }
 
 // podStats is PodStats there, as far as the kubelet ranks by it.
@@ -25,9 +54,7 @@ type podStats struct {
 		Namespace string `json:"namespace"`
 		UID       string `json:"uid"`
 	} `json:"podRef"`
-	Memory struct {
-		WorkingSetBytes *uint64 `json:"workingSetBytes"`
-	} `json:"memory"`
+	Memory    memoryStats `json:"memory"`
 	Processes struct {
 		Count *uint64 `json:"process_count"`
 	} `json:"process_stats"`
@@ -57,14 +84,7 @@ type usageFile struct {
 	APIVersion string       `json:"apiVersion"`
 	Items      []podMetrics `json:"items"`
 	Pods       *[]podStats  `json:"pods"`
-	Node       *struct {
-		Name    string  `json:"nodeName"`
-		FS      fsStats `json:"fs"`
-		Runtime struct {
-			ImageFS     fsStats `json:"imageFs"`
-			ContainerFS fsStats `json:"containerFs"`
-		} `json:"runtime"`
-	} `json:"node"`
+	Node       *nodeStats   `json:"node"`
 }
 
 // ReadNodeUsage reads the kubelet's stats/summary, or the PodMetrics of metrics.k8s.io. Errors name
@@ -92,7 +112,7 @@ func ReadNodeUsage(raw []byte) (*NodeUsage, error) {
 
 // summaryUsage takes the pods of a summary.
 func summaryUsage(f *usageFile) (*NodeUsage, error) {
-	u := &NodeUsage{Summary: true, Node: f.Node.Name, pods: map[types.NamespacedName]podUsage{}}
+	u := &NodeUsage{Summary: true, Node: f.Node.Name, Signals: f.Node.signals(), pods: map[types.NamespacedName]podUsage{}}
 	node, image, container := f.Node.FS.CapacityBytes, f.Node.Runtime.ImageFS.CapacityBytes, f.Node.Runtime.ContainerFS.CapacityBytes
 	// A filesystem is known by its size: the statistics name no device.
 	if node != nil && image != nil && *node != *image {
@@ -123,6 +143,36 @@ func summaryUsage(f *usageFile) (*NodeUsage, error) {
 		u.pods[types.NamespacedName{Namespace: s.Ref.Namespace, Name: s.Ref.Name}] = p
 	}
 	return u, nil
+}
+
+// signals are what the eviction manager observes in the statistics (pkg/kubelet/eviction helpers.go
+// makeSignalObservations).
+func (n *nodeStats) signals() map[string]Observed {
+	out := map[string]Observed{}
+	see := func(signal string, format resource.Format, available, capacity *int64) {
+		if available != nil && capacity != nil {
+			out[signal] = Observed{Available: *resource.NewQuantity(max(*available, 0), format), Capacity: *resource.NewQuantity(*capacity, format)}
+		}
+	}
+	memory := func(signal string, m memoryStats) {
+		if available, used := number(m.AvailableBytes), number(m.WorkingSetBytes); available != nil && used != nil {
+			see(signal, resource.BinarySI, available, new(add(*available, *used)))
+		}
+	}
+	memory(memoryAvailable, n.Memory)
+	for _, c := range n.SystemContainers {
+		if c.Name == "pods" {
+			memory(allocatableAvailable, c.Memory)
+		}
+	}
+	see(nodefsAvailable, resource.BinarySI, number(n.FS.AvailableBytes), number(n.FS.CapacityBytes))
+	see(nodefsInodes, resource.DecimalSI, number(n.FS.InodesFree), number(n.FS.Inodes))
+	see(imagefsAvailable, resource.BinarySI, number(n.Runtime.ImageFS.AvailableBytes), number(n.Runtime.ImageFS.CapacityBytes))
+	see(imagefsInodes, resource.DecimalSI, number(n.Runtime.ImageFS.InodesFree), number(n.Runtime.ImageFS.Inodes))
+	if most, now := number(n.Limits.MaxPID), number(n.Limits.Processes); most != nil && now != nil {
+		see(pidAvailable, resource.DecimalSI, new(*most-*now), most)
+	}
+	return out
 }
 
 // metricsUsage adds up the memory of each pod's containers.
