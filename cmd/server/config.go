@@ -44,7 +44,7 @@ type settings struct {
 	AutoMemory        bool           `default:"true" negatable:"" help:"Take the memory limit from the container, at 85 percent, where GOMEMLIMIT is not set."`
 	DrainDelay        time.Duration  `default:"0s" help:"How long requests are still accepted after SIGTERM while /readyz fails, so that load balancers notice first."`
 	ShutdownTimeout   time.Duration  `default:"30s" help:"How long requests in flight may take to finish."`
-	TolerationSeconds bool           `name:"default-toleration-seconds" help:"Run the admission plugin DefaultTolerationSeconds on pods that are applied or decided on: they tolerate a lost node for 300 s."`
+	TolerationSeconds bool           `name:"default-toleration-seconds" default:"true" negatable:"" help:"Run the admission plugin DefaultTolerationSeconds on pods that the ledger stores: they tolerate a lost node for 300 s."`
 	CheckpointEvery   int            `default:"500" help:"Changes after which a whole state is written; up to ten times as many in a large cluster."`
 
 	Limits handlers.Limits `embed:"" group:"limits"`

@@ -14,21 +14,24 @@ import (
 
 // admit completes the pod of a question as an apiserver would that creates or updates it. A pod
 // that comes without a UID is the one of its name that the ledger has. One that the ledger is to
-// keep gets a UID of its own: another pod of that name may have been deleted before.
+// create gets what admission sets, before it is judged, and a UID of its own: another pod of that
+// name may have been deleted before.
 func (s *Scheduler) admit(p *Prepared) {
 	if p.Question.Pod == nil || p.Verb != VerbDecide {
 		return
 	}
 	uid, js := p.Question.Pod.UID, p.Question.PodJSON
 	k := podKey(p.Question.Pod.Namespace, p.Question.Pod.Name)
-	if held := p.State.Pod(k.Namespace, k.Name); (held != nil || p.Bind) && uid == kubeobj.DerivedUID(k) {
+	held := p.State.Pod(k.Namespace, k.Name)
+	if (held != nil || p.Bind) && uid == kubeobj.DerivedUID(k) {
 		if held != nil {
 			uid = types.UID(held.UID)
 		} else {
 			uid = kubeobj.GivenUID(k, p.View.Revision+1)
 		}
 	}
-	if uid == p.Question.Pod.UID && !s.TolerationSeconds {
+	tolerates := s.TolerationSeconds && p.Bind && held == nil
+	if uid == p.Question.Pod.UID && !tolerates {
 		return
 	}
 	pod := *p.Question.Pod
@@ -36,7 +39,7 @@ func (s *Scheduler) admit(p *Prepared) {
 	if js != nil {
 		js = kubeobj.WithUID(js, uid)
 	}
-	if s.TolerationSeconds {
+	if tolerates {
 		p.Like, js = nil, nil
 		pod.Spec.Tolerations = slices.Clip(pod.Spec.Tolerations)
 		podlife.AddTolerationSeconds(&pod.Spec)

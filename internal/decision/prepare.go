@@ -18,7 +18,7 @@ type Scheduler struct {
 	Profiles []*engine.Profile // at least one
 	// Classes has the stored priority classes; none where it is nil.
 	Classes Classes
-	// TolerationSeconds admits pods with the plugin DefaultTolerationSeconds.
+	// TolerationSeconds admits pods that a bind creates with the plugin DefaultTolerationSeconds.
 	TolerationSeconds bool
 	// MaxSteps bounds the work of a decision, except in a replay; 0: no bound.
 	MaxSteps int64

@@ -28,7 +28,7 @@ type Options struct {
 	Backoff state.Backoff
 	// Classes are the stored priority classes; none where it is nil.
 	Classes decision.Classes
-	// TolerationSeconds admits pods with the plugin DefaultTolerationSeconds.
+	// TolerationSeconds is decision.Scheduler.TolerationSeconds.
 	TolerationSeconds bool
 }
 

@@ -119,8 +119,7 @@ type Options struct {
 	CursorKey []byte
 	// PriorityClasses are those stored beside the snapshots.
 	PriorityClasses PriorityClasses
-	// TolerationSeconds has pods that are applied or decided on admitted with
-	// DefaultTolerationSeconds.
+	// TolerationSeconds has pods that the ledger stores admitted with DefaultTolerationSeconds.
 	TolerationSeconds bool
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML. ignored says, a sentence
 	// each, what of it has no effect, with the path of the field first.

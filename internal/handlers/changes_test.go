@@ -257,17 +257,6 @@ func TestDeletions(t *testing.T) {
 	}
 }
 
-func TestDefaultTolerations(t *testing.T) {
-	h := start(t, func(o *Options) { o.TolerationSeconds = true })
-	h.want(http.StatusCreated, nil, "POST", "/v1/snapshots", listOf(node("n1", "4")))
-	for range 2 {
-		h.do("POST", "/v1/snapshots/default@latest/changes", `{"apply":[`+bare("web", `"nodeName":"n1",`)+`]}`)
-	}
-	if p := h.stored("web"); len(p.Spec.Tolerations) != 2 || *p.Spec.Tolerations[0].TolerationSeconds != 300 {
-		t.Errorf("%+v", p.Spec.Tolerations)
-	}
-}
-
 // TestCreatedOnANode has the labels that a create with a node gets, from a node of
 // the same change too.
 func TestCreatedOnANode(t *testing.T) {

@@ -126,7 +126,8 @@ func (e *Edited) WithDaemons(ctx context.Context, o Options) (*cluster.View, err
 }
 
 // Pod reads a pod of the request and admits it as an apiserver does that creates it
-// (podlife.CreateStored).
+// (podlife.CreateStored), but for the default tolerations of lost nodes: it is judged as it comes,
+// like the pod of a decision.
 func (d *Editor) Pod(v *cluster.View, at string, raw json.RawMessage) (*corev1.Pod, error) {
 	pod, err := d.ReadPod(at, raw)
 	if err != nil {
@@ -147,7 +148,7 @@ func (d *Editor) Pod(v *cluster.View, at string, raw json.RawMessage) (*corev1.P
 	if pod.Spec.Priority != nil && class(pod.Spec.PriorityClassName) == nil {
 		asked.Spec.PriorityClassName = "" // a pod of a cluster was admitted once
 	}
-	verdict := podlife.CreateStored(&asked, podlife.Admission{Classes: class, TolerationSeconds: d.Admission.TolerationSeconds}, v.CreatedAt)
+	verdict := podlife.CreateStored(&asked, podlife.Admission{Classes: class}, v.CreatedAt)
 	if len(verdict.Errors) > 0 {
 		return nil, &kubeobj.InvalidError{Key: kubeobj.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Path: at, Errors: verdict.Errors}
 	}
