@@ -50,6 +50,7 @@ func TestGoldenClaimThatNothingBinds(t *testing.T) {
 	cluster := fieldInputs + "nodename-wffc.yaml"
 	for name, args := range map[string][]string{
 		"lifecycle-claim-unbound": {"lifecycle", "default/pinned"}, "explain-claim-unbound": {"explain", "default/pinned"},
+		"pending-claim-unbound": {"pending", "-A"},
 	} {
 		r := call{}.run(t, append(args, "--snapshot", cluster)...)
 		golden(t, name, r.out)

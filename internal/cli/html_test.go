@@ -23,6 +23,7 @@ func TestGoldenHTML(t *testing.T) {
 		{"html-explain", exitNo, []string{"explain", "shop/huge"}},
 		{"html-explain-scheduled", exitYes, []string{"explain", "shop/small"}},
 		{"html-pending", exitNo, []string{"pending", "-A"}},
+		{"html-pending-claim-unbound", exitNo, []string{"pending", "-A", "--snapshot", fieldInputs + "nodename-wffc.yaml"}},
 		{"html-queue", exitYes, []string{"queue"}},
 		{"html-capacity", exitYes, []string{"capacity"}},
 		{"html-fit", exitYes, []string{"fit", "shop/small", "--by", "zone"}},

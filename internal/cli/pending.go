@@ -22,6 +22,8 @@ func (a *app) pendingCommand() *cobra.Command {
 		Long: `Every pending pod in the order of scheduling, gated ones last: its age, why it
 waits, and the cheapest change that would help (each one tried). Every pod is
 judged as if it were the next; equal pods are judged once. Nothing is recorded.
+Pods that have a node and cannot start there, since nothing will bind a claim of
+theirs, are listed below them.
 
 Without -A it lists one namespace: -n, or the context's. Exit code 0 if no pod
 waits, 2 if one does.`,
@@ -84,7 +86,7 @@ func (a *app) pending(ctx context.Context) error {
 	}
 	err = a.show(raw, gaps, list, func(p *page) { p.pending(a, list, namespace) })
 	a.link(ctx, from)
-	if err == nil && list.Counts.Active+list.Counts.Gated > 0 {
+	if c := list.Counts; err == nil && c.Active+c.Gated+c.Unstarted > 0 {
 		err = errNo
 	}
 	return err
@@ -133,7 +135,7 @@ func (p *page) pending(a *app, list *overview.Pending, namespace string) {
 	}
 	c := list.Counts
 	switch {
-	case c.Active+c.Gated == 0:
+	case c.Active+c.Gated+c.Unstarted == 0:
 		p.head("NONE WAIT", green, where, "", "")
 	default:
 		p.head(strings.ToUpper(waiting(c)), yellow, where, "of "+plural(c.Nodes, "node"), "")
@@ -165,13 +167,29 @@ func (p *page) pending(a *app, list *overview.Pending, namespace string) {
 			p.line("No changes were tried for %s: explain tries them for one pod.", plural(c.WithoutRemedy, "pod"))
 		}
 	}
+	if len(list.Unstarted) > 0 {
+		p.gap()
+		p.text(plural(c.Unstarted, "pod") + " with a node, and a claim that nothing will bind:")
+		p.gap()
+		t := newTable(3, "POD", "NODE", "CLAIM", "WHY")
+		t.folds = true
+		for _, o := range list.Unstarted {
+			t.add(o.Namespace+"/"+o.Name, o.Node, o.Claim, o.Why)
+		}
+		p.table(t)
+		p.left(c.Unstarted-len(list.Unstarted), "that cannot start")
+	}
 	p.gap()
 	if c.Elsewhere > 0 {
 		p.line("%s in other namespaces: -A", plural(c.Elsewhere, "pod")+" "+wait(c.Elsewhere))
 	}
-	if len(list.Pods) > 0 {
+	switch {
+	case len(list.Pods) > 0:
 		o := &list.Pods[0]
 		p.commands("MORE", a.again([]string{o.Namespace + "/" + o.Name})("explain"))
+	case len(list.Unstarted) > 0:
+		o := &list.Unstarted[0]
+		p.commands("MORE", a.again([]string{o.Namespace + "/" + o.Name})("lifecycle"))
 	}
 }
 
@@ -186,6 +204,13 @@ func wait(n int) string {
 }
 
 func waiting(c overview.PendingCounts) string {
+	if c.Unstarted > 0 {
+		stuck := c.Unstarted
+		if c.Unstarted = 0; c.Active+c.Gated == 0 {
+			return plural(stuck, "pod") + " cannot start"
+		}
+		return waiting(c) + ", " + count(stuck) + " cannot start"
+	}
 	switch {
 	case c.Gated == 0:
 		return plural(c.Active, "pod") + " " + wait(c.Active)

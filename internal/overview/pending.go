@@ -25,8 +25,11 @@ type Pending struct {
 	// Snapshot is the revision that the answer is about.
 	Snapshot string `json:"snapshot" example:"prod@1042"`
 	// Pods are in the order of scheduling, those with gates behind the others.
-	Pods   []PendingPod  `json:"pods"`
-	Counts PendingCounts `json:"counts"`
+	Pods []PendingPod `json:"pods"`
+	// Unstarted are pods that have a node and wait there for a claim that nothing will bind, by
+	// namespace and name.
+	Unstarted []UnstartedPod `json:"unstarted,omitempty"`
+	Counts    PendingCounts  `json:"counts"`
 } // @name Pending
 
 // PendingCounts counts pods of the whole answer, whether or not they are listed.
@@ -45,6 +48,8 @@ type PendingCounts struct {
 	// WithoutRemedy are those that fit nowhere and for which no changes were tried,
 	// because they were tried for many others.
 	WithoutRemedy int `json:"withoutRemedy"`
+	// Unstarted are pods with a node that cannot start there.
+	Unstarted int `json:"unstarted,omitempty"`
 } // @name PendingCounts
 
 // PendingPod is a pod that waits.
@@ -136,6 +141,9 @@ func PendingIn(ctx context.Context, v *cluster.View, t *story.Reader, ask Pendin
 				ask.Step()
 			}
 		}
+	}
+	if err := j.unstarted(out, t.Sees); err != nil {
+		return nil, err
 	}
 	out.Counts.Nodes, out.Counts.Judged, out.Counts.WithoutRemedy = v.State.Nodes().Count(), j.judged, j.without
 	return out, nil

@@ -116,3 +116,33 @@ func TestPendingLimits(t *testing.T) {
 		t.Errorf("%s %v", js, err)
 	}
 }
+
+// TestPendingUnstarted: pods with a node whose claim nothing will bind are told with it, in the
+// namespace that was asked for, and only where the snapshot knows of claims.
+func TestPendingUnstarted(t *testing.T) {
+	const wait = `{"kind":"StorageClass","apiVersion":"storage.k8s.io/v1","metadata":{"name":"w"},"provisioner":"p","volumeBindingMode":"WaitForFirstConsumer"}`
+	claim := func(name, status string) string {
+		return fmt.Sprintf(`{"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"namespace":"d","name":%q},"spec":{"storageClassName":"w"%s}}`, name, status)
+	}
+	on := func(name, claim, status string) string {
+		return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"d","name":%q},"spec":{"nodeName":"n1","containers":[{"name":"c"}],"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":%q}}]}%s}`, name, claim, status)
+	}
+	run := `,"status":{"phase":"Running","containerStatuses":[{"name":"c","state":{"running":{"startedAt":"2026-11-22T02:00:00Z"}}}]}`
+	pods := []string{
+		node("n1", "4"), on("z", "open", ""), on("a", "gone", ""), on("runs", "open", run), on("over", "open", `,"status":{"phase":"Failed"}`), on("fine", "bound", ""),
+	}
+	with := append([]string{wait, claim("open", ""), claim("bound", `,"volumeName":"pv"},"status":{"phase":"Bound"`)}, pods...)
+	got := pending(t, view(t, with...), overview.PendingAsk{Limit: 1})
+	if len(got.Unstarted) != 1 || got.Unstarted[0].Name != "a" || got.Unstarted[0].Claim != "gone" || got.Counts.Unstarted != 2 {
+		t.Errorf("%+v", got)
+	}
+	got = pending(t, view(t, with...), overview.PendingAsk{Namespace: "d"})
+	if len(got.Unstarted) != 2 || got.Unstarted[1].Name != "z" || got.Unstarted[1].Claim != "open" || got.Unstarted[1].Node != "n1" || !strings.Contains(got.Unstarted[1].Why, "WaitForFirstConsumer") {
+		t.Errorf("%+v", got)
+	}
+	for _, none := range []*overview.Pending{pending(t, view(t, with...), overview.PendingAsk{Namespace: "other"}), pending(t, view(t, pods...), overview.PendingAsk{})} {
+		if none.Counts.Unstarted != 0 || none.Unstarted != nil {
+			t.Errorf("%+v", none)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func Live(q LifeQuestion) (*Life, field.ErrorList) {
 	}
 	r := readPod(q.Pod, q.state(), q.Now)
 	r.longest = longest
-	r.unmounted, _ = q.Storage.Unmounted(q.Pod)
+	_, r.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	l := r.life()
 	if q.Pod.Spec.NodeName != "" && (q.NodeGiven || q.NodeLostSince != nil) {
 		q.deletion(&l)

@@ -80,7 +80,7 @@ func (q *LifeQuestion) timeline(longest time.Duration) *LifeTimeline {
 		"Images are there, starts take no time, and a container that is stopped uses all of its grace period, unless exitSeconds says otherwise.",
 	}}
 	kubeobj.SetPodDefaults(s.pod)
-	s.unmounted, _ = q.Storage.Unmounted(q.Pod)
+	_, s.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	s.prepare()
 	until := s.now
 	for _, t := range s.changes {

@@ -10,8 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 	storagehelpers "k8s.io/component-helpers/storage/volume"
-
-	"berth/internal/kubeobj"
 )
 
 // Storage finds the claims and classes of a pod's cluster. A nil Claim knows of none.
@@ -22,62 +20,42 @@ type Storage struct {
 	Class func(name string) *storagev1.StorageClass
 }
 
-// StorageOf is the storage of a snapshot, whose objects are found in their canonical form.
-func StorageOf(object func(kubeobj.Key) ([]byte, bool)) Storage {
-	find := func(k kubeobj.Key) any {
-		js, ok := object(k)
-		if !ok {
-			return nil
-		}
-		o, err := kubeobj.FromCanonical(k.Kind, js)
-		if err != nil {
-			return nil
-		}
-		return o.Value
-	}
-	return Storage{
-		Claim: func(namespace, name string) *corev1.PersistentVolumeClaim {
-			c, _ := find(kubeobj.Key{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: name}).(*corev1.PersistentVolumeClaim)
-			return c
-		},
-		Class: func(name string) *storagev1.StorageClass {
-			c, _ := find(kubeobj.Key{Kind: "StorageClass", Name: name}).(*storagev1.StorageClass)
-			return c
-		},
-	}
-}
-
 const (
 	annBindCompleted = "pv.kubernetes.io/bind-completed"
 	annSelectedNode  = "volume.kubernetes.io/selected-node"
 )
 
+// Ready reports whether a claim is there and has its volume.
+func (s Storage) Ready(namespace, name string) bool {
+	c := s.Claim(namespace, name)
+	return c != nil && bound(c)
+}
+
 // Unmounted returns the first claim of a pod that has a node for which its kubelet has to wait
-// before it starts anything, as a sentence; "" where there is none, or where something in the pod
-// has been started. forever reports whether nothing in the cluster ends the wait
+// before it starts anything, and why, as a sentence; "" where there is none, or where something in
+// the pod has been started. forever reports whether nothing in the cluster ends the wait
 // (pkg/kubelet/volumemanager/populator desired_state_of_world_populator.go getPVCExtractPV;
 // pkg/controller/volume/persistentvolume pv_controller.go syncUnboundClaim).
-func (s Storage) Unmounted(pod *corev1.Pod) (why string, forever bool) {
+func (s Storage) Unmounted(pod *corev1.Pod) (claim, why string, forever bool) {
 	r := readPod(pod, NodeHealthy, time.Time{})
 	if s.Claim == nil || pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil || terminal(pod.Status.Phase) || r.sandboxUsed() {
-		return "", false
+		return "", "", false
 	}
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
-		name := ""
 		switch {
 		case v.PersistentVolumeClaim != nil:
-			name = v.PersistentVolumeClaim.ClaimName
+			claim = v.PersistentVolumeClaim.ClaimName
 		case v.Ephemeral != nil:
-			name = ephemeral.VolumeClaimName(pod, v)
+			claim = ephemeral.VolumeClaimName(pod, v)
 		default:
 			continue
 		}
-		if why, forever = s.unbound(pod, v, name); why != "" {
-			return why, forever
+		if why, forever = s.unbound(pod, v, claim); why != "" {
+			return claim, why, forever
 		}
 	}
-	return "", false
+	return "", "", false
 }
 
 // unbound judges one claim of a volume.

@@ -45,7 +45,7 @@ func TestUnmounted(t *testing.T) {
 			Claim: func(string, string) *corev1.PersistentVolumeClaim { return c.claim },
 			Class: func(name string) *storagev1.StorageClass { return classes[name] },
 		}
-		why, forever := s.Unmounted(p)
+		_, why, forever := s.Unmounted(p)
 		if forever != c.forever || (why == "") != (c.says == "") || !strings.Contains(why, c.says) {
 			t.Errorf("%s: %q %v", what, why, forever)
 		}

@@ -7,7 +7,6 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/podlife"
 )
 
 // maxSummary is how long a summary is at most, in characters.
@@ -73,7 +72,7 @@ func (s *telling) summary() string {
 	case Deleting:
 		return clip(fmt.Sprintf("It is being deleted%s.", onNode(s.pod.NodeName)))
 	case Bound:
-		if why, _ := podlife.StorageOf(s.view.Object).Unmounted(s.full); why != "" {
+		if _, why, _ := StorageOf(s.view).Unmounted(s.full); why != "" {
 			return clip(fmt.Sprintf("It is on node %s and cannot start: %s", s.pod.NodeName, why))
 		}
 		status := o.Lifecycle.Status

@@ -203,6 +203,15 @@ func (s *telling) priority() int32 {
 	return a.Priority
 }
 
+// StorageOf is the storage of a snapshot. One without any claim tells of none: it is a dump that
+// was made without them.
+func StorageOf(v *cluster.View) podlife.Storage {
+	if v.Summary.Objects["PersistentVolumeClaim"] == 0 {
+		return podlife.Storage{}
+	}
+	return podlife.Storage{Claim: v.State.PersistentVolumeClaim, Class: v.State.StorageClass}
+}
+
 // present fills in what the snapshot says beside the decision: the queue, and the
 // pod's life.
 func (s *telling) present(ctx context.Context) error {
@@ -214,7 +223,7 @@ func (s *telling) present(ctx context.Context) error {
 			return err
 		}
 	}
-	life := podlife.LifeQuestion{Pod: s.full, Storage: podlife.StorageOf(s.view.Object), Now: s.at}
+	life := podlife.LifeQuestion{Pod: s.full, Storage: StorageOf(s.view), Now: s.at}
 	// What removes finalizers, such as the Job controller, is not imitated: they hold nothing here.
 	free := *s.full
 	free.Finalizers = nil

@@ -20,6 +20,8 @@ type pendingView struct {
 	Summary string
 	Oldest  *time.Time
 	Causes  []cause
+	// Stuck are pods that have a node and cannot start there.
+	Stuck []overview.UnstartedPod
 	// Untried reports that no changes were tried, since it would have taken too long for a page;
 	// the page links to itself with them.
 	Untried bool
@@ -91,7 +93,7 @@ func (v *visit) pending() (*pendingView, error) {
 // boardOf groups the pods that wait by what keeps them waiting; all workloads of the cause open are
 // listed.
 func boardOf(list *overview.Pending, open string, now time.Time) *pendingView {
-	view := &pendingView{PendingCounts: list.Counts, Snapshot: list.Snapshot, Causes: causesOf(list.Pods, open)}
+	view := &pendingView{PendingCounts: list.Counts, Snapshot: list.Snapshot, Causes: causesOf(list.Pods, open), Stuck: list.Unstarted}
 	for i := range view.Causes {
 		view.Oldest = older(view.Oldest, view.Causes[i].Oldest)
 	}
@@ -101,12 +103,18 @@ func boardOf(list *overview.Pending, open string, now time.Time) *pendingView {
 
 func boardSentence(view *pendingView, now time.Time) string {
 	total := view.Active + view.Gated
+	if total == 0 && view.Unstarted > 0 {
+		return words.Plural(view.Unstarted, "pod") + " cannot start on the node that " + agree(view.Unstarted, "it has.", "they have.")
+	}
 	if total == 0 {
 		return "No pod waits for a node."
 	}
 	text := words.Plural(total, "pod") + agree(total, " waits", " wait") + " for a node"
 	if view.Oldest != nil {
 		text += ", the oldest for " + words.Span(int64(now.Sub(*view.Oldest).Seconds()))
+	}
+	if view.Unstarted > 0 {
+		text += "; " + words.Count(view.Unstarted) + " cannot start on " + agree(view.Unstarted, "its node", "their nodes")
 	}
 	return text + "."
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -185,6 +186,20 @@ func (p *Pod) References(claims []string) (n int32) {
 		}
 	}
 	return n
+}
+
+// Claims lists the names of the claims of its volumes, those that are made for it as well.
+func (p *Pod) Claims() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if p.Volumes == nil {
+			return
+		}
+		for i := range p.Volumes.mounts {
+			if name := p.Volumes.mounts[i].claim; name != "" && !yield(name) {
+				return
+			}
+		}
+	}
 }
 
 // Disks lists the interned disks that the pod mounts, one for each volume.
