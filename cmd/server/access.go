@@ -68,7 +68,8 @@ func (s *oidcSettings) options() (*access.OIDCOptions, error) {
 
 // prefix returns what stands before names, which a setting names: unless told the issuer, so that
 // who has an account there is not taken for a user of a certificate or for a service account. An
-// apiserver does so for users, not for groups (pkg/kubeapiserver/options/authentication.go).
+// apiserver does so for users of another claim than email, not for groups
+// (pkg/kubeapiserver/options/authentication.go).
 func (s *oidcSettings) prefix(given string) string {
 	switch given {
 	case "":
