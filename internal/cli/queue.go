@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,10 +56,18 @@ func (p *page) queue(a *app, q *overview.Queue) {
 		}
 		return "in " + ahead(t.Sub(now))
 	}
-	t := newTable(none, ">#", "POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY")
+	head, give := []string{">#", "POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY"}, none
+	if slices.ContainsFunc(q.Active, func(o overview.QueuedPod) bool { return o.Woken != nil }) {
+		head, give = append(head, "WOKEN BY"), len(head)
+	}
+	t := newTable(give, head...)
 	t.name = 1
 	for i, o := range q.Active {
-		t.add(count(i+1), o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Queue, count(o.Attempts), next(o.NextTry))
+		row := []string{count(i + 1), o.Namespace + "/" + o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Queue, count(o.Attempts), next(o.NextTry)}
+		if give != none {
+			row = append(row, o.Woken.String())
+		}
+		t.add(row...)
 	}
 	p.list(t, "active pods")
 	t = newTable(3, "GATED", ">PRIORITY", ">AGE", "GATES")

@@ -289,6 +289,20 @@ func TestQueueOfRevision(t *testing.T) {
 	}
 }
 
+// A pod that a change may have helped shows which; the others show nothing there.
+func TestQueueShowsWhatWoke(t *testing.T) {
+	url, online := uploaded(t)
+	if r := online.run(t, "queue"); strings.Contains(r.out, "WOKEN") {
+		t.Errorf("a column without a value: %s", r.out)
+	}
+	post(t, url+"/v1/decisions", []byte(`{"snapshot":"prod@latest","podRef":{"namespace":"shop","name":"huge"}}`))
+	post(t, url+"/v1/snapshots/prod@latest/changes", []byte(`{"apply":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"large"},"status":{"allocatable":{"cpu":"9000","memory":"9000Gi","pods":"110"}}}]}`))
+	r := online.run(t, "queue", "-o", "wide")
+	if r.code != exitYes || !strings.Contains(r.out, "WOKEN BY") || !strings.Contains(r.out, "NodeAdd of Node large in prod@2 (NodeResourcesFit)") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Revisions of a server differ as the dumps that they were made of.
 func TestRevisionsDiffAsDumps(t *testing.T) {
 	url, online := uploaded(t)

@@ -44,8 +44,11 @@ type Woken struct {
 	Object *kubeobj.Key `json:"object,omitempty"`
 } // @name Woken
 
-// String describes it in a few words.
+// String describes it in a few words; "" for none.
 func (w *Woken) String() string {
+	if w == nil {
+		return ""
+	}
 	what := w.Event
 	if w.Object != nil {
 		what += " of " + w.Object.String()
