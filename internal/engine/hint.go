@@ -44,14 +44,18 @@ var actionNames = []string{
 
 // String names the action as upstream does; several are joined by "|".
 func (a Action) String() string {
-	if a == Update {
-		return "Update"
+	all := a&Update == Update
+	if all {
+		a &^= Update
 	}
 	var out []string
 	for i, name := range actionNames {
 		if a&(1<<i) != 0 {
 			out = append(out, name)
 		}
+	}
+	if all {
+		out = append(out, "Update")
 	}
 	return strings.Join(out, "|")
 }

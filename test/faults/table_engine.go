@@ -55,6 +55,15 @@ var engineFaults = []fault{
 	{"queue-by-age", "an important pod waits behind an older one", "./internal/engine", "TestQueueOrder", []edit{
 		{"internal/engine/state/queue.go", `c := cmp.Compare(b.Priority, a.Priority); c != 0 {`, `c := cmp.Compare(b.Priority, a.Priority); c != 0 && false {`},
 	}},
+	{"all-that-registers-wakes", "a hint's answer is not read: each event of its kind wakes a pod", "./internal/engine", "TestWakes", []edit{
+		{"internal/engine/wakes.go", `(w.Pod == nil || h.Queue == nil || h.Queue(w, e))`, `(w.Pod != nil || h.Queue == nil || h.Queue(w, e))`},
+	}},
+	{"bound-and-woken", "what woke a pod is kept after its bind", "./internal/cluster", "TestWokenPods", []edit{
+		{"internal/cluster/woken.go", `x := &wakes{gone: head.woken.left(changed, v.State)}`, `x := &wakes{}`},
+	}},
+	{"nothing-woke-then", "a revision that does not have what it woke woke nothing", "./internal/cluster", "TestUnknownWakes", []edit{
+		{"internal/cluster/woken.go", `return unknownAt(r.Number) // of an older release, or damaged`, `return w`},
+	}},
 	{"volume-index-outlives-its-tables", "volumes that came or went since the first look are not seen", "./internal/engine", "TestVolumesComeAndGo", []edit{
 		{"internal/engine/state/edit.go", `if volumes {`, `if volumes && false {`},
 	}},

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/engine"
 )
 
 var update = flag.Bool("update", false, "write the plugins' part of docs/rules.md again")
@@ -32,7 +34,7 @@ func TestDocs(t *testing.T) {
 	if !ok || !ended {
 		t.Fatalf("%s lacks the marks around the plugins", docsFile)
 	}
-	want := plugins()
+	want := plugins(t)
 	if *update {
 		if err := os.WriteFile(docsFile, []byte(before+docsBegin+want+docsEnd+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -89,7 +91,11 @@ func reasonsInCode(t *testing.T) []string {
 }
 
 // plugins writes the generated part.
-func plugins() string {
+func plugins(t *testing.T) string {
+	profile, err := Build(DefaultSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	b.WriteString("| Plugin | Phases | Weight | Rejects with |\n| --- | --- | --- | --- |\n")
 	for _, d := range Describe() {
@@ -118,12 +124,31 @@ func plugins() string {
 			}
 			text += fmt.Sprintf(" Details: %s.", strings.Join(kinds, "; "))
 		}
+		if r := profile.RuleNamed(d.Plugin); r != nil && len(r.Hints) > 0 {
+			text += fmt.Sprintf(" Events: %s.", events(r.Hints))
+		}
 		if d.Differs != "" {
 			text += " What differs: " + d.Differs
 		}
 		b.WriteString("\n" + wrapped(text, 100) + "\n")
 	}
 	return b.String()
+}
+
+// events lists what hints register for, a kind once.
+func events(hints []engine.Hint) string {
+	var kinds []string
+	actions := map[string]engine.Action{}
+	for _, h := range hints {
+		if actions[h.Kind] == 0 {
+			kinds = append(kinds, h.Kind)
+		}
+		actions[h.Kind] |= h.Action
+	}
+	for i, kind := range kinds {
+		kinds[i] = fmt.Sprintf("`%s` (%s)", kind, strings.ReplaceAll(actions[kind].String(), "|", ", "))
+	}
+	return strings.Join(kinds, "; ")
 }
 
 // wrapped breaks a text into lines of so many columns, between words and outside of short code.
