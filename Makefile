@@ -7,7 +7,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
 PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md DECISIONS.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
-TESTS_ONLY := ^internal/[a-z/]*test/|engine/rules/descriptor\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
+TESTS_ONLY := ^(internal|migrations)/[a-z/]*test/|engine/rules/descriptor\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
 # Packages whose tests start goroutines and take seconds, not minutes, under the race detector.
 RACE    := $(addprefix ./internal/,binding certs classes cluster handlers/wire kube memory replays store/commit)
 FUZZTIME ?= 30s

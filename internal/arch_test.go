@@ -16,6 +16,7 @@ import (
 // line.
 var imports = map[string][]string{
 	"berth/migrations":                       {},
+	"berth/migrations/migrationstest":        {},
 	"berth/internal/jsonscan":                {},
 	"berth/internal/steps":                   {},
 	"berth/internal/steps/stepstest":         {},

@@ -27,14 +27,19 @@ var embedded embed.FS
 // with that statement, from 11 on Open adds it.
 type Dialect struct {
 	folder string
-	noted  string // the statement that notes a version
+	noted  func(version int) string // the statement that notes a version
 }
 
 // The dialects. Names in Postgres' files are not qualified: everything goes to
 // the first schema of the search path.
 var (
-	SQLite   = Dialect{folder: "sqlite", noted: "PRAGMA user_version = %d;"}
-	Postgres = Dialect{folder: "postgres", noted: "UPDATE schema_version SET version = %d;"}
+	SQLite   = Dialect{folder: "sqlite", noted: func(version int) string { return fmt.Sprintf("PRAGMA user_version = %d;", version) }}
+	Postgres = Dialect{folder: "postgres", noted: func(version int) string {
+		if serves := Serves(version); serves > 0 {
+			return fmt.Sprintf("UPDATE schema_version SET version = %d, serves = %d;", version, serves)
+		}
+		return fmt.Sprintf("UPDATE schema_version SET version = %d;", version)
+	}}
 )
 
 // repeatable is the first version whose views are those of views.sql, and whose
@@ -58,7 +63,7 @@ func (d Dialect) Open(name string) (fs.File, error) {
 	if m.Direction == source.Down {
 		after--
 	}
-	return noting{f, io.MultiReader(f, strings.NewReader("\n"+fmt.Sprintf(d.noted, after)+"\n"))}, nil
+	return noting{f, io.MultiReader(f, strings.NewReader("\n"+d.noted(int(after))+"\n"))}, nil
 }
 
 // noting is a file with a statement behind it.

@@ -70,8 +70,8 @@ func TestVersionIsNoted(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				what, _, _ := strings.Cut(d.noted, "%d")
-				if want := fmt.Sprintf(d.noted, version); strings.Count(string(text), what) != 1 || !strings.HasSuffix(strings.TrimSpace(string(text)), want) {
+				what, _, _ := strings.Cut(d.noted(1), "1")
+				if want := d.noted(version); strings.Count(string(text), what) != 1 || !strings.HasSuffix(strings.TrimSpace(string(text)), want) {
 					t.Errorf("%s of %s does not end with %q alone", names[0], d.folder, want)
 				}
 			}

@@ -14,10 +14,22 @@ import (
 // Latest stands for the newest version that this program knows.
 const Latest = -1
 
+// Schema is what a schema says of itself.
+type Schema struct {
+	Version int // 0: no schema yet
+	// Serves is the oldest version whose programs work with it; 0: that of Version alone.
+	Serves int
+}
+
+// Works reports whether a program whose newest version is known works with the schema.
+func (s Schema) Works(known int) bool {
+	return s.Version == known || s.Version > known && s.Serves > 0 && s.Serves <= known
+}
+
 // Status tells where a store's schema stands.
 type Status struct {
-	Version int // 0: no schema yet
-	Latest  int // the newest that this program knows
+	Schema
+	Latest int // the newest that this program knows
 }
 
 // Newest returns the number of a dialect's last migration.
@@ -80,7 +92,7 @@ func (d Dialect) Run(target database.Driver, have, want int, current func(views 
 			return err
 		}
 	}
-	if d == SQLite { // has no CREATE OR REPLACE
+	if d.folder == SQLite.folder { // has no CREATE OR REPLACE
 		views = drop + views
 	}
 	if err := target.Run(strings.NewReader(views)); err != nil {

@@ -16,6 +16,8 @@ import (
 type backend struct {
 	dir, url string
 	unsafe   bool
+	// serves is set where a server opens it, whose row says so.
+	serves bool
 }
 
 // name returns the backend's name in metrics.
@@ -41,7 +43,11 @@ func (b backend) open(ctx context.Context, log *slog.Logger) (store.Store, error
 		}
 		return st, nil
 	}
-	st, err := postgres.Open(ctx, b.url, postgres.Options{Unsafe: b.unsafe})
+	o := postgres.Options{Unsafe: b.unsafe}
+	if b.serves {
+		o.Program = buildVersion().Version
+	}
+	st, err := postgres.Open(ctx, b.url, o)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,9 @@ const queueCapacity = 4096
 // --audit=relaxed loses. A nil lost stands for a process that records nothing: it opens no spool,
 // since a spool belongs to one server.
 func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*dependencies, error) {
-	st, err := s.backend().open(ctx, log)
+	where := s.backend()
+	where.serves = lost != nil
+	st, err := where.open(ctx, log)
 	if err != nil {
 		return nil, err
 	}

@@ -11,10 +11,11 @@ import (
 )
 
 type migrateCmd struct {
-	DataDir     string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
-	DatabaseURL string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
-	DirectURL   string        `name:"direct-database-url" env:"BERTH_DIRECT_DATABASE_URL" placeholder:"URL" help:"The database's own URL, where the other one leads through a pooler in transaction mode."`
-	LockTimeout time.Duration `default:"1m" placeholder:"DURATION" help:"How long a migration waits for other migrations, and for tables that are in use."`
+	DataDir        string        `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
+	DatabaseURL    string        `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
+	DirectURL      string        `name:"direct-database-url" env:"BERTH_DIRECT_DATABASE_URL" placeholder:"URL" help:"The database's own URL, where the other one leads through a pooler in transaction mode."`
+	LockTimeout    time.Duration `default:"1m" placeholder:"DURATION" help:"How long a migration waits for other migrations, and for tables that are in use."`
+	ServersTimeout time.Duration `default:"1m" placeholder:"DURATION" help:"How long a migration waits for servers that could not go on with the schema: on the way down for all, on the way up for those of releases before the last one. One that was killed counts for 30 s."`
 
 	Up     migrateUpCmd     `cmd:"" help:"Bring the schema to the newest version."`
 	Down   migrateDownCmd   `cmd:"" help:"Take the schema back; data of newer versions is lost."`
@@ -27,7 +28,7 @@ func (m *migrateCmd) backend() backend {
 
 // options says on standard error for whom a migration waits.
 func (m *migrateCmd) options(s streams) postgres.MigrateOptions {
-	return postgres.MigrateOptions{LockTimeout: m.LockTimeout, Waiting: func(line string) {
+	return postgres.MigrateOptions{LockTimeout: m.LockTimeout, ServersTimeout: m.ServersTimeout, Waiting: func(line string) {
 		_, _ = fmt.Fprintln(s.err, line) // a line that cannot be written changes nothing
 	}}
 }
@@ -73,6 +74,10 @@ func printStatus(ctx context.Context, c *cli, s streams) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "schema %d of %d\n", st.Version, st.Latest)
+	note := ""
+	if st.Version > st.Latest && st.Works(st.Latest) {
+		note = ", which serves this program"
+	}
+	_, err = fmt.Fprintf(s.out, "schema %d of %d%s\n", st.Version, st.Latest, note)
 	return err
 }

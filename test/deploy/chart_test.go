@@ -156,7 +156,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %v, want something about %q", values, err, want)
 		}
 	}
-	text, err := chart(t, "{bind: false, podDisruptionBudget: {enabled: false}, networkPolicy: {enabled: false}, migrate: {onInstall: false}, image: {digest: \"sha256:"+strings.Repeat("a", 64)+"\"}}")
+	text, err := chart(t, "{bind: false, podDisruptionBudget: {enabled: false}, networkPolicy: {enabled: false}, migrate: {onInstall: false, onUpgrade: false}, image: {digest: \"sha256:"+strings.Repeat("a", 64)+"\"}}")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,26 +158,27 @@ func pooled(warnings []error) bool {
 	return errors.Is(errors.Join(warnings...), ErrPooler)
 }
 
-// checkSchema wants the very schema that this program knows.
+// checkSchema wants a schema that this program works with.
 func checkSchema(ctx context.Context, conn *pgx.Conn) error {
-	have, err := schemaVersion(ctx, conn)
+	have, err := schemaOf(ctx, conn)
 	if err != nil {
 		return err
 	}
 	return schemaIs(have)
 }
 
-// schemaIs compares a schema's version with the one that this program knows.
-func schemaIs(have int) error {
+// schemaIs compares a schema with the one that this program knows. A newer one will do where it
+// says so.
+func schemaIs(have migrations.Schema) error {
 	known, err := migrations.Postgres.Newest()
 	if err != nil {
 		return err
 	}
 	switch {
-	case have > known:
-		return fmt.Errorf("%w: it has version %d, this program knows %d: start the newer program, or go back with the newer program's `server migrate down --to %d`", ErrSchema, have, known, known)
-	case have < known:
-		return fmt.Errorf("%w: it has version %d, this program needs %d: run `server migrate up` with the same DATABASE_URL", ErrUnmigrated, have, known)
+	case have.Works(known):
+		return nil
+	case have.Version > known:
+		return fmt.Errorf("%w: it has version %d, this program knows %d: start the newer program, or go back with the newer program's `server migrate down --to %d`", ErrSchema, have.Version, known, known)
 	}
-	return nil
+	return fmt.Errorf("%w: it has version %d, this program needs %d: run `server migrate up` with the same DATABASE_URL", ErrUnmigrated, have.Version, known)
 }

@@ -19,8 +19,8 @@ func MigrateUp(ctx context.Context, url string, o MigrateOptions) error {
 	return migrateTo(ctx, url, migrations.Latest, o)
 }
 
-// MigrateTo is MigrateUp to a version, up or down; version 0 takes everything away. No replica may
-// be serving from it.
+// MigrateTo is MigrateUp to a version, up or down; version 0 takes everything away. It waits for
+// servers that could not go on with that schema (ErrServing).
 func MigrateTo(ctx context.Context, url string, version int, o MigrateOptions) error {
 	if version < 0 {
 		return fmt.Errorf("migrate: no version %d", version)
@@ -43,7 +43,7 @@ func MigrateStatus(ctx context.Context, url string) (st migrations.Status, err e
 	if st.Latest, err = migrations.Postgres.Newest(); err != nil {
 		return migrations.Status{}, err
 	}
-	st.Version, err = schemaVersion(ctx, conn)
+	st.Schema, err = schemaOf(ctx, conn)
 	return st, err
 }
 
@@ -75,11 +75,15 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 	if err := o.lock(ctx, conn); err != nil {
 		return fmt.Errorf("migrate %s: %w", place(cfg), err)
 	}
-	have, err := schemaVersion(ctx, conn)
+	stands, err := schemaOf(ctx, conn)
 	if err != nil {
 		return err
 	}
+	have := stands.Version
 	if want == migrations.Latest {
+		if have > known && stands.Works(known) {
+			return nil // a newer program made it, and it serves this one
+		}
 		want = known
 	}
 	switch {
@@ -87,6 +91,9 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 		return fmt.Errorf("%w: %s has version %d, this program knows %d", ErrSchema, place(cfg), have, known)
 	case want > known:
 		return fmt.Errorf("migrate %s: no version %d, the newest is %d", place(cfg), want, known)
+	}
+	if err := o.unused(ctx, conn, have, want); err != nil {
+		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err)
 	}
 	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(o.boundLocks))
 	target, err := dialect.WithInstance(db, &dialect.Config{MigrationsTable: notes})
@@ -104,18 +111,22 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 	return nil
 }
 
-// schemaVersion reads the version that the last migration left.
-func schemaVersion(ctx context.Context, conn *pgx.Conn) (version int, err error) {
+// schemaOf reads the version that the last migration left.
+func schemaOf(ctx context.Context, conn *pgx.Conn) (have migrations.Schema, err error) {
 	var there bool
 	const exists = `SELECT to_regclass(quote_ident(current_schema()) || '.schema_version') IS NOT NULL`
 	if err := conn.QueryRow(ctx, exists).Scan(&there); err != nil {
-		return 0, fmt.Errorf("read schema version: %w", err)
+		return have, fmt.Errorf("read schema version: %w", err)
 	}
 	if !there {
-		return 0, nil
+		return have, nil
 	}
-	if err := conn.QueryRow(ctx, `SELECT max(version) FROM schema_version HAVING count(*) = 1`).Scan(&version); err != nil {
-		return 0, fmt.Errorf("read schema version: %w", err)
+	if err := conn.QueryRow(ctx, sqlSchema).Scan(&have.Version, &have.Serves); err != nil {
+		return have, fmt.Errorf("read schema version: %w", err)
 	}
-	return version, nil
+	return have, nil
 }
+
+// sqlSchema reads the schema's version, and the oldest one whose programs it serves, a column that
+// earlier schemas lack.
+const sqlSchema = `SELECT max(version), coalesce(max((to_jsonb(v)->>'serves')::bigint), 0) FROM schema_version v HAVING count(*) = 1`

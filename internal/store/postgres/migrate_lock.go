@@ -15,7 +15,9 @@ type MigrateOptions struct {
 	// LockTimeout bounds each wait for a lock: that of other migrations, and those of tables.
 	// 0: 1 min.
 	LockTimeout time.Duration
-	// Waiting, where not nil, is called with a line that names who holds the lock, soon after the
+	// ServersTimeout bounds the wait for servers that could not go on with the schema. 0: 1 min.
+	ServersTimeout time.Duration
+	// Waiting, where not nil, is called with a line that names what is waited for, soon after the
 	// wait has begun and every few seconds from then on.
 	Waiting func(line string)
 }
@@ -23,6 +25,9 @@ type MigrateOptions struct {
 func (o MigrateOptions) withDefaults() MigrateOptions {
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = time.Minute
+	}
+	if o.ServersTimeout <= 0 {
+		o.ServersTimeout = time.Minute
 	}
 	if o.Waiting == nil {
 		o.Waiting = func(string) {}
@@ -47,47 +52,71 @@ func migratable(ctx context.Context, cfg *pgx.ConnConfig) error {
 	return errors.Join(refused...)
 }
 
-// migrationLock is the advisory lock of a schema's migrations.
-const migrationLock = `hashtext('berth migrate ' || current_schema())`
+// migrationLock is the advisory lock of a schema's migrations, and statementsLock that of the
+// sessions that run their statements: one whose program was killed goes on to the end of its file.
+const (
+	migrationLock  = `hashtext('berth migrate ' || current_schema())`
+	statementsLock = `hashtext('berth migrate statements ' || current_schema())`
+)
 
-// isMigrationLock is true of its row in pg_locks, which shows a key as two halves.
-const isMigrationLock = `locktype = 'advisory' AND granted AND objsubid = 1
+// isLock is true of an advisory lock's row in pg_locks, which shows a key as two halves.
+func isLock(lock string) string {
+	return `locktype = 'advisory' AND granted AND objsubid = 1
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-AND (classid::bigint << 32 | objid::bigint) = ` + migrationLock + `::bigint`
+AND (classid::bigint << 32 | objid::bigint) = ` + lock + `::bigint`
+}
 
-// lock takes the lock of migrations for the connection's life. It asks again and again: a call that
-// waits in the database would hold a pooler's server, and could not say for whom it waits.
+// lock takes the lock of migrations for the connection's life, and waits for the statements of one
+// whose program has ended.
 func (o MigrateOptions) lock(ctx context.Context, conn *pgx.Conn) error {
+	for _, l := range []struct{ lock, query string }{
+		{migrationLock, `SELECT pg_try_advisory_lock(` + migrationLock + `)`},
+		{statementsLock, `SELECT CASE WHEN pg_try_advisory_lock(` + statementsLock + `) THEN pg_advisory_unlock(` + statementsLock + `) ELSE false END`},
+	} {
+		err := wait(ctx, o.LockTimeout, o.Waiting, ErrLocked, func() (free bool, whom string, err error) {
+			if err := conn.QueryRow(ctx, l.query).Scan(&free); err != nil || free {
+				return free, "", err
+			}
+			return false, lockHolder(ctx, conn, l.lock), nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait looks again and again until there is nothing to wait for: a call that waits in the database
+// would hold a pooler's server, and could not say for whom it waits. After most it returns late.
+func wait(ctx context.Context, most time.Duration, say func(line string), late error, look func() (free bool, whom string, err error)) error {
 	began, told := time.Now(), time.Duration(0)
 	for {
-		var free bool
-		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(`+migrationLock+`)`).Scan(&free); err != nil {
-			return fmt.Errorf("lock: %w", err)
+		free, whom, err := look()
+		if free || err != nil {
+			return err
 		}
 		waited := time.Since(began)
 		switch {
-		case free:
-			return nil
-		case waited >= o.LockTimeout:
-			return fmt.Errorf("%w: waited %s for %s", ErrLocked, waited.Round(time.Second), lockHolder(ctx, conn))
+		case waited >= most:
+			return fmt.Errorf("%w: waited %s for %s", late, waited.Round(time.Second), whom)
 		case told == 0 || waited >= told+5*time.Second:
 			told = max(waited, time.Millisecond)
-			o.Waiting(fmt.Sprintf("waiting for %s, %s at most", lockHolder(ctx, conn), o.LockTimeout-waited.Round(time.Second)))
+			say(fmt.Sprintf("waiting for %s, %s at most", whom, most-waited.Round(time.Second)))
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(min(200*time.Millisecond, o.LockTimeout)):
+		case <-time.After(min(200*time.Millisecond, most)):
 		}
 	}
 }
 
-// lockHolder names who has the lock of migrations, as an administrator looks for it.
-func lockHolder(ctx context.Context, conn *pgx.Conn) string {
+// lockHolder names who has a lock, as an administrator looks for it.
+func lockHolder(ctx context.Context, conn *pgx.Conn, lock string) string {
 	var pid int
 	var program, state string
-	const query = `SELECT a.pid, a.application_name, coalesce(a.state, '') FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-WHERE ` + isMigrationLock
+	query := `SELECT a.pid, a.application_name, coalesce(a.state, '') FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+WHERE ` + isLock(lock)
 	if err := conn.QueryRow(ctx, query).Scan(&pid, &program, &state); err != nil {
 		return "another migration"
 	}
@@ -95,9 +124,9 @@ WHERE ` + isMigrationLock
 }
 
 // boundLocks bounds the waits of a migration's own statements, which a server's open transaction
-// may hold up.
+// may hold up, and marks the session as one that runs them.
 func (o MigrateOptions) boundLocks(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false)`, strconv.FormatInt(o.LockTimeout.Milliseconds(), 10))
+	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), pg_advisory_lock_shared(`+statementsLock+`)`, strconv.FormatInt(o.LockTimeout.Milliseconds(), 10))
 	return err
 }
 

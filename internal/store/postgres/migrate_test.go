@@ -54,11 +54,11 @@ func TestMigrateUpDownUp(t *testing.T) {
 			t.Fatalf("status %+v, %v, want %+v", got, err, want)
 		}
 	}
-	status(migrations.Status{Version: 0, Latest: newest(t)})
+	status(migrations.Status{Latest: newest(t)})
 	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Fatalf("up: %v", err)
 	}
-	status(migrations.Status{Version: newest(t), Latest: newest(t)})
+	status(migrations.Status{Schema: migrations.Schema{Version: newest(t), Serves: migrations.Serves(newest(t))}, Latest: newest(t)})
 	before := schema(t, url)
 	if len(before) < 100 {
 		t.Errorf("schema of %d parts", len(before))
@@ -75,7 +75,7 @@ func TestMigrateUpDownUp(t *testing.T) {
 	if err := MigrateTo(t.Context(), url, 0, MigrateOptions{}); err != nil {
 		t.Fatalf("down: %v", err)
 	}
-	status(migrations.Status{Version: 0, Latest: newest(t)})
+	status(migrations.Status{Latest: newest(t)})
 	if left := schema(t, url); len(left) != 0 {
 		t.Errorf("down leaves %v", left)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
+	"berth/migrations"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -35,6 +36,9 @@ type Options struct {
 	StatementTimeout time.Duration
 	// ApplicationName is what pg_stat_activity shows. "": berth.
 	ApplicationName string
+	// Program is the version of a server, which keeps a row in the table servers while it is open;
+	// "" for what is not a server.
+	Program string
 	// Unsafe opens a database that may lose what it has acknowledged, or one
 	// behind a pooler in transaction mode; Warnings then names what is wrong, for
 	// the caller to log. A standby and a wrong schema are refused all the same.
@@ -72,6 +76,7 @@ type Store struct {
 	profiles   sync.Map // digests that are known to be stored: they are never deleted
 	stamps     lists.StampIDs
 	ends       ends
+	present    presence
 	pooled     bool // neither settings nor named statements survive a transaction
 	closed     atomic.Bool
 	closeOnce  sync.Once
@@ -84,8 +89,8 @@ var _ store.Store = (*Store)(nil)
 // (ErrStandby), a database that may lose what it has acknowledged (ErrFsync,
 // ErrSynchronousCommit, ErrFullPageWrites), a pooler in transaction mode
 // (ErrPooler), an encoding other than UTF-8 (ErrEncoding), and a schema that is
-// missing or older (ErrUnmigrated) or newer (ErrSchema) than this program. It
-// changes no schema, but makes the partitions of the months to come.
+// missing or older (ErrUnmigrated) than this program, or newer and not for it
+// (ErrSchema). It changes no schema, but makes the partitions of the months to come.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	o = o.withDefaults()
 	cfg, err := parsePool(url)
@@ -113,6 +118,12 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err := s.partitionsAhead(ctx, time.Now()); err != nil {
 		s.pool.Close()
 		return nil, fmt.Errorf("open postgres %s: make partitions: %w", place(base), s.toStoreErr(ctx, err))
+	}
+	if o.Program != "" {
+		if err := s.appear(ctx); err != nil {
+			s.pool.Close()
+			return nil, fmt.Errorf("open postgres %s: %w", place(base), err)
+		}
 	}
 	return s, nil
 }
@@ -177,15 +188,15 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
-	var version int
-	err := s.pool.QueryRow(ctx, `SELECT version FROM schema_version`).Scan(&version)
+	var have migrations.Schema
+	err := s.pool.QueryRow(ctx, sqlSchema).Scan(&have.Version, &have.Serves)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = nil // no version
 	}
 	if err != nil {
 		return s.toStoreErr(ctx, err)
 	}
-	if err := schemaIs(version); err != nil {
+	if err := schemaIs(have); err != nil {
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, ErrChanged, err)
 	}
 	return nil
@@ -194,6 +205,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close implements store.Store.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
+		s.present.end()
 		s.closed.Store(true)
 		s.pool.Close() // waits for the calls under way
 	})

@@ -43,7 +43,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"an empty schema", func(t *testing.T) string { return pgtest.URL(t) }, ErrUnmigrated, fmt.Sprintf("version 0, this program needs %d: run `server migrate up`", newest(t)), false},
 		{"a newer schema", func(t *testing.T) string {
 			url := freshURL(t)
-			execRaw(t, url, "UPDATE schema_version SET version = 99")
+			execRaw(t, url, "UPDATE schema_version SET version = 99, serves = 99")
 			return url
 		}, ErrSchema, fmt.Sprint("version 99, this program knows ", newest(t)), false},
 	}

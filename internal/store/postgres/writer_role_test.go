@@ -48,7 +48,7 @@ func TestWriterRole(t *testing.T) {
 		defer hangUp(again)
 		_, _ = again.Exec(t.Context(), `DROP OWNED BY `+role+`; DROP ROLE `+role)
 	})
-	s := openAt(t, pgtest.With(url, "role", role), Options{})
+	s := openAt(t, pgtest.With(url, "role", role), Options{Program: "v9"})
 	r := &store.Revision{Cluster: "prod", Number: 1, Token: "t1", CreatedAt: time.Now(), Digest: "sha256:1", Cause: "upload"}
 	entries := []*store.Entry{{Revision: r, Checkpoint: &store.Checkpoint{Cluster: "prod", Number: 1}}}
 	for i := range 2 * fewest { // by INSERT and by COPY
@@ -66,6 +66,9 @@ func TestWriterRole(t *testing.T) {
 		}
 	}
 	if err := s.PutCheckpoint(ctx, &store.Checkpoint{Cluster: "prod", Number: 1}); err != nil {
+		t.Error(err)
+	}
+	if err := s.renew(ctx); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Key(ctx, "cursors", []byte("k")); err != nil {

@@ -1,0 +1,2 @@
+-- One process alone has the file, by a lock that the system frees when it ends: nothing has to say
+-- which servers run, and no program meets a schema that another one made while it ran.
