@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/golang-migrate/migrate/v4"
@@ -51,10 +53,17 @@ func (d Dialect) Newest() (int, error) {
 	return int(version), source.Close()
 }
 
+// Beginnings is the migration before which chains of older releases get their seals of beginning.
+const Beginnings = 18
+
+// Steps are what SQL alone cannot do: each is run before the migration of its number. One that was
+// cut off by a kill is run again, since the version is still the one before.
+type Steps map[int]func() error
+
 // Run brings a schema from version have to want, 0 standing for none, and at
 // the newest version puts the views in place, unless current, where it is not
 // nil, reports that they are. It closes target.
-func (d Dialect) Run(target database.Driver, have, want int, current func(views string) (bool, error)) (err error) {
+func (d Dialect) Run(target database.Driver, have, want int, steps Steps, current func(views string) (bool, error)) (err error) {
 	newest, err := d.Newest()
 	if err != nil {
 		return errors.Join(err, target.Close())
@@ -79,6 +88,18 @@ func (d Dialect) Run(target database.Driver, have, want int, current func(views 
 	if want < have && have >= repeatable {
 		if err := target.Run(strings.NewReader(drop)); err != nil {
 			return fmt.Errorf("drop views: %w", brief(err))
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(steps)) {
+		if n <= have || n > want {
+			continue
+		}
+		if err := migrateTo(m, have, n-1); err != nil {
+			return brief(err)
+		}
+		have = n - 1
+		if err := steps[n](); err != nil {
+			return fmt.Errorf("before version %d: %w", n, err)
 		}
 	}
 	if err := migrateTo(m, have, want); err != nil {

@@ -107,6 +107,11 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, deps.close(ending)) }()
+	chains := &chainsLook{}
+	if err := chains.watch(tel.meter); err != nil {
+		return err
+	}
+	defer background(ctx, func(ctx context.Context) { chains.run(ctx, deps.store, log) })()
 	keeper, err := newKeeper(deps.store, &c.settings, tel.meter, log)
 	if err != nil {
 		return err
@@ -156,7 +161,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		Profiles:          conf.Profiles,
 		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,
 		Checks:   append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
-		Notes:    append(deps.notes(), followNotes(following)...),
+		Notes:    append(append(deps.notes(), handlers.Note{Name: "audit chains", Text: chains.note}), followNotes(following)...),
 		Followed: deps.followed, Hold: deps.hold,
 		Callers: callers, AccessLog: deps.store,
 		Hosts: c.AllowedHosts, Origins: c.CORSOrigin, Pages: c.Pages != pagesOff,

@@ -30,7 +30,7 @@ func TestEveryColumnIsSealed(t *testing.T) {
 		"decisions": lists.Stored.Names(), "revisions": split(seal.RevisionColumns), "checkpoints": split(seal.CheckpointColumns),
 		"decision_gaps": split(seal.GapColumns), "seals": split(seal.Columns), "stamps": {"id"},
 	}
-	for _, part := range strings.Split(seal.QueryOf(store.SealDecisions).Select, "coalesce(t.") {
+	for _, part := range strings.Split(seal.QueryOf(store.SealDecisions, store.SealFormat).Select, "coalesce(t.") {
 		name, _, _ := strings.Cut(part, ",")
 		covered["stamps"] = append(covered["stamps"], name)
 	}

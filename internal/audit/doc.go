@@ -4,6 +4,8 @@
 package audit
 
 import (
+	"slices"
+
 	"berth/internal/store"
 )
 
@@ -15,6 +17,8 @@ const (
 	Inserted = "inserted" // no seal has it
 	Anchored = "anchor"   // the chain is not the one that the anchor is of
 )
+
+const tableSeals = "seals"
 
 // Finding names what does not fit.
 type Finding struct {
@@ -52,10 +56,15 @@ type Report struct {
 	More bool `json:"more,omitempty"`
 	// Rows that were compared with their seal.
 	Rows map[store.SealTable]int64 `json:"rows"`
-	// BeforeSeq and BeforeRevision are the last decision and revision from before the chain.
-	BeforeSeq      int64     `json:"beforeSeq,omitempty"`
-	BeforeRevision int64     `json:"beforeRevision,omitempty"`
-	Findings       []Finding `json:"findings"`
+	// BeforeSeq and BeforeRevision are the last decision and revision from before the chain. They
+	// are compared with what its seal of beginning has, which a migration wrote.
+	BeforeSeq      int64 `json:"beforeSeq,omitempty"`
+	BeforeRevision int64 `json:"beforeRevision,omitempty"`
+	// Beginning is the number of that seal, or of the deletion that the chain goes on behind.
+	Beginning int64     `json:"beginning,omitempty"`
+	Findings  []Finding `json:"findings"`
+	// Accepted are findings that were accepted (Accept).
+	Accepted []Finding `json:"accepted,omitempty"`
 	// Omitted counts the findings that are not listed.
 	Omitted int  `json:"omitted,omitempty"`
 	Head    Head `json:"head"`
@@ -63,6 +72,17 @@ type Report struct {
 
 // Good reports whether nothing was found.
 func (r *Report) Good() bool { return len(r.Findings) == 0 }
+
+// Accept takes what could not be checked out of the findings: the caller knows of it.
+func (r *Report) Accept() {
+	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool {
+		unchecked := f.What == Missing && f.Table == tableSeals && f.From == 0 // a beginning
+		if unchecked {
+			r.Accepted = append(r.Accepted, f)
+		}
+		return unchecked
+	})
+}
 
 // Join adds the report of the part behind this one.
 func (r *Report) Join(next *Report) {
@@ -78,7 +98,7 @@ func (r *Report) Join(next *Report) {
 	for _, f := range next.Findings {
 		r.add(f)
 	}
-	r.ToSeal, r.More, r.Head, r.Omitted = next.ToSeal, next.More, next.Head, r.Omitted+next.Omitted
+	r.ToSeal, r.More, r.Head, r.Beginning, r.Omitted = next.ToSeal, next.More, next.Head, next.Beginning, r.Omitted+next.Omitted
 }
 
 // maxFindings is how many findings a report lists.

@@ -29,15 +29,15 @@ type fixture struct {
 	db *sql.DB
 	// postgres reports which dialect db speaks.
 	postgres bool
+	url      string // of the database, or the directory
 }
 
 // onBoth runs a test on each kind of store.
 func onBoth(t *testing.T, run func(t *testing.T, f *fixture)) {
 	t.Run("sqlite", func(t *testing.T) {
 		dir := t.TempDir()
-		s, err := sqlite.Open(t.Context(), dir, sqlite.Options{})
-		f := &fixture{Store: s, t: t}
-		f.open(err, "sqlite", "file:"+filepath.Join(dir, sqlite.FileName)+"?_pragma=busy_timeout(5000)")
+		f := &fixture{t: t, url: dir}
+		f.open("sqlite", "file:"+filepath.Join(dir, sqlite.FileName)+"?_pragma=busy_timeout(5000)")
 		run(t, f)
 	})
 	t.Run("postgres", func(t *testing.T) {
@@ -45,18 +45,30 @@ func onBoth(t *testing.T, run func(t *testing.T, f *fixture)) {
 		if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		s, err := postgres.Open(t.Context(), url, postgres.Options{})
-		f := &fixture{Store: s, t: t, postgres: true}
-		f.open(err, "pgx", url)
+		f := &fixture{t: t, postgres: true, url: url}
+		f.open("pgx", url)
 		run(t, f)
 	})
 }
 
-func (f *fixture) open(err error, driver, address string) {
+// reopen opens the store, the first time or again.
+func (f *fixture) reopen() {
 	f.t.Helper()
+	var err error
+	if f.postgres {
+		f.Store, err = postgres.Open(f.t.Context(), f.url, postgres.Options{})
+	} else {
+		f.Store, err = sqlite.Open(f.t.Context(), f.url, sqlite.Options{})
+	}
 	if err != nil {
 		f.t.Fatal(err)
 	}
+}
+
+func (f *fixture) open(driver, address string) {
+	f.t.Helper()
+	f.reopen()
+	var err error
 	if f.db, err = sql.Open(driver, address); err != nil {
 		f.t.Fatal(err)
 	}
@@ -85,6 +97,14 @@ func (f *fixture) exec(queries ...string) {
 			f.t.Fatalf("%s: %d rows, %v", q, n, err)
 		}
 	}
+}
+
+// empty is a blob of no bytes.
+func (f *fixture) empty() string {
+	if f.postgres {
+		return `''`
+	}
+	return `x''`
 }
 
 // verify checks a cluster's chain.

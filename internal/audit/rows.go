@@ -18,37 +18,63 @@ import (
 // decisions compares the decisions of a seal with their hashes.
 func (c *check) decisions(ctx context.Context, s *store.Seal) error {
 	if int64(len(s.RowHashes)) != (s.Seq-s.AfterSeq)*sha256.Size {
-		c.r.add(Finding{Table: "seals", What: Changed, From: s.Number, To: s.Number, Seal: s.Number, Detail: fmt.Sprintf("seal %d has no hash for each of its decisions", s.Number)})
+		c.r.add(Finding{Table: tableSeals, What: Changed, From: s.Number, To: s.Number, Seal: s.Number, Detail: fmt.Sprintf("seal %d has no hash for each of its decisions", s.Number)})
 		return nil
 	}
-	want := func(place int64) []byte {
-		i := (place - s.AfterSeq - 1) * sha256.Size
-		return s.RowHashes[i : i+sha256.Size]
-	}
-	next := s.AfterSeq + 1
+	return c.run(ctx, &c.feed, s, s.AfterSeq, s.RowHashes)
+}
+
+// run compares the decisions that follow a place with their hashes.
+func (c *check) run(ctx context.Context, f *feed, s *store.Seal, after int64, hashes []byte) error {
+	last, next := after+int64(len(hashes)/sha256.Size), after+1
 	for {
-		row, err := c.feed.peek(ctx, c.st, s)
+		row, err := f.peek(ctx, c.st, s)
 		if err != nil {
 			return err
 		}
-		if row == nil || row.Place > s.Seq {
+		if row == nil || row.Place > last {
 			break
 		}
-		c.feed.rows = c.feed.rows[1:]
+		f.rows = f.rows[1:]
 		if row.Place < next { // a second row at one place, or one of a seal that cannot be read
-			if row.Place == c.feed.compared {
-				c.foreign(s, *row)
+			if row.Place == f.compared {
+				c.foreign(s, *row, fmt.Sprintf("a second row stands at place %d", row.Place))
 			}
 			continue
 		}
 		c.gone(s, next, row.Place-1)
 		c.r.Rows[store.SealDecisions]++
-		if !bytes.Equal(row.Hash, want(row.Place)) {
-			c.differs(s, *row)
+		if i := (row.Place - after - 1) * sha256.Size; !bytes.Equal(row.Hash, hashes[i:i+sha256.Size]) {
+			c.differs(s, *row, after, hashes)
 		}
-		c.feed.compared, next = row.Place, row.Place+1
+		f.compared, next = row.Place, row.Place+1
 	}
-	c.gone(s, next, s.Seq)
+	c.gone(s, next, last)
+	return nil
+}
+
+// before compares the decisions that are older than the chain with what a migration found.
+func (c *check) before(ctx context.Context, s *store.Seal, b *store.Before) error {
+	f := &feed{next: b.AfterSeq + 1, to: b.Seq, format: s.Format}
+	hashes := b.Hashes
+	for _, r := range append(slices.Clone(b.Decisions), [2]int64{b.Seq + 1, b.Seq}) {
+		for { // rows in front of the range
+			row, err := f.peek(ctx, c.st, s)
+			if err != nil {
+				return err
+			}
+			if row == nil || row.Place >= r[0] {
+				break
+			}
+			f.rows = f.rows[1:]
+			c.foreign(s, *row, fmt.Sprintf("decision %d was not there when the chain's beginning was written", row.Place))
+		}
+		n := min((r[1]-r[0]+1)*sha256.Size, int64(len(hashes)))
+		if err := c.run(ctx, f, s, r[0]-1, hashes[:n]); err != nil {
+			return err
+		}
+		hashes = hashes[n:]
+	}
 	return nil
 }
 
@@ -83,25 +109,24 @@ func (f *feed) peek(ctx context.Context, st store.Seals, s *store.Seal) (*store.
 }
 
 // differs reports a decision that is not what was sealed at its place.
-func (c *check) differs(s *store.Seal, row store.SealRow) {
+func (c *check) differs(s *store.Seal, row store.SealRow, after int64, hashes []byte) {
 	f := Finding{
 		Table: string(store.SealDecisions), What: Changed, From: row.Place, To: row.Place, ID: row.ID, Seal: s.Number,
 		Detail: fmt.Sprintf("decision %d (%s) is not as it was written", row.Place, row.ID),
 	}
-	for i := 0; i < len(s.RowHashes); i += sha256.Size {
-		if len(row.Hash) > 0 && bytes.Equal(row.Hash, s.RowHashes[i:i+sha256.Size]) {
+	for i := 0; i < len(hashes); i += sha256.Size {
+		if len(row.Hash) > 0 && bytes.Equal(row.Hash, hashes[i:i+sha256.Size]) {
 			f.What = Moved
-			f.Detail = fmt.Sprintf("decision %s stands at place %d and was written at %d", row.ID, row.Place, s.AfterSeq+1+int64(i/sha256.Size))
+			f.Detail = fmt.Sprintf("decision %s stands at place %d and was written at %d", row.ID, row.Place, after+1+int64(i/sha256.Size))
 		}
 	}
 	c.r.add(f)
 }
 
-// foreign reports a row beside the one that the seal has.
-func (c *check) foreign(s *store.Seal, row store.SealRow) {
+// foreign reports a row that the seal does not have.
+func (c *check) foreign(s *store.Seal, row store.SealRow, detail string) {
 	c.r.add(Finding{
-		Table: string(store.SealDecisions), What: Inserted, From: row.Place, To: row.Place, ID: row.ID, Seal: s.Number,
-		Detail: fmt.Sprintf("a second row stands at place %d", row.Place),
+		Table: string(store.SealDecisions), What: Inserted, From: row.Place, To: row.Place, ID: row.ID, Seal: s.Number, Detail: detail,
 	})
 }
 
@@ -216,8 +241,22 @@ func (c *check) stored(ctx context.Context) error {
 			if want, ok := c.checkpoints[row.Place]; ok {
 				c.compare(store.SealCheckpoints, row, want)
 				delete(c.checkpoints, row.Place)
-			} else if row.Place > c.r.BeforeRevision {
+			} else if row.Place > c.r.BeforeRevision || c.began {
 				put(store.SealCheckpoints, row)
+			}
+		}
+	}
+	for next := int64(0); c.began && next <= c.r.BeforeRevision; {
+		rows, err := c.st.SealRows(ctx, store.SealRevisions, store.SealFormat, c.r.Cluster, next, c.r.BeforeRevision, pageRows)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, row := range rows {
+			if next = row.Place + 1; !c.older.has(row.Place) {
+				put(store.SealRevisions, row)
 			}
 		}
 	}
@@ -229,7 +268,7 @@ func (c *check) stored(ctx context.Context) error {
 		if want, ok := c.gaps[row.ID]; ok {
 			c.compare(store.SealGaps, row, want)
 			delete(c.gaps, row.ID)
-		} else if c.r.BeforeSeq == 0 && c.r.BeforeRevision == 0 { // else it may be older than the chain
+		} else if c.began || c.r.BeforeSeq == 0 && c.r.BeforeRevision == 0 { // else it may be older than the chain
 			put(store.SealGaps, row)
 		}
 	}

@@ -61,10 +61,17 @@ func (r *Report) Text() string {
 	fmt.Fprintf(&b, "%s: %s. Seals %d to %d: %d decisions, %d revisions, %d checkpoints, %d gaps\n", r.Cluster, verdict, r.FromSeal, r.ToSeal,
 		r.Rows[store.SealDecisions], r.Rows[store.SealRevisions], r.Rows[store.SealCheckpoints], r.Rows[store.SealGaps])
 	if r.BeforeSeq > 0 || r.BeforeRevision > 0 {
-		fmt.Fprintf(&b, "  older than the chain, and not checked: decisions to %d, revisions to %d\n", r.BeforeSeq, r.BeforeRevision)
+		checked := "not checked"
+		if r.Beginning > 0 {
+			checked = fmt.Sprintf("checked against seal %d, which a migration wrote", r.Beginning)
+		}
+		fmt.Fprintf(&b, "  older than the chain: decisions to %d, revisions to %d, %s\n", r.BeforeSeq, r.BeforeRevision, checked)
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "  %s: %s\n", f.What, f.Detail)
+	}
+	for _, f := range r.Accepted {
+		fmt.Fprintf(&b, "  accepted: %s\n", f.Detail)
 	}
 	if r.Omitted > 0 {
 		fmt.Fprintf(&b, "  and %d more\n", r.Omitted)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
@@ -89,7 +90,9 @@ type check struct {
 	gaps        map[string][]byte
 	anchorHit   bool
 	feed        feed
-	cut         bool // seals are missing, and with them what they were of
+	cut         bool   // seals are missing, and with them what they were of
+	began       bool   // a seal of what is older than the chain was read
+	older       ranges // revisions that it has
 }
 
 // removals reads the seals behind one that take rows away.
@@ -172,7 +175,7 @@ func (c *check) seals(ctx context.Context) error {
 func (c *check) seal(ctx context.Context, s *store.Seal) error {
 	good := bytes.Equal(seal.Hash(s), s.Hash)
 	if !good {
-		c.r.add(Finding{Table: "seals", What: Changed, From: s.Number, To: s.Number, Seal: s.Number, Detail: fmt.Sprintf("seal %d is not what its hash is of", s.Number)})
+		c.r.add(Finding{Table: tableSeals, What: Changed, From: s.Number, To: s.Number, Seal: s.Number, Detail: fmt.Sprintf("seal %d is not what its hash is of", s.Number)})
 	}
 	c.follows(s)
 	c.anchor(s)
@@ -185,10 +188,30 @@ func (c *check) seal(ctx context.Context, s *store.Seal) error {
 	if !good { // which rows it was of is not known
 		return nil
 	}
-	// Checkpoints and gaps are compared at the end, with all that are stored.
-	maps.Copy(c.checkpoints, items.Checkpoints)
-	maps.Copy(c.gaps, items.Gaps)
+	// Checkpoints and gaps are compared at the end, with all that are stored. What was sealed as it
+	// was written counts, not how a migration found it.
+	late := s.Kind == store.SealedBeginning && s.Number > 1
+	note(c.checkpoints, items.Checkpoints, late)
+	note(c.gaps, items.Gaps, late)
+	if s.Kind == store.SealedBeginning && s.AfterSeq == s.Seq && s.AfterRevision == s.Revision {
+		c.began = true
+		c.older.add(seal.Runs(slices.Collect(maps.Keys(items.Revisions))))
+	}
+	if items.Before != nil {
+		if err := c.before(ctx, s, items.Before); err != nil {
+			return err
+		}
+	}
 	return errors.Join(c.decisions(ctx, s), c.revisions(ctx, s, items.Revisions))
+}
+
+// note adds hashes to those that are known; late ones do not replace any.
+func note[K comparable](known, more map[K][]byte, late bool) {
+	for k, hash := range more {
+		if _, ok := known[k]; !ok || !late {
+			known[k] = hash
+		}
+	}
 }
 
 // follows checks that a seal is the next one.
@@ -204,13 +227,13 @@ func (c *check) follows(s *store.Seal) {
 	case s.Number != c.at.Number+1:
 		c.cut = true
 		c.r.add(Finding{
-			Table: "seals", What: Missing, From: c.at.Number + 1, To: s.Number - 1,
+			Table: tableSeals, What: Missing, From: c.at.Number + 1, To: s.Number - 1,
 			Detail: fmt.Sprintf("seals %d to %d are missing, and with them what shows that decisions %d to %d are as they were written",
 				c.at.Number+1, s.Number-1, c.at.Seq+1, s.AfterSeq),
 		})
 	case !bytes.Equal(s.Previous, c.at.Hash):
 		c.r.add(Finding{
-			Table: "seals", What: Changed, From: c.at.Number, To: s.Number, Seal: s.Number,
+			Table: tableSeals, What: Changed, From: c.at.Number, To: s.Number, Seal: s.Number,
 			Detail: fmt.Sprintf("seal %d does not hold the hash of seal %d", s.Number, c.at.Number),
 		})
 	case s.AfterSeq != c.at.Seq:
@@ -233,7 +256,7 @@ func (c *check) anchor(s *store.Seal) {
 		c.anchorHit = true
 		if a.Hash != hex.EncodeToString(s.Hash) {
 			c.r.add(Finding{
-				Table: "seals", What: Anchored, From: a.Seal, To: a.Seal, Seal: a.Seal,
+				Table: tableSeals, What: Anchored, From: a.Seal, To: a.Seal, Seal: a.Seal,
 				Detail: fmt.Sprintf("seal %d has the hash %x, the anchor has %s: the chain was written anew", a.Seal, s.Hash, a.Hash),
 			})
 		}
@@ -248,21 +271,21 @@ func (c *check) end(ctx context.Context) error {
 	if c.at.Number < c.head.Number {
 		c.cut = true
 		c.r.add(Finding{
-			Table: "seals", What: Missing, From: c.at.Number + 1, To: c.head.Number,
+			Table: tableSeals, What: Missing, From: c.at.Number + 1, To: c.head.Number,
 			Detail: fmt.Sprintf("the chain ends at seal %d, and the books of the cluster at seal %d: its end is missing", c.at.Number, c.head.Number),
 		})
 	} else if c.at.Number == c.head.Number && !bytes.Equal(c.at.Hash, c.head.Hash) {
 		c.r.add(Finding{
-			Table: "seals", What: Changed, From: c.at.Number, To: c.at.Number, Seal: c.at.Number,
+			Table: tableSeals, What: Changed, From: c.at.Number, To: c.at.Number, Seal: c.at.Number,
 			Detail: fmt.Sprintf("seal %d is not the one that the books of the cluster have", c.at.Number),
 		})
 	}
-	if err := c.books(ctx); err != nil {
+	if err := errors.Join(c.books(ctx), c.beginning(ctx)); err != nil {
 		return err
 	}
 	if a := c.o.Anchor; a != nil && !c.anchorHit && a.Seal > c.o.After {
 		c.r.add(Finding{
-			Table: "seals", What: Anchored, From: a.Seal, To: a.Seal,
+			Table: tableSeals, What: Anchored, From: a.Seal, To: a.Seal,
 			Detail: fmt.Sprintf("seal %d of the anchor is not there: the chain was cut, or the cluster was deleted since, which the next seal shows", a.Seal),
 		})
 	}
@@ -292,6 +315,30 @@ func (c *check) books(ctx context.Context) error {
 	}
 	c.r.add(f)
 	return nil
+}
+
+// beginning checks that the chain has a seal of beginning.
+func (c *check) beginning(ctx context.Context) error {
+	now, err := Of(ctx, c.st, c.r.Cluster)
+	if err != nil {
+		return err
+	}
+	c.r.Beginning = now.Beginning
+	if f, ok := unbegun(now); ok && !c.cut {
+		c.r.add(f)
+	}
+	return nil
+}
+
+// unbegun reports whether a cluster has rows, and its chain no beginning.
+func unbegun(h store.SealHead) (Finding, bool) {
+	if h.Beginning > 0 || h.Number == 0 && h.Seq == 0 && h.Newest == 0 {
+		return Finding{}, false
+	}
+	return Finding{
+		Cluster: h.Cluster, Table: tableSeals, What: Missing,
+		Detail: fmt.Sprintf("the chain has no seal of its beginning: seals were removed, and what they were of is not checked, or a server of a release without such seals made the cluster (decisions to %d, revisions to %d)", h.Seq, h.Newest),
+	}, true
 }
 
 // missed forgives the missing rows that a removal took while the check ran, and reports the others.

@@ -129,22 +129,54 @@ func TestBesideWriters(t *testing.T) {
 	})
 }
 
-// TestBeforeTheChain: rows from before the migration are no finding, and are counted as such.
-func TestBeforeTheChain(t *testing.T) {
+// TestWithoutBeginning: a chain whose seals were removed together with the count of them is found,
+// by itself and after the server has written on.
+func TestWithoutBeginning(t *testing.T) {
 	onBoth(t, func(t *testing.T, f *fixture) {
 		f.fill()
-		f.exec(`DELETE FROM seals`)
-		empty := `x''`
-		if f.postgres {
-			empty = `''`
+		f.exec(`DELETE FROM seals`, `UPDATE clusters SET seals = 0, seal_hash = `+f.empty(), `UPDATE decisions SET node = 'node-2' WHERE seq < 10`)
+		check := func(when string, before int64) {
+			t.Helper()
+			r := f.verify(audit.Options{})
+			if len(r.Findings) != 1 || r.Findings[0].What != audit.Missing || r.Findings[0].Table != "seals" || r.Beginning != 0 || r.BeforeSeq != before {
+				t.Errorf("%s: %+v", when, r)
+			}
+			if text := r.Text(); !strings.Contains(text, "prod: 1 FOUND.") || !strings.Contains(text, "decisions to 20, revisions to 2, not checked") {
+				t.Errorf("%s: %s", when, text)
+			}
+			if r.Accept(); !r.Good() || len(r.Accepted) != 1 || !strings.Contains(r.Text(), "accepted: the chain has no seal of its beginning") {
+				t.Errorf("%s, accepted: %s", when, r.Text())
+			}
 		}
-		f.exec(`UPDATE clusters SET seals = 0, seal_hash = ` + empty)
-		if r := f.verify(audit.Options{}); !r.Good() || r.BeforeSeq != 20 || r.BeforeRevision != 2 {
-			t.Errorf("without a chain: %+v", r)
-		}
+		check("removed", 20)
 		f.append(uploaded(3), decided(21))
-		if r := f.verify(audit.Options{}); !r.Good() || r.BeforeSeq != 20 || r.BeforeRevision != 2 || r.Rows[store.SealDecisions] != 1 {
-			t.Errorf("with the first seal: %+v", r)
+		check("written on", 20)
+	})
+}
+
+// TestBeginning: the first commit of a cluster is its chain's beginning, whatever it is of.
+func TestBeginning(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		alone := decided(1)
+		alone.Decision.Revision, alone.Decision.Cluster = 0, "alone"
+		f.append(uploaded(1), alone)
+		f.append(&store.Entry{Gap: &store.Gap{ID: "g1", Cluster: "gap", Since: at(1), Until: at(2), Lost: 3, Cause: "store", Instance: "i"}})
+		heads, err := f.SealHeads(t.Context(), "")
+		if err != nil || len(heads) != 3 {
+			t.Fatal(heads, err)
+		}
+		for _, h := range heads {
+			seals, err := f.ListSeals(t.Context(), h.Cluster, 0, 0, false)
+			if err != nil || len(seals) != 1 || seals[0].Kind != store.SealedBeginning || h.Beginning != 1 {
+				t.Errorf("%+v: %+v, %v", h, seals, err)
+			}
+		}
+		if err := f.DeleteCluster(t.Context(), "prod"); err != nil {
+			t.Fatal(err)
+		}
+		f.append(uploaded(1))
+		if r := f.verify(audit.Options{}); !r.Good() || r.Beginning != 2 {
+			t.Errorf("behind a deletion: %+v", r)
 		}
 	})
 }

@@ -19,6 +19,7 @@ var errAuditServer = &problem{what: "audit reads a server's log", next: "Name th
 
 func (a *app) auditCommand() *cobra.Command {
 	var anchor string
+	var accept bool
 	verify := &cobra.Command{
 		Use:   "verify",
 		Short: "Is the log as it was written?",
@@ -27,13 +28,17 @@ written with it. Rows and seals that were changed, removed, moved or put in
 are named. With --anchor the chain also has to hold what audit head printed
 before, which finds a chain that was written anew as a whole.
 
+A chain whose rows have no seal of its beginning is missing it; what cannot
+be checked for that is accepted by --accept-unchecked.
+
 Exit code 0 if nothing is found, 2 if something is.`,
 		Example:           "  " + a.name + " audit verify --server http://127.0.0.1:8080 --cluster prod",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context(), anchor) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context(), anchor, accept) },
 	}
 	verify.Flags().StringVar(&anchor, "anchor", "", "what audit head printed before")
+	verify.Flags().BoolVar(&accept, "accept-unchecked", false, "end with 0 also where a chain has no seal of its beginning, so that what is older cannot be checked")
 	head := &cobra.Command{
 		Use:               "head",
 		Short:             "The end of the log's hash chain, to be kept elsewhere",
@@ -69,7 +74,7 @@ func (a *app) auditHead(ctx context.Context) error {
 }
 
 // auditVerify checks the chain part by part, and shows the parts as one.
-func (a *app) auditVerify(ctx context.Context, anchorFile string) error {
+func (a *app) auditVerify(ctx context.Context, anchorFile string, accept bool) error {
 	if a.o.server == "" {
 		return errAuditServer
 	}
@@ -112,6 +117,9 @@ func (a *app) auditVerify(ctx context.Context, anchorFile string) error {
 		wait.at("seals", int(part.ToSeal), int(part.Head.Seal))
 	}
 	wait.end()
+	if accept {
+		whole.Accept()
+	}
 	raw, err := json.Marshal(whole)
 	if err != nil {
 		return err

@@ -32,6 +32,9 @@ const (
 	SealedRows     SealKind = "rows"     // rows that were added
 	SealedRemoval  SealKind = "removal"  // rows that retention or pruning took away
 	SealedDeletion SealKind = "deletion" // the cluster was deleted, its earlier seals with it
+	// SealedBeginning is of the first rows of a cluster, or of the rows that were older than its
+	// chain when a migration wrote it. A chain of rows without one has lost its seals.
+	SealedBeginning SealKind = "beginning"
 )
 
 // SealItems are the rows of a seal beside its decisions. Hashes are by revision number, or by id.
@@ -40,6 +43,17 @@ type SealItems struct {
 	Checkpoints map[int64][]byte  `json:"checkpoints,omitempty"`
 	Gaps        map[string][]byte `json:"gaps,omitempty"`
 	Removed     *Removed          `json:"removed,omitempty"`
+	Before      *Before           `json:"before,omitempty"`
+}
+
+// Before are decisions that are older than the chain, as a migration found them: of the places with
+// AfterSeq < place <= Seq those in the ranges, which are inclusive at both ends. Revisions,
+// checkpoints and gaps from before are in the other fields of the seal's items.
+type Before struct {
+	AfterSeq  int64      `json:"afterSeq"`
+	Seq       int64      `json:"seq"`
+	Decisions [][2]int64 `json:"decisions,omitempty"`
+	Hashes    []byte     `json:"hashes,omitempty"` // in the order of the places, 32 bytes each
 }
 
 // Removed names rows that were taken away on purpose. Ranges are inclusive at both ends.
@@ -56,6 +70,9 @@ type SealHead struct {
 	Hash    []byte
 	Seq     int64 // the last one given
 	Newest  int64 // revision
+	// Beginning is the number of the seal that the chain begins with, or of the deletion that it
+	// goes on behind; 0 without either.
+	Beginning int64
 }
 
 // SealTable names the rows that seals are of.

@@ -100,7 +100,8 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 	if err != nil {
 		return errors.Join(o.explain(cfg.User, fmt.Errorf("migrate %s: %w", place(cfg), err)), db.Close())
 	}
-	if err := migrations.Postgres.Run(target, have, want, nil); err != nil {
+	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn) }}
+	if err := migrations.Postgres.Run(target, have, want, steps, nil); err != nil {
 		return o.explain(cfg.User, fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err))
 	}
 	if want == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
+	"berth/migrations"
 )
 
 const (
@@ -34,9 +35,10 @@ const (
 ), n AS (
   SELECT cluster FROM d UNION SELECT cluster FROM s UNION SELECT cluster FROM r UNION SELECT cluster FROM clusters
 )
-SELECT n.cluster, coalesce(c.seals, 0), coalesce(c.seal_hash, ''), coalesce(c.last_seq, 0), coalesce(c.newest, 0)
+SELECT n.cluster, coalesce(c.seals, 0), coalesce(c.seal_hash, ''), coalesce(c.last_seq, 0), coalesce(c.newest, 0), ` + sqlBeginning + `
 FROM n LEFT JOIN clusters c ON c.cluster = n.cluster WHERE n.cluster IS NOT NULL ORDER BY n.cluster`
-	sqlOneSealHead = `SELECT cluster, seals, seal_hash, last_seq, newest FROM clusters WHERE cluster = $1`
+	sqlOneSealHead = `SELECT n.cluster, seals, seal_hash, last_seq, newest, ` + sqlBeginning + ` FROM clusters n WHERE n.cluster = $1`
+	sqlBeginning   = `coalesce((SELECT min(s.number) FROM seals s WHERE s.cluster = n.cluster AND s.kind IN ('beginning', 'deletion')), 0)`
 )
 
 var sqlPutSeal = `INSERT INTO seals (` + seal.Columns + `) VALUES (` + placeholders(1, 12) + `)`
@@ -82,6 +84,33 @@ func sealDeletion(ctx context.Context, q querier, cluster string) error {
 	return err
 }
 
+// migrating are the chains within the transaction of a migration.
+type migrating struct{ sealReader }
+
+// PutSeal implements seal.Chains.
+func (c migrating) PutSeal(ctx context.Context, s *store.Seal) (bool, error) {
+	ct, err := c.Exec(ctx, sqlSealHead, s.Number, s.Hash, s.Cluster)
+	if err != nil || ct.RowsAffected() == 0 {
+		return false, err
+	}
+	_, err = c.Exec(ctx, sqlPutSeal, seal.Values(s)...)
+	return err == nil, err
+}
+
+// writeBeginnings gives each chain of an older release its seal of beginning. Servers that still
+// write wait for it.
+func (o MigrateOptions) writeBeginnings(ctx context.Context, conn *pgx.Conn) error {
+	if err := o.boundLocks(ctx, conn); err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `LOCK TABLE clusters IN EXCLUSIVE MODE`); err != nil {
+			return err
+		}
+		return seal.WriteBeginnings(ctx, migrating{sealReader{tx}}, migrations.Beginnings-1)
+	})
+}
+
 // SealHeads implements store.Seals.
 func (s *Store) SealHeads(ctx context.Context, cluster string) ([]store.SealHead, error) {
 	ctx, done, err := s.enter(ctx)
@@ -89,22 +118,31 @@ func (s *Store) SealHeads(ctx context.Context, cluster string) ([]store.SealHead
 		return nil, err
 	}
 	defer done()
+	heads, err := sealReader{s.pool}.SealHeads(ctx, cluster)
+	return heads, s.toStoreErr(ctx, err)
+}
+
+// sealReader reads chains within a transaction, or beside others.
+type sealReader struct{ querier }
+
+// SealHeads implements store.Seals.
+func (r sealReader) SealHeads(ctx context.Context, cluster string) ([]store.SealHead, error) {
 	query, args := sqlSealHeads, []any(nil)
 	if cluster != "" {
 		query, args = sqlOneSealHead, []any{cluster}
 	}
-	rows, err := s.pool.Query(ctx, query, args...)
+	rows, err := r.Query(ctx, query, args...)
 	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
+		return nil, err
 	}
 	var heads []store.SealHead
 	err = each(rows, func() error {
 		var h store.SealHead
-		err := rows.Scan(&h.Cluster, &h.Number, &h.Hash, &h.Seq, &h.Newest)
+		err := rows.Scan(&h.Cluster, &h.Number, &h.Hash, &h.Seq, &h.Newest, &h.Beginning)
 		heads = append(heads, h)
 		return err
 	})
-	return heads, s.toStoreErr(ctx, err)
+	return heads, err
 }
 
 // ListSeals implements store.Seals.
@@ -114,26 +152,32 @@ func (s *Store) ListSeals(ctx context.Context, cluster string, after int64, limi
 		return nil, err
 	}
 	defer done()
+	seals, err := sealReader{s.pool}.ListSeals(ctx, cluster, after, limit, removals)
+	return seals, s.toStoreErr(ctx, err)
+}
+
+// ListSeals implements store.Seals.
+func (r sealReader) ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*store.Seal, error) {
 	query := `SELECT ` + seal.Columns + ` FROM seals WHERE cluster = $1 AND number > $2`
 	if removals {
 		query += ` AND kind <> 'rows'`
 	}
-	rows, err := s.pool.Query(ctx, query+` ORDER BY number LIMIT $3`, cluster, after, orAll(limit))
+	rows, err := r.Query(ctx, query+` ORDER BY number LIMIT $3`, cluster, after, orAll(limit))
 	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
+		return nil, err
 	}
 	defer rows.Close()
 	var seals []*store.Seal
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		x := &store.Seal{}
 		if err := rows.Scan(seal.Targets(x)...); err != nil {
-			return nil, s.toStoreErr(ctx, err)
+			return nil, err
 		}
 		size += len(x.RowHashes) + len(x.Items)
 		seals = append(seals, x)
 	}
 	rows.Close()
-	return seals, s.toStoreErr(ctx, rows.Err())
+	return seals, rows.Err()
 }
 
 // SealRows implements store.Seals.
@@ -143,14 +187,20 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 		return nil, err
 	}
 	defer done()
-	q := seal.QueryOf(table)
+	rows, err := sealReader{s.pool}.SealRows(ctx, table, format, cluster, from, to, limit)
+	return rows, s.toStoreErr(ctx, err)
+}
+
+// SealRows implements store.Seals.
+func (r sealReader) SealRows(ctx context.Context, table store.SealTable, format int64, cluster string, from, to int64, limit int) ([]store.SealRow, error) {
+	q := seal.QueryOf(table, format)
 	query, args := q.Select+` WHERE d.cluster = $1`, []any{cluster, orAll(limit)}
 	if table != store.SealGaps {
 		query, args = query+` AND `+q.Place+` BETWEEN $3 AND $4`, append(args, from, to)
 	}
-	rows, err := s.pool.Query(ctx, query+` ORDER BY `+q.Place+` LIMIT $2`, args...)
+	rows, err := r.Query(ctx, query+` ORDER BY `+q.Place+` LIMIT $2`, args...)
 	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
+		return nil, err
 	}
 	defer rows.Close()
 	var h seal.Hasher
@@ -158,7 +208,7 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		values, err := rows.Values()
 		if err != nil {
-			return nil, s.toStoreErr(ctx, err)
+			return nil, err
 		}
 		row, n := q.Row(&h, format, values)
 		if table != store.SealGaps {
@@ -167,5 +217,5 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 		out = append(out, row)
 	}
 	rows.Close()
-	return out, s.toStoreErr(ctx, rows.Err())
+	return out, rows.Err()
 }

@@ -63,15 +63,17 @@ func (h *Hasher) seal(s *store.Seal) []byte {
 
 // finish sets a seal's place behind a head, and moves the head.
 func finish(h *Hasher, s *store.Seal, items *store.SealItems, head *store.SealHead) (err error) {
-	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil {
+	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil || items.Before != nil {
 		if s.Items, err = json.Marshal(items); err != nil {
 			return fmt.Errorf("encode a seal: %w", err)
 		}
 	}
-	s.Cluster, s.Format = head.Cluster, store.SealFormat
+	if s.Cluster = head.Cluster; s.Format == 0 {
+		s.Format = store.SealFormat
+	}
 	s.Number, s.Previous = head.Number+1, bytes.Clone(head.Hash)
 	s.Hash = h.seal(s)
-	*head = store.SealHead{Cluster: head.Cluster, Number: s.Number, Hash: s.Hash, Seq: s.Seq, Newest: s.Revision}
+	head.Number, head.Hash, head.Seq, head.Newest = s.Number, s.Hash, s.Seq, s.Revision
 	return nil
 }
 
@@ -156,6 +158,9 @@ func add[K comparable](r *Rows, table store.SealTable, into *map[K][]byte, key K
 func (r *Rows) Seal(head *store.SealHead, seq, newest int64) (*store.Seal, error) {
 	s := &store.Seal{
 		Kind: store.SealedRows, AfterSeq: head.Seq, Seq: seq, AfterRevision: head.Newest, Revision: newest, RowHashes: r.hashes,
+	}
+	if head.Number == 0 && head.Seq == 0 && head.Newest == 0 { // else the chain has lost its beginning
+		s.Kind = store.SealedBeginning
 	}
 	return s, finish(&r.hasher, s, &r.items, head)
 }

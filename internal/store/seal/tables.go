@@ -53,13 +53,18 @@ type Query struct {
 	stamp int // values at the end that are the stamp's
 }
 
-// QueryOf returns the query of a table.
-func QueryOf(table store.SealTable) Query {
+// QueryOf returns the query of a table as a format has it: of columns that are not in its schema
+// nothing is read.
+func QueryOf(table store.SealTable, format int64) Query {
 	switch table {
 	case store.SealDecisions:
 		columns := make([]string, 0, len(lists.Stored)+len(stampNames))
-		for _, name := range lists.Stored.Names() {
-			columns = append(columns, "d."+name)
+		for i := range lists.Stored {
+			if c := &lists.Stored[i]; covered(c, format) {
+				columns = append(columns, "d."+c.Name)
+			} else {
+				columns = append(columns, "NULL")
+			}
 		}
 		for _, name := range stampNames {
 			columns = append(columns, "coalesce(t."+name+", '')")

@@ -75,7 +75,8 @@ func migrateTo(ctx context.Context, path string, o Options, want int) error {
 		return errors.Join(fmt.Errorf("open sqlite %s: %w", path, err), db.Close())
 	}
 	current := func(views string) (bool, error) { return viewsAre(ctx, db, views) }
-	if err := migrations.SQLite.Run(target, have, want, current); err != nil {
+	steps := migrations.Steps{migrations.Beginnings: func() error { return writeBeginnings(ctx, db) }}
+	if err := migrations.SQLite.Run(target, have, want, steps, current); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", path, have, want, err)
 	}
 	return nil

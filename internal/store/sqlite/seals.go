@@ -2,10 +2,13 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
+	"berth/migrations"
 )
 
 const (
@@ -15,10 +18,11 @@ const (
 	sqlDropSeals = `DELETE FROM seals WHERE cluster = ?1 AND number < (SELECT seals FROM clusters WHERE cluster = ?1)`
 
 	// Names that only tampering leaves without books are found by their rows.
-	sqlSealHeads = `SELECT n.cluster, coalesce(c.seals, 0), coalesce(c.seal_hash, x''), coalesce(c.last_seq, 0), coalesce(c.newest, 0)
+	sqlSealHeads = `SELECT n.cluster, coalesce(c.seals, 0), coalesce(c.seal_hash, x''), coalesce(c.last_seq, 0), coalesce(c.newest, 0), ` + sqlBeginning + `
 FROM (SELECT cluster FROM clusters UNION SELECT DISTINCT cluster FROM decisions UNION SELECT DISTINCT cluster FROM revisions
 UNION SELECT DISTINCT cluster FROM seals) n LEFT JOIN clusters c ON c.cluster = n.cluster ORDER BY n.cluster`
-	sqlOneSealHead = `SELECT cluster, seals, seal_hash, last_seq, newest FROM clusters WHERE cluster = ?`
+	sqlOneSealHead = `SELECT n.cluster, seals, seal_hash, last_seq, newest, ` + sqlBeginning + ` FROM clusters n WHERE n.cluster = ?`
+	sqlBeginning   = `coalesce((SELECT min(s.number) FROM seals s WHERE s.cluster = n.cluster AND s.kind IN ('beginning', 'deletion')), 0)`
 )
 
 // addSeal writes the seal that next returns for a cluster's head, in the writer's transaction.
@@ -55,29 +59,74 @@ func sealDeletion(w *writer, cluster string) error {
 	return err
 }
 
+// migrating are the chains within the transaction of a migration.
+type migrating struct {
+	sealReader
+	tx *sql.Tx
+}
+
+// PutSeal implements seal.Chains.
+func (c migrating) PutSeal(ctx context.Context, s *store.Seal) (bool, error) {
+	res, err := c.tx.ExecContext(ctx, sqlSealHead, s.Number, s.Hash, s.Cluster)
+	if err != nil {
+		return false, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return false, err
+	}
+	_, err = c.tx.ExecContext(ctx, sqlPutSeal, seal.Values(s)...)
+	return err == nil, err
+}
+
+// writeBeginnings gives each chain of an older release its seal of beginning.
+func writeBeginnings(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	err = seal.WriteBeginnings(ctx, migrating{sealReader{tx}, tx}, migrations.Beginnings-1)
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
 // SealHeads implements store.Seals.
 func (s *Store) SealHeads(ctx context.Context, cluster string) ([]store.SealHead, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
+	heads, err := sealReader{s.reads}.SealHeads(ctx, cluster)
+	return heads, s.toStoreErr(err)
+}
+
+// sealReader reads chains within a transaction, or beside others.
+type sealReader struct {
+	q interface {
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+}
+
+// SealHeads implements store.Seals.
+func (r sealReader) SealHeads(ctx context.Context, cluster string) ([]store.SealHead, error) {
 	query, args := sqlSealHeads, []any(nil)
 	if cluster != "" {
 		query, args = sqlOneSealHead, []any{cluster}
 	}
-	rows, err := s.reads.QueryContext(ctx, query, args...)
+	rows, err := r.q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, s.toStoreErr(err)
+		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	var heads []store.SealHead
 	for rows.Next() {
 		var h store.SealHead
-		if err := rows.Scan(&h.Cluster, &h.Number, &h.Hash, &h.Seq, &h.Newest); err != nil {
-			return nil, s.toStoreErr(err)
+		if err := rows.Scan(&h.Cluster, &h.Number, &h.Hash, &h.Seq, &h.Newest, &h.Beginning); err != nil {
+			return nil, err
 		}
 		heads = append(heads, h)
 	}
-	return heads, s.toStoreErr(rows.Err())
+	return heads, rows.Err()
 }
 
 // ListSeals implements store.Seals.
@@ -85,25 +134,31 @@ func (s *Store) ListSeals(ctx context.Context, cluster string, after int64, limi
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
+	seals, err := sealReader{s.reads}.ListSeals(ctx, cluster, after, limit, removals)
+	return seals, s.toStoreErr(err)
+}
+
+// ListSeals implements store.Seals.
+func (r sealReader) ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*store.Seal, error) {
 	query := `SELECT ` + seal.Columns + ` FROM seals WHERE cluster = ? AND number > ?`
 	if removals {
 		query += ` AND kind <> 'rows'`
 	}
-	rows, err := s.reads.QueryContext(ctx, query+` ORDER BY number LIMIT ?`, cluster, after, orAll(limit))
+	rows, err := r.q.QueryContext(ctx, query+` ORDER BY number LIMIT ?`, cluster, after, orAll(limit))
 	if err != nil {
-		return nil, s.toStoreErr(err)
+		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	var seals []*store.Seal
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		x := &store.Seal{}
 		if err := rows.Scan(seal.Targets(x)...); err != nil {
-			return nil, s.toStoreErr(err)
+			return nil, err
 		}
 		size += len(x.RowHashes) + len(x.Items)
 		seals = append(seals, x)
 	}
-	return seals, s.toStoreErr(rows.Err())
+	return seals, rows.Err()
 }
 
 // SealRows implements store.Seals.
@@ -111,19 +166,25 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 	if err := s.usable(); err != nil {
 		return nil, err
 	}
-	q := seal.QueryOf(table)
+	rows, err := sealReader{s.reads}.SealRows(ctx, table, format, cluster, from, to, limit)
+	return rows, s.toStoreErr(err)
+}
+
+// SealRows implements store.Seals.
+func (r sealReader) SealRows(ctx context.Context, table store.SealTable, format int64, cluster string, from, to int64, limit int) ([]store.SealRow, error) {
+	q := seal.QueryOf(table, format)
 	query, args := q.Select+` WHERE d.cluster = ?`, []any{cluster}
 	if table != store.SealGaps {
 		query, args = query+` AND `+q.Place+` BETWEEN ? AND ?`, append(args, from, to)
 	}
-	rows, err := s.reads.QueryContext(ctx, query+` ORDER BY `+q.Place+` LIMIT ?`, append(args, orAll(limit))...)
+	rows, err := r.q.QueryContext(ctx, query+` ORDER BY `+q.Place+` LIMIT ?`, append(args, orAll(limit))...)
 	if err != nil {
-		return nil, s.toStoreErr(err)
+		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	names, err := rows.Columns()
 	if err != nil {
-		return nil, s.toStoreErr(err)
+		return nil, err
 	}
 	values, into := make([]any, len(names)), make([]any, len(names))
 	for i := range values {
@@ -133,7 +194,7 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 	var out []store.SealRow
 	for size := 0; size <= store.PageBytes && rows.Next(); {
 		if err := rows.Scan(into...); err != nil {
-			return nil, s.toStoreErr(err)
+			return nil, err
 		}
 		row, n := q.Row(&h, format, values)
 		if table != store.SealGaps {
@@ -141,5 +202,5 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 		}
 		out = append(out, row)
 	}
-	return out, s.toStoreErr(rows.Err())
+	return out, rows.Err()
 }
