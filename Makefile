@@ -17,7 +17,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln upgrade-data
+.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare bench-calls fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln upgrade-data
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -101,6 +101,9 @@ bench-upstream: ## decisions beside kube-scheduler's own, in one process: make b
 
 bench-compare: ## the hot paths against an earlier commit, fails on a loss over 20 %: make bench-compare BASE=HEAD~9
 	$(GO) run ./test/benchcompare $(if $(BASE),-base $(BASE)) $(BENCH)
+
+bench-calls: ## calls that users make, of this tree and an earlier commit in turns: make bench-calls BASE=HEAD~9 CALLS='-nodes 1500 -only bind'
+	$(GO) run ./test/benchcalls $(if $(BASE),-base $(BASE)) $(CALLS)
 
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./internal/...); do \

@@ -85,6 +85,7 @@ var imports = map[string][]string{
 	"berth/cmd/synth":                        {},
 	"berth/internal/engine/enginetest/naive": {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preemption", "berth/internal/engine/rules"},
 	"berth/cmd/openb":                        {},
+	"berth/test/benchcalls":                  {"berth/test/process"},
 	"berth/test/benchcompare":                {},
 	"berth/test/faults":                      {},
 	"berth/test/hostile":                     {"berth/test/process"},

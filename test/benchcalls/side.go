@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/test/process"
+)
+
+// side is a program that answers calls: a server, or the command line, which is started anew for
+// each call.
+type side struct {
+	*programs
+	process *process.Server
+	client  *http.Client
+	dir     string
+	count   int           // calls that were made, so that each can differ
+	spent   time.Duration // CPU of processes that have ended
+}
+
+func (p *programs) start(dir string) (*side, error) {
+	s := &side{programs: p, dir: dir, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}}
+	ready := filepath.Join(dir, "ready")
+	cmd := exec.Command(p.server, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready, "--log-level", "error")
+	var err error
+	s.process, err = process.Start(cmd, ready)
+	return s, err
+}
+
+func (s *side) stop() {
+	s.client.CloseIdleConnections()
+	s.process.Stop()
+}
+
+// ticks of a second, in which Linux counts a process's CPU.
+const ticks = 100
+
+// cpu returns what the side's processes have spent.
+func (s *side) cpu() (time.Duration, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+	var sum int64
+	for _, f := range fields[11:13] { // utime and stime
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return s.spent + time.Duration(sum)*time.Second/ticks, nil
+}
+
+// resident returns the server's resident memory in bytes.
+func (s *side) resident() (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(raw), "VmRSS:")
+	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	return kib << 10, err
+}
+
+// post sends a body and reads the answer, which has to be one of success.
+func (s *side) post(path, body string) ([]byte, error) { return s.send(http.MethodPost, path, body) }
+
+func (s *side) get(path string) ([]byte, error) { return s.send(http.MethodGet, path, "") }
+
+func (s *side) send(method, path, body string) ([]byte, error) {
+	req, err := http.NewRequest(method, "http://"+s.process.Host+path, strings.NewReader(body)) //nolint:noctx // the process ends with it
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 {
+		err = fmt.Errorf("%s: %d %.300s", path, res.StatusCode, raw)
+	}
+	return raw, err
+}
+
+// decided posts a question and wants the outcome that the row is about.
+func (s *side) decided(path, body, outcome string) error {
+	raw, err := s.post(path, body)
+	if err != nil {
+		return err
+	}
+	var a struct{ Outcome string }
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return err
+	}
+	if a.Outcome != outcome {
+		return fmt.Errorf("the outcome is %q, not %q", a.Outcome, outcome)
+	}
+	return nil
+}
+
+// filtered posts to /filter and wants nodes.
+func (s *side) filtered(path, body string) error {
+	raw, err := s.post(path, body)
+	if err != nil {
+		return err
+	}
+	var a struct {
+		NodeNames []string
+		Error     string
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return err
+	}
+	if a.Error != "" || len(a.NodeNames) == 0 {
+		return fmt.Errorf("%d nodes passed, error %q", len(a.NodeNames), a.Error)
+	}
+	return nil
+}
+
+// explain runs the command line on a file.
+func (s *side) explain(file string) error {
+	cmd := exec.Command(s.berth, "explain", "default/waits", "--snapshot", file)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 0 {
+		return fmt.Errorf("berth explain: %w: %s", err, out)
+	}
+	s.spent += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return nil
+}
+
+// replayed runs a batch replay to its end.
+func (s *side) replayed(cluster string, total int) error {
+	raw, err := s.post("/v1/replays", fmt.Sprintf(`{"cluster":%q}`, cluster))
+	var job struct {
+		ID, State        string
+		Total, Identical int
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &job)
+	}
+	for err == nil && (job.State == "queued" || job.State == "running") {
+		time.Sleep(2 * time.Millisecond)
+		if raw, err = s.get("/v1/replays/" + job.ID); err == nil {
+			err = json.Unmarshal(raw, &job)
+		}
+	}
+	if err == nil && (job.State != "done" || job.Identical != total) {
+		err = fmt.Errorf("the replay is %s, with %d of %d identical, not %d", job.State, job.Identical, job.Total, total)
+	}
+	return err
+}
