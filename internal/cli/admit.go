@@ -18,6 +18,8 @@ type admission struct {
 	Allowed bool             `json:"allowed"`
 	Pod     json.RawMessage  `json:"pod,omitempty"`
 	Errors  []admissionFault `json:"errors"`
+	// Warnings are what the source has and admission does not apply.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 type admissionFault struct {
@@ -72,14 +74,11 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 	if err != nil {
 		return err
 	}
-	is, err := namedIn(pod.whole)
-	if err != nil {
-		return err
+	kinds := []string{"PriorityClass"}
+	for _, u := range overview.Unapplied {
+		kinds = append(kinds, u.Kind)
 	}
-	about := gaps.about("PriorityClass")
-	about.unapplied = gaps.unapplied
-	about.names(is)
-	if err := a.show(raw, about, nil, func(p *page) { p.admission(v, pod) }); err != nil {
+	if err := a.show(raw, gaps.about(kinds...), nil, func(p *page) { p.admission(v, pod) }); err != nil {
 		return err
 	}
 	if !v.Allowed {
@@ -101,7 +100,7 @@ func (s *offline) admit(_ context.Context, t target) (json.RawMessage, error) {
 		return nil, fmt.Errorf("pod %s: %w", t, err)
 	}
 	v := overview.Admit(s.view, pod, nil, s.now)
-	out := admission{Allowed: len(v.Errors) == 0, Errors: []admissionFault{}}
+	out := admission{Allowed: len(v.Errors) == 0, Errors: []admissionFault{}, Warnings: overview.AdmitWarnings(s.view, pod)}
 	for _, e := range v.Errors {
 		out.Errors = append(out.Errors, admissionFault{e.Field, string(e.Type), e.ErrorBody()})
 	}
@@ -140,6 +139,7 @@ func (p *page) admission(v *admission, t target) {
 	_ = json.Unmarshal(v.Pod, &pod) // it is shown as far as it can be read
 	p.head("ADMITTED", green, t.String(), "", "")
 	p.gap()
+	defer p.notes(v.Warnings)
 	if pod.Spec.Priority != nil {
 		s := fmt.Sprint(*pod.Spec.Priority)
 		if pod.Spec.ClassName != "" {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"berth/internal/cluster"
-	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/kube"
 	"berth/internal/overview"
@@ -20,20 +18,19 @@ import (
 type gaps struct {
 	of    string // the dump, or prod@7
 	kinds []string
+	// admission are those of overview.Unapplied that the cluster's apiserver did not list.
+	admission []string
 	// refused are those that the cluster's apiserver did not list, and why.
 	refused []kube.Unread
 	// strays are the pods on nodes that the source does not have.
 	strays cluster.PodList
-	// unapplied are the kinds that the source has and no answer applies, in words; classes counts
-	// its RuntimeClasses, and runtime is one that the pod names and the source does not have.
-	unapplied []string
-	classes   int
-	runtime   string
+	// unapplied are the kinds that the source has and no answer applies.
+	unapplied []overview.Gap
 }
 
 // gapsIn reads what a snapshot's summary says is missing, and what of it is not applied.
 func gapsIn(of string, h *cluster.Hygiene, objects map[string]int) *gaps {
-	g := &gaps{of: of, strays: h.PodsOnUnknownNodes, unapplied: overview.UnappliedIn(objects), classes: objects["RuntimeClass"]}
+	g := &gaps{of: of, strays: h.PodsOnUnknownNodes, unapplied: overview.UnappliedIn(objects)}
 	for _, missing := range overview.GapsOf(h) {
 		g.kinds = append(g.kinds, missing.Kind)
 	}
@@ -46,10 +43,15 @@ func (s *offline) gaps(context.Context) (*gaps, error) {
 	if !s.live {
 		return gapsIn("the dump", &s.view.Summary.Hygiene, s.view.Summary.Objects), nil
 	}
-	g := &gaps{of: s.file, refused: s.unread, strays: s.view.Summary.Hygiene.PodsOnUnknownNodes}
-	g.classes = 1 // they were not listed, so that none is known to be missing
+	g := &gaps{
+		of: s.file, refused: s.unread, strays: s.view.Summary.Hygiene.PodsOnUnknownNodes, unapplied: overview.UnappliedIn(s.view.Summary.Objects),
+	}
 	for _, u := range s.unread {
-		if u.Invalid == 0 {
+		switch {
+		case u.Invalid > 0:
+		case slices.ContainsFunc(overview.Unapplied, func(a overview.Gap) bool { return a.Kind == u.Kind }):
+			g.admission = append(g.admission, u.Kind)
+		default:
 			g.kinds = append(g.kinds, u.Kind)
 		}
 	}
@@ -101,7 +103,7 @@ func (g *gaps) needNodes() error {
 func (g *gaps) about(kinds ...string) *gaps {
 	out := *g
 	out.kinds, out.unapplied = nil, nil
-	for _, k := range g.kinds {
+	for _, k := range slices.Concat(g.kinds, g.admission) {
 		if slices.Contains(kinds, k) {
 			out.kinds = append(out.kinds, k)
 		}
@@ -115,9 +117,14 @@ func (g *gaps) relevantTo(ctx context.Context, from source, pod target, evicts b
 	is, err := named(ctx, from, pod)
 	storage := slices.ContainsFunc(is.Volumes, needsStorage)
 	out := *g
-	out.names(is)
-	out.kinds = slices.DeleteFunc(slices.Clone(g.kinds), func(kind string) bool {
+	kinds := slices.Clone(g.kinds)
+	if pod.whole != nil { // an API server has not applied them yet
+		kinds = append(kinds, g.admission...)
+	}
+	out.kinds = slices.DeleteFunc(kinds, func(kind string) bool {
 		switch kind {
+		case "RuntimeClass":
+			return is.RuntimeClass == ""
 		case "PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode":
 			return !storage
 		case "PodDisruptionBudget":
@@ -126,13 +133,6 @@ func (g *gaps) relevantTo(ctx context.Context, from source, pod target, evicts b
 		return false
 	})
 	return &out, err
-}
-
-// names notes what a pod names that the source does not have.
-func (g *gaps) names(is names) {
-	if g.classes == 0 {
-		g.runtime = is.RuntimeClass
-	}
 }
 
 // needsStorage reports whether a volume is of a type that a volume plugin may reject a node for.
@@ -174,16 +174,6 @@ func (g *gaps) verb() string {
 	return "has no"
 }
 
-// wordsFor returns the plural of a kind.
-func wordsFor(kind string) string {
-	for _, p := range overview.KindGaps {
-		if p.Kind == kind {
-			return p.Words
-		}
-	}
-	return kind + "s"
-}
-
 // gapLines is how many lines the missing kinds may take; those that come later in
 // overview.KindGaps are counted.
 const gapLines = 2
@@ -193,16 +183,16 @@ func (p *page) gaps(g *gaps) {
 	if g == nil {
 		return
 	}
-	var words []string
+	var words []overview.Gap
 	for _, kind := range g.kinds {
-		words = append(words, wordsFor(kind))
+		words = append(words, overview.Gap{Kind: kind, Words: overview.WordsFor(kind)})
 	}
 	text := func(named int) string {
 		some := words
 		if named < len(words) {
-			some = append(slices.Clone(words[:named]), fmt.Sprintf("%d more kinds", len(words)-named))
+			some = append(slices.Clone(words[:named]), overview.Gap{Words: fmt.Sprintf("%d more kinds", len(words)-named)})
 		}
-		return fmt.Sprintf("(%s %s %s: answers about these are guesses)", g.of, g.verb(), listed(some))
+		return fmt.Sprintf("(%s %s %s: answers about these are guesses)", g.of, g.verb(), overview.Listed(some))
 	}
 	named := len(words)
 	for named > 1 && (named == len(words)-1 || len(p.lines(text(named), 0)) > gapLines) {
@@ -211,11 +201,8 @@ func (p *page) gaps(g *gaps) {
 	if len(words) > 0 {
 		p.text(text(named))
 	}
-	if len(g.unapplied) > 0 {
-		p.text(fmt.Sprintf("(%s has %s: they are kept and not applied)", g.of, listed(g.unapplied)))
-	}
-	if g.runtime != "" {
-		p.text(fmt.Sprintf("(%s has no RuntimeClass %s, which the pod names: its overhead and its nodes are not counted)", g.of, g.runtime))
+	if text := overview.UnappliedText(g.of, g.unapplied); text != "" {
+		p.text("(" + text + ")")
 	}
 	for _, u := range g.refused {
 		if u.Invalid > 0 {
@@ -224,29 +211,15 @@ func (p *page) gaps(g *gaps) {
 	}
 }
 
-// listed joins words as a sentence does.
-func listed(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+// unknown returns which missing kind a group of nodes was rejected for; empty: none.
+func (g *gaps) unknown(group *advice.Group) string {
+	return g.cannotKnow(overview.Unknown(group, g.covers))
 }
 
-// unknown returns which missing kind a group of nodes was rejected for; empty: none.
-// Of a claim that is there it is its volume that was looked for
-// (plugins/volumebinding, plugins/volumerestrictions, plugins/volumezone).
-func (g *gaps) unknown(group *advice.Group) string {
-	kind := ""
-	switch group.Reason {
-	case engine.CauseClaimMissing:
-		kind = "PersistentVolumeClaim"
-	case engine.CauseVolumeUnavailable:
-		kind = "PersistentVolume"
-	case engine.CauseClaimUnbound: // without its class a claim counts as one that is bound at once
-		kind = "StorageClass"
-	}
-	if kind == "" || !g.covers(kind) {
+// cannotKnow words that nothing is known of a kind; empty for none.
+func (g *gaps) cannotKnow(kind string) string {
+	if kind == "" {
 		return ""
 	}
-	return fmt.Sprintf("could not know: %s %s %s", g.of, g.verb(), wordsFor(kind))
+	return fmt.Sprintf("could not know: %s %s %s", g.of, g.verb(), overview.WordsFor(kind))
 }

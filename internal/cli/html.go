@@ -47,6 +47,9 @@ func (a *app) html(gaps *gaps, answer any) error {
 	if text := strings.TrimSpace(notes.out.String()); text != "" {
 		file.Notes = strings.Split(text, "\n")
 	}
+	if gaps != nil {
+		file.Absent, file.Source = gaps.kinds, gaps.of+" "+gaps.verb()+" "
+	}
 	if err := file.Write(a.Out, answer); err != nil {
 		return fmt.Errorf("-o html: %w", err)
 	}

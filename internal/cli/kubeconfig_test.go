@@ -180,6 +180,9 @@ func TestIncompleteDump(t *testing.T) {
 	if r.code != exitNo || !strings.HasPrefix(r.out, storage+"UNKNOWN  data/pg\n\nCould not know: the dump has no PersistentVolumeClaims.\n") {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}
+	if r = c.run(t, "explain", "data/pg", "-o", "html"); !strings.Contains(r.out, ">unknown</span>") || !strings.Contains(r.out, "Could not know: the dump has no PersistentVolumeClaims.") {
+		t.Errorf("%d %s%s", r.code, r.out, r.err)
+	}
 	if r := c.run(t, "victims", "data/high"); r.code != exitYes || !strings.HasPrefix(r.out, budgets) || !strings.Contains(r.out, "data/low         0    30s  ?  ") {
 		t.Errorf("%d %s%s", r.code, r.out, r.err)
 	}

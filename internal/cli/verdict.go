@@ -9,6 +9,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
+	"berth/internal/overview"
 	"berth/internal/podlife"
 	"berth/internal/story"
 )
@@ -94,15 +95,10 @@ func (v *verdict) word() (string, colour) {
 
 // allUnknown returns what could not be known, where every node was rejected for it.
 func (v *verdict) allUnknown() string {
-	if v.got == nil || v.got.Outcome != engine.UnschedulableOK || len(v.got.Groups) == 0 {
+	if v.got == nil {
 		return ""
 	}
-	for i := range v.got.Groups {
-		if v.gaps.unknown(&v.got.Groups[i]) == "" {
-			return ""
-		}
-	}
-	return v.gaps.unknown(&v.got.Groups[0])
+	return v.gaps.cannotKnow(overview.AllUnknown(&v.got.Answer, v.gaps.covers))
 }
 
 func (v *verdict) headline() {

@@ -161,6 +161,9 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 		o.noteBound(ans)
 	}
 	o.noteUnready(ans)
+	if note := RuntimeNote(o.View, UnappliedClass(o.Pod)); note != "" {
+		ans.Notes = append(ans.Notes, note)
+	}
 	if level == engine.ExplainGroups {
 		ans.Groups = advice.Groups(o.Result, advice.DefaultSample)
 	}

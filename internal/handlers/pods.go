@@ -42,8 +42,8 @@ type Admission struct {
 	Pod *corev1.Pod `json:"pod,omitempty" swaggertype:"object"`
 	// Errors say field by field why not, in an API server's words.
 	Errors []FieldError `json:"errors"`
-	// Warnings name what of the pod was passed over (fieldValidation=Warn), and what one pod of a
-	// workload does not show.
+	// Warnings name what of the pod was passed over (fieldValidation=Warn), what one pod of a
+	// workload does not show, and what the cluster has that is not applied.
 	Warnings []string `json:"warnings,omitempty"`
 } // @name Admission
 
@@ -102,6 +102,9 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 		}
 		if err != nil && req.Cluster != defaultCluster {
 			p.warnings = append(p.warnings, fmt.Sprintf("cluster %q has no snapshot: only stored and built-in priority classes count, and no node gives a zone or region", req.Cluster))
+		}
+		if view != nil {
+			p.warnings = append(p.warnings, overview.AdmitWarnings(view, pod)...)
 		}
 		return overview.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), nil
 	case "UPDATE":

@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kubeobj"
+	"berth/internal/overview"
 	"berth/internal/store"
 )
 
@@ -33,6 +34,9 @@ type Snapshot struct {
 	// objects is one that the cluster has none of.
 	Followed bool `json:"followed,omitempty"`
 	cluster.Summary
+	// Unapplied are the kinds that it has objects of, and no answer applies: an API server would at
+	// the create of a pod.
+	Unapplied []string `json:"unapplied,omitempty" example:"LimitRange"`
 	// UnknownFields counts the fields of an upload that Kubernetes v1.36 does not have, by kind and
 	// path: they were left out.
 	UnknownFields map[string]int `json:"unknownFields,omitempty"`
@@ -56,7 +60,10 @@ type SnapshotList struct {
 } // @name SnapshotList
 
 func snapshotOf(v *cluster.View) Snapshot {
-	return Snapshot{ID: v.ID(), Cluster: v.Cluster, Revision: v.Revision, CreatedAt: v.CreatedAt.UTC(), Digest: v.Digest, Cause: v.Cause, Summary: v.Summary}
+	return Snapshot{
+		ID: v.ID(), Cluster: v.Cluster, Revision: v.Revision, CreatedAt: v.CreatedAt.UTC(), Digest: v.Digest, Cause: v.Cause, Summary: v.Summary,
+		Unapplied: unapplied(v.Summary.Objects),
+	}
 }
 
 func snapshotRow(r *store.Revision) (Snapshot, error) {
@@ -64,7 +71,17 @@ func snapshotRow(r *store.Revision) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return Snapshot{ID: cluster.FormatID(r.Cluster, r.Number), Cluster: r.Cluster, Revision: r.Number, CreatedAt: r.CreatedAt.UTC(), Digest: r.Digest, Cause: r.Cause, AskedBy: r.Asked.By, Summary: sum}, nil
+	return Snapshot{
+		ID: cluster.FormatID(r.Cluster, r.Number), Cluster: r.Cluster, Revision: r.Number, CreatedAt: r.CreatedAt.UTC(), Digest: r.Digest, Cause: r.Cause, AskedBy: r.Asked.By, Summary: sum,
+		Unapplied: unapplied(sum.Objects),
+	}, nil
+}
+
+func unapplied(objects map[string]int) (kinds []string) {
+	for _, u := range overview.UnappliedIn(objects) {
+		kinds = append(kinds, u.Kind)
+	}
+	return kinds
 }
 
 // snapshotID reads the id in the path.

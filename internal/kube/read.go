@@ -31,12 +31,15 @@ type Unread struct {
 // (kubectl/pkg/cmd/util helpers.go DefaultChunkSize).
 const page = 500
 
-// Read lists every kind of Kinds that decisions read once and yields each object in the form that
-// decisions read. It asks only for lists, with verb list. A kind that may not be
-// listed, or that the cluster does not serve, is in unread; Nodes and Pods are
-// not optional, and their absence is an error. A group that is not served
-// everywhere (Optional) may be missing without being in unread. An error of
-// yield ends the reading.
+// admission are the kinds that an API server applies to a pod before it is decided on: an answer
+// about a pod that is not there yet notes that they are not applied.
+var admission = []string{"RuntimeClass", "LimitRange", "ResourceQuota"}
+
+// Read lists every kind of Kinds that decisions or admission read once and yields each object in
+// the form that decisions read. It asks only for lists, with verb list. A kind that may not be
+// listed, or that the cluster does not serve, is in unread; Nodes and Pods are not optional, and
+// their absence is an error. A group that is not served everywhere (Optional) may be missing
+// without being in unread. An error of yield ends the reading.
 func Read(ctx context.Context, c *rest.Config, yield func(kubeobj.Object) error) (unread []Unread, err error) {
 	h, err := rest.HTTPClientFor(c)
 	if err != nil {
@@ -44,7 +47,7 @@ func Read(ctx context.Context, c *rest.Config, yield func(kubeobj.Object) error)
 	}
 	defer h.CloseIdleConnections()
 	for _, k := range kinds {
-		if kubeobj.ReadLater(k.Kind) {
+		if kubeobj.ReadLater(k.Kind) && !slices.Contains(admission, k.Kind) {
 			continue // no decision reads them
 		}
 		r, err := clientOver(c, k.Group, h)

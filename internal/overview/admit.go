@@ -7,6 +7,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
 	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 )
@@ -15,6 +16,17 @@ import (
 // stored classes; either may be nil.
 func Admit(v *cluster.View, pod *corev1.Pod, stored func(name string) *schedulingv1.PriorityClass, now time.Time) podlife.Verdict {
 	return podlife.Create(pod, classesOf(v, stored), topologyOf(v), now)
+}
+
+// AdmitWarnings are what a view has, and admission here does not apply to a pod.
+func AdmitWarnings(v *cluster.View, pod *corev1.Pod) (list []string) {
+	if text := UnappliedText(v.ID(), UnappliedIn(v.Summary.Objects)); text != "" {
+		list = append(list, text)
+	}
+	if note := decision.RuntimeNote(v, decision.UnappliedClass(pod)); note != "" {
+		list = append(list, note)
+	}
+	return list
 }
 
 // classesOf looks classes up in a view, then among the stored ones.

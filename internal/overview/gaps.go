@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"berth/internal/cluster"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/advice"
 )
 
 // Gap is a kind of which a snapshot has no object, with the words for its objects.
@@ -48,11 +51,74 @@ func GapsOf(h *cluster.Hygiene) (out []Gap) {
 var Unapplied = []Gap{{"LimitRange", "LimitRanges"}, {"ResourceQuota", "ResourceQuotas"}, {"RuntimeClass", "RuntimeClasses"}}
 
 // UnappliedIn returns those of which a snapshot has objects, by its counts.
-func UnappliedIn(objects map[string]int) (words []string) {
+func UnappliedIn(objects map[string]int) (out []Gap) {
 	for _, u := range Unapplied {
 		if objects[u.Kind] > 0 {
-			words = append(words, u.Words)
+			out = append(out, u)
 		}
 	}
-	return words
+	return out
+}
+
+// UnappliedText says of a source that it has kinds which are not applied; empty without any.
+func UnappliedText(of string, kinds []Gap) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	return of + " has " + Listed(kinds) + ": they are kept and not applied"
+}
+
+// Listed joins the words of kinds as a sentence does.
+func Listed(kinds []Gap) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = k.Words
+	}
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// Unknown returns the kind that a group of nodes was rejected for, if it is one of which the source
+// has nothing; empty: none. Of a claim that is there it is its volume that was looked for
+// (plugins/volumebinding, plugins/volumerestrictions, plugins/volumezone).
+func Unknown(group *advice.Group, missing func(kind string) bool) string {
+	kind := ""
+	switch group.Reason {
+	case engine.CauseClaimMissing:
+		kind = "PersistentVolumeClaim"
+	case engine.CauseVolumeUnavailable:
+		kind = "PersistentVolume"
+	case engine.CauseClaimUnbound: // without its class a claim counts as one that is bound at once
+		kind = "StorageClass"
+	}
+	if kind == "" || !missing(kind) {
+		return ""
+	}
+	return kind
+}
+
+// AllUnknown returns the kind that every node was rejected for, if the source has nothing of it: no
+// verdict about the pod could be right. It is empty for other answers.
+func AllUnknown(a *decision.Answer, missing func(kind string) bool) (kind string) {
+	if a == nil || a.Outcome != engine.UnschedulableOK || len(a.Groups) == 0 {
+		return ""
+	}
+	for i := range a.Groups {
+		if Unknown(&a.Groups[i], missing) == "" {
+			return ""
+		}
+	}
+	return Unknown(&a.Groups[0], missing)
+}
+
+// WordsFor returns the plural of a kind.
+func WordsFor(kind string) string {
+	for _, g := range slices.Concat(KindGaps, Unapplied) {
+		if g.Kind == kind {
+			return g.Words
+		}
+	}
+	return kind + "s"
 }

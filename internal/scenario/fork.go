@@ -35,7 +35,7 @@ type Options struct {
 	MaxSteps int64
 	// Watch follows the run; may be nil.
 	Watch *Watch
-	// Strangers, where not nil, notes the schedulerNames of pods that no profile has.
+	// Strangers, where not nil, notes what is to be warned of in pods that were judged.
 	Strangers *Strangers
 	// Digests works out the digest of each decision.
 	Digests bool
@@ -44,41 +44,47 @@ type Options struct {
 // profile returns the profile that judges a pod.
 func (o *Options) profile(pod *corev1.Pod) (*engine.Profile, error) {
 	p, err := decision.ChooseProfile(o.Profiles, "", pod.Spec.SchedulerName)
-	if err == nil && p.Name != pod.Spec.SchedulerName {
-		o.Strangers.note(pod.Spec.SchedulerName, p.Name)
+	if err == nil && p.Name != pod.Spec.SchedulerName && o.Strangers != nil {
+		o.Strangers.note(&o.Strangers.names, pod.Spec.SchedulerName, p.Name)
+	}
+	if class := decision.UnappliedClass(pod); class != "" && o.Strangers != nil {
+		o.Strangers.note(&o.Strangers.classes, class, "")
 	}
 	return p, err
 }
 
 // Strangers are the schedulerNames of pods that no profile has, each with the profile that judged
-// in its place. They are safe for concurrent use.
+// in its place, and the RuntimeClasses that admission did not apply. They are safe for concurrent
+// use.
 type Strangers struct {
-	mu    sync.Mutex
-	names map[string]string
+	mu             sync.Mutex
+	names, classes map[string]string
 }
 
-func (s *Strangers) note(scheduler, profile string) {
-	if s == nil {
-		return
-	}
+func (s *Strangers) note(in *map[string]string, name, of string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.names == nil {
-		s.names = map[string]string{}
+	if *in == nil {
+		*in = map[string]string{}
 	}
-	s.names[scheduler] = profile
+	(*in)[name] = of
 }
 
 // maxStrangers is how many names are warned of.
 const maxStrangers = 10
 
 // warnings has a text for each name, in order.
-func (s *Strangers) warnings() (list []string) {
+func (s *Strangers) warnings(v *cluster.View) (list []string) {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for i, name := range slices.Sorted(maps.Keys(s.classes)) {
+		if note := decision.RuntimeNote(v, name); note != "" && i < maxStrangers {
+			list = append(list, note)
+		}
+	}
 	for i, name := range slices.Sorted(maps.Keys(s.names)) {
 		if i == maxStrangers {
 			return append(list, fmt.Sprintf("and so for %d more names of schedulers", len(s.names)-i))

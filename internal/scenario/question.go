@@ -44,7 +44,7 @@ func (s *Stage) warnings() []string {
 	if s.Editor.Warnings != nil {
 		read = s.Editor.Warnings()
 	}
-	return slices.Concat(read, s.Editor.warned, s.Options.Strangers.warnings(), unready(s.View.State.Nodes()))
+	return slices.Concat(read, s.Editor.warned, s.Options.Strangers.warnings(s.View), unready(s.View.State.Nodes()))
 }
 
 // unready warns of nodes that are not Ready without a taint for it: of the first few by name.

@@ -28,6 +28,9 @@ type File struct {
 	Now     time.Time
 	// Notes are put before the answer.
 	Notes []string
+	// Absent are the kinds that the answer's source has no object of, Source names it and says so.
+	Absent []string
+	Source  string
 }
 
 // PodAnswer is a pod's story with the decision that it would get now, which may be absent; without
@@ -55,7 +58,7 @@ func (o *File) Write(w io.Writer, answer any) error {
 		return fmt.Errorf("address of the server: %w", err)
 	}
 	v := &visit{site: s, r: &http.Request{URL: &url.URL{Path: "/"}, Host: at.Host}, query: url.Values{}, now: o.Now, cluster: o.Cluster}
-	f := &frame{visit: v, Outside: &fileView{o, template.CSS(s.assets["berth.css"].body)}} //nolint:gosec // a file of the program
+	f := &frame{visit: v, absent: o.Absent, source: o.Source, Outside: &fileView{o, template.CSS(s.assets["berth.css"].body)}} //nolint:gosec // a file of the program
 	name := "answers"
 	switch a := answer.(type) {
 	case *overview.Pending:

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,8 +29,12 @@ type frame struct {
 	View  any
 	// Still reports whether the page stays as it is when the cluster has something new.
 	Still bool
-	// Missing says of which kinds the snapshot has no object.
-	Missing string
+	// Missing says of which kinds the snapshot has no object, and which it has that are not
+	// applied.
+	Missing []string
+	// absent are those that it has no object of, source names it and says so.
+	absent []string
+	source  string
 	// Outside is there where the page is a file.
 	Outside *fileView
 	*visit
@@ -71,25 +76,41 @@ func (f *frame) Version() string { return f.site.version }
 // Collect is the command that prints what an upload needs.
 func (f *frame) Collect() string { return cluster.Collect }
 
-// missing returns the kinds that the page's snapshot has no object of, in a sentence as the command
-// line has it; empty for callers who may not see the snapshot.
-func (v *visit) missing() string {
+// missing notes of which kinds the page's snapshot has no object, and which it has that are not
+// applied, in sentences as the command line has them; none for callers who may not see the
+// snapshot.
+func (f *frame) missing(v *visit) {
 	of := v.query.Get("snapshot")
 	if of == "" {
 		of = v.cluster + "@latest"
 	}
 	s := &handlers.Snapshot{}
-	if v.get("/v1/snapshots/"+url.PathEscape(of), s) != nil || s.Followed {
+	if v.get("/v1/snapshots/"+url.PathEscape(of), s) != nil {
+		return
+	}
+	if gaps := overview.GapsOf(&s.Hygiene); len(gaps) > 0 && !s.Followed {
+		for _, g := range gaps {
+			f.absent = append(f.absent, g.Kind)
+		}
+		f.source = s.ID + " has no "
+		f.Missing = append(f.Missing, f.source+overview.Listed(gaps)+": answers about these are guesses. Uploaded with all kinds it would have them.")
+	}
+	if text := overview.UnappliedText(s.ID, overview.UnappliedIn(s.Objects)); text != "" {
+		f.Missing = append(f.Missing, text+".")
+	}
+}
+
+// Unknown returns what could not be known, where it is why every node was rejected; empty for other
+// decisions.
+func (f *frame) Unknown(v *verdictView) string {
+	if v == nil {
 		return ""
 	}
-	var kinds []string
-	for _, g := range overview.GapsOf(&s.Hygiene) {
-		kinds = append(kinds, g.Words)
-	}
-	if len(kinds) == 0 {
+	kind := overview.AllUnknown(v.Answer, func(kind string) bool { return slices.Contains(f.absent, kind) })
+	if kind == "" {
 		return ""
 	}
-	return s.ID + " has no " + strings.Join(kinds, ", ") + ": answers about these are guesses. Uploaded with all kinds it would have them."
+	return "Could not know: " + f.source + overview.WordsFor(kind) + "."
 }
 
 // Writable reports whether pages may change something.

@@ -61,6 +61,27 @@ func TestPagesSayWhatIsMissing(t *testing.T) {
 	}
 }
 
+// TestPagesSayWhatTheyCannotKnow: a pod that every node rejects for a kind that the snapshot lacks
+// is not called unschedulable, as on the command line, and what is kept and not applied is said.
+func TestPagesSayWhatTheyCannotKnow(t *testing.T) {
+	base := serve(t)
+	const items = `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}},
+		{"kind":"LimitRange","apiVersion":"v1","metadata":{"namespace":"d","name":"l"},"spec":{}},
+		{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"d","name":"pg"},"spec":{"runtimeClassName":"kata","containers":[{"name":"c"}],"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"pg"}}]}}`
+	post(t, base+"/v1/snapshots?cluster=prod", `{"kind":"List","apiVersion":"v1","items":[`+items+`]}`)
+	body, _ := get(t, base+"/pods/d/pg?cluster=prod")
+	for _, want := range []string{">unknown</span>", "Could not know: prod@1 has no PersistentVolumeClaims.", "prod@1 has LimitRanges: they are kept and not applied", "there is no RuntimeClass kata"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s is not in %s", want, body)
+		}
+	}
+	const claim = `,{"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"namespace":"d","name":"other"}}`
+	post(t, base+"/v1/snapshots?cluster=prod", `{"kind":"List","apiVersion":"v1","items":[`+items+claim+`]}`)
+	if body, _ = get(t, base+"/pods/d/pg?cluster=prod"); strings.Contains(body, "Could not know") || !strings.Contains(body, ">pending</span>") {
+		t.Errorf("with claims: %s", body)
+	}
+}
+
 // TestSettingsAreForAdmins shows who may read the settings.
 func TestSettingsAreForAdmins(t *testing.T) {
 	base := sampled(t)

@@ -103,7 +103,7 @@ func (s *Site) serve(p *page) http.HandlerFunc {
 			f.Title, f.View, err = p.load(v)
 		}
 		if err == nil && p.judges && v.cluster != "" {
-			f.Missing = v.missing()
+			f.missing(v)
 		}
 		var to *elsewhere
 		if errors.As(err, &to) {
