@@ -130,10 +130,13 @@ func openSpool(st store.Store, s *settings, log *slog.Logger) (*spool.Writer, er
 }
 
 // ready returns nil if decisions can be recorded. With a spool a server stays ready while its
-// database is unavailable.
+// database is unavailable, but not on a schema that is not this program's, which lasts.
 func (d *dependencies) ready(ctx context.Context) error {
 	if d.spool == nil {
 		return d.store.Ping(ctx)
+	}
+	if away := d.spool.Away(); errors.Is(away, postgres.ErrChanged) {
+		return away
 	}
 	_, err := d.spool.Ready()
 	return err

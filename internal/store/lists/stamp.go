@@ -59,6 +59,13 @@ func (s *StampIDs) Get(stamp Stamp) (id int64, ok bool) {
 	return id, ok
 }
 
+// Forget is for a store whose stamps may be others now.
+func (s *StampIDs) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids = nil
+}
+
 // Put remembers stamps.
 func (s *StampIDs) Put(ids map[Stamp]int64) {
 	s.mu.Lock()

@@ -64,6 +64,13 @@ func (m *ends) take(a *appending) bool {
 	return true
 }
 
+// forget is for a database whose chains may have other ends now.
+func (m *ends) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of = nil
+}
+
 // put remembers the ends of the chains that a committed batch has added to.
 func (m *ends) put(a *appending) {
 	m.mu.Lock()

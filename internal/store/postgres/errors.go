@@ -99,6 +99,7 @@ func (s *Store) toStoreErr(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, store.ErrFull, err)
 	}
 	if otherSchema(err) {
+		s.forget()
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, ErrChanged, err)
 	}
 	if unavailable(err) || ce != nil {

@@ -197,9 +197,17 @@ func (s *Store) Ping(ctx context.Context) error {
 		return s.toStoreErr(ctx, err)
 	}
 	if err := schemaIs(have); err != nil {
+		s.forget()
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, ErrChanged, err)
 	}
 	return nil
+}
+
+// forget drops what is remembered of the database: what was stored there may be gone.
+func (s *Store) forget() {
+	s.ends.forget()
+	s.stamps.Forget()
+	s.profiles.Clear()
 }
 
 // Close implements store.Store.

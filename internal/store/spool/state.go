@@ -88,7 +88,14 @@ func (w *Writer) Ready() (note string, err error) {
 	return note, nil
 }
 
-// away returns the error of calls that need the database; mu is held.
+// Away returns the error of calls that need the database while it is away, else nil.
+func (w *Writer) Away() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.away()
+}
+
+// away is Away; mu is held.
 func (w *Writer) away() error {
 	if !w.down {
 		return nil
