@@ -65,7 +65,8 @@ func TestMigrationWritesBeginnings(t *testing.T) {
 					f.exec(`DELETE FROM seals`, `UPDATE clusters SET seals = 0, seal_hash = `+f.empty())
 					f.append(uploaded(4), decided(1101))
 				}
-				f.exec(`DELETE FROM decisions WHERE seq IN (1, 2, 600)`, `DELETE FROM checkpoints WHERE number = 2`, `DELETE FROM revisions WHERE number = 2`)
+				f.exec(`DELETE FROM decisions WHERE cluster = 'prod' AND seq IN (1, 2, 600)`, `DELETE FROM checkpoints WHERE number = 2`, `DELETE FROM revisions WHERE number = 2`,
+					`UPDATE clusters SET decisions = decisions - 3, revisions = revisions - 1 WHERE cluster = 'prod'`)
 				for range 2 {
 					f.migrate(down, newest)
 					r := f.verify(audit.Options{})

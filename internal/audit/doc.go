@@ -76,13 +76,16 @@ func (r *Report) Good() bool { return len(r.Findings) == 0 }
 // Accept takes what could not be checked out of the findings: the caller knows of it.
 func (r *Report) Accept() {
 	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool {
-		unchecked := f.What == Missing && f.Table == tableSeals && f.From == 0 // a beginning
-		if unchecked {
+		if f.unchecked() {
 			r.Accepted = append(r.Accepted, f)
 		}
-		return unchecked
+		return f.unchecked()
 	})
 }
+
+// unchecked reports whether a finding is that something could not be checked, since a beginning is
+// missing.
+func (f *Finding) unchecked() bool { return f.What == Missing && f.Table == tableSeals && f.From == 0 }
 
 // Join adds the report of the part behind this one.
 func (r *Report) Join(next *Report) {

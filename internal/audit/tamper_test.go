@@ -64,6 +64,12 @@ func TestTampering(t *testing.T) {
 		"gap deleted":        {[]string{`DELETE FROM decision_gaps`}, []string{"decision_gaps missing 0 g1"}, ""},
 		"books deleted":      {[]string{`DELETE FROM clusters`}, []string{"clusters missing 0 "}, ""},
 		"books put back":     {[]string{`UPDATE clusters SET seals = 2, seal_hash = (SELECT hash FROM seals WHERE number = 2)`}, []string{"clusters changed 2 "}, ""},
+		"newest put back":    {[]string{`UPDATE clusters SET newest = 1, token = (SELECT token FROM revisions WHERE number = 1)`}, []string{"clusters changed 1 "}, ""},
+		"token":              {[]string{`UPDATE clusters SET token = 'forged'`}, []string{"clusters changed 2 "}, ""},
+		"last place":         {[]string{`UPDATE clusters SET last_seq = 19`}, []string{"clusters changed 19 "}, ""},
+		"last place ahead":   {[]string{`UPDATE clusters SET last_seq = 21`}, []string{"clusters changed 21 "}, ""},
+		"count of decisions": {[]string{`UPDATE clusters SET decisions = 19`}, []string{"clusters changed 19 "}, ""},
+		"count of revisions": {[]string{`UPDATE clusters SET revisions = 3`}, []string{"clusters changed 3 "}, ""},
 		"a removal forged": {
 			[]string{`DELETE FROM decisions WHERE id = 'd005'`, `UPDATE seals SET items = '{"removed":{"decisions":[[5,5]]}}', kind = 'removal' WHERE number = 3`},
 			[]string{"seals changed 3 "},

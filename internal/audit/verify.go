@@ -59,7 +59,10 @@ func Verify(ctx context.Context, st store.Seals, cluster string, o Options) (*Re
 	if err := c.end(ctx); err != nil {
 		return nil, err
 	}
-	return c.r, c.missed(ctx)
+	if err := c.missed(ctx); err != nil {
+		return nil, err
+	}
+	return c.r, c.ledger(ctx)
 }
 
 // Of returns the head of a cluster's chain: a zero one where nothing is stored of the cluster.
@@ -307,7 +310,7 @@ func (c *check) books(ctx context.Context) error {
 		return err
 	}
 	f := Finding{
-		Table: "clusters", What: Changed, From: now.Number, To: c.at.Number,
+		Table: tableClusters, What: Changed, From: now.Number, To: c.at.Number,
 		Detail: fmt.Sprintf("the chain goes on to seal %d, and the books of the cluster end at seal %d: they were put back", c.at.Number, now.Number),
 	}
 	if now.Number == 0 {

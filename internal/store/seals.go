@@ -75,6 +75,18 @@ type SealHead struct {
 	Beginning int64
 }
 
+// Books are what the row of a cluster says of it, and what is stored.
+type Books struct {
+	SealHead
+	Token                string // of the newest revision
+	Revisions, Decisions int64  // how many the books count
+	// StoredRevisions and StoredDecisions are how many there are; -1 where they were not counted.
+	StoredRevisions, StoredDecisions int64
+	TopRevision, TopSeq              int64  // the last ones that are stored
+	StoredToken                      string // of the revision that the books call the newest
+	Last                             Seal   // the last seal that is stored, without what it is of
+}
+
 // SealTable names the rows that seals are of.
 type SealTable string
 
@@ -98,6 +110,9 @@ type Seals interface {
 	// SealHeads returns the head of a cluster, or of all that anything is stored of ("": all), by
 	// name. What has no books has a zero head, and an unknown cluster none.
 	SealHeads(ctx context.Context, cluster string) ([]SealHead, error)
+	// Books returns the books of a cluster, or of all ("", by name), read at one moment; count:
+	// with how many rows are stored, which reads an index of the cluster's.
+	Books(ctx context.Context, cluster string, count bool) ([]Books, error)
 	// ListSeals lists a cluster's seals with Number > after, ascending, up to limit (0: all);
 	// removals: only those that are not of rows that were added. The list ends early once it holds
 	// more than PageBytes.

@@ -257,6 +257,11 @@ func (t traced) SealHeads(ctx context.Context, cluster string) ([]SealHead, erro
 	return call(ctx, "store: heads of seals", func(ctx context.Context) ([]SealHead, error) { return t.Store.SealHeads(ctx, cluster) })
 }
 
+// Books implements Seals.
+func (t traced) Books(ctx context.Context, cluster string, count bool) ([]Books, error) {
+	return call(ctx, "store: books", func(ctx context.Context) ([]Books, error) { return t.Store.Books(ctx, cluster, count) })
+}
+
 // ListSeals implements Seals.
 func (t traced) ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*Seal, error) {
 	return call(ctx, "store: list seals", func(ctx context.Context) ([]*Seal, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -143,6 +145,50 @@ func (r sealReader) SealHeads(ctx context.Context, cluster string) ([]store.Seal
 		return err
 	})
 	return heads, err
+}
+
+// Books implements store.Seals. Partitions that retention has taken out and not dropped yet are
+// still counted by the books.
+func (s *Store) Books(ctx context.Context, cluster string, count bool) (list []store.Books, err error) {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	for range attempts {
+		var out []string
+		if count {
+			partitions, err := s.partitions(ctx)
+			if err != nil {
+				return nil, s.toStoreErr(ctx, err)
+			}
+			out = slices.DeleteFunc(slices.Sorted(maps.Keys(partitions)), func(name string) bool { return partitions[name] })
+		}
+		if list, err = (sealReader{s.pool}).books(ctx, cluster, count, out); sqlState(err) != stateUndefinedTable { // else one was dropped
+			break
+		}
+	}
+	return list, s.toStoreErr(ctx, err)
+}
+
+// Books implements store.Seals.
+func (r sealReader) Books(ctx context.Context, cluster string, count bool) ([]store.Books, error) {
+	return r.books(ctx, cluster, count, nil)
+}
+
+func (r sealReader) books(ctx context.Context, cluster string, count bool, out []string) ([]store.Books, error) {
+	rows, err := r.Query(ctx, seal.BooksQuery(count, out...)+` WHERE $1 IN ('', c.cluster) ORDER BY c.cluster`, cluster)
+	if err != nil {
+		return nil, err
+	}
+	var list []store.Books
+	err = each(rows, func() error {
+		var b store.Books
+		err := rows.Scan(seal.BooksTargets(&b)...)
+		list = append(list, b)
+		return err
+	})
+	return list, err
 }
 
 // ListSeals implements store.Seals.

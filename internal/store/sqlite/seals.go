@@ -129,6 +129,33 @@ func (r sealReader) SealHeads(ctx context.Context, cluster string) ([]store.Seal
 	return heads, rows.Err()
 }
 
+// Books implements store.Seals.
+func (s *Store) Books(ctx context.Context, cluster string, count bool) ([]store.Books, error) {
+	if err := s.usable(); err != nil {
+		return nil, err
+	}
+	list, err := sealReader{s.reads}.Books(ctx, cluster, count)
+	return list, s.toStoreErr(err)
+}
+
+// Books implements store.Seals.
+func (r sealReader) Books(ctx context.Context, cluster string, count bool) ([]store.Books, error) {
+	rows, err := r.q.QueryContext(ctx, seal.BooksQuery(count)+` WHERE ?1 IN ('', c.cluster) ORDER BY c.cluster`, cluster)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	var list []store.Books
+	for rows.Next() {
+		var b store.Books
+		if err := rows.Scan(seal.BooksTargets(&b)...); err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	return list, rows.Err()
+}
+
 // ListSeals implements store.Seals.
 func (s *Store) ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*store.Seal, error) {
 	if err := s.usable(); err != nil {

@@ -25,6 +25,7 @@ func init() {
 			return err
 		},
 		"SealHeads": func(ctx context.Context, s store.Store) error { _, err := s.SealHeads(ctx, ""); return err },
+		"Books":     func(ctx context.Context, s store.Store) error { _, err := s.Books(ctx, "prod", true); return err },
 		"ListSeals": func(ctx context.Context, s store.Store) error {
 			_, err := s.ListSeals(ctx, "prod", 0, 0, false)
 			return err
