@@ -93,7 +93,7 @@ type Limits struct {
 	ScenarioQueue     int           `name:"scenario-queue" default:"16" help:"Scenarios that wait for their turn."`
 	ScenarioDeadline  time.Duration `name:"scenario-deadline" default:"2m" help:"Time for a scenario that is answered in its call."`
 
-	ScenarioJobs        int           `name:"scenario-jobs" default:"16" help:"Jobs of scenarios that have not ended, over all replicas."`
+	ScenarioJobs        int           `name:"scenario-jobs" default:"16" help:"Jobs of scenarios that have not ended, over all replicas. A caller without one has a place beyond, up to twice as many."`
 	ScenarioClusterJobs int           `name:"scenario-jobs-per-cluster" default:"4" help:"Those of one cluster."`
 	ScenarioJobDeadline time.Duration `name:"scenario-job-deadline" default:"1h" help:"Time for a scenario that is a job."`
 	ScenarioMaxResult   Bytes         `name:"scenario-max-result" default:"64MiB" help:"Answer of a job as it is stored, and each part that it keeps."`

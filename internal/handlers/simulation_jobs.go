@@ -143,7 +143,7 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 		return fmt.Errorf("encode a question: %w", err)
 	}
 	job, err := a.simulations.Start(r.Context(), &simulations.Question{
-		Cluster: c.at.view.Cluster, Revision: c.at.view.Revision, Kind: c.verb, Body: kept, Parts: parts,
+		Cluster: c.at.view.Cluster, Revision: c.at.view.Revision, Kind: c.verb, AskedBy: callerOf(r).String(), Body: kept, Parts: parts,
 	})
 	if err != nil {
 		return err

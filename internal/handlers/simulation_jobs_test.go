@@ -74,6 +74,13 @@ func TestJobsAreBoundedAndEnd(t *testing.T) {
 	refused(`"scenario-jobs-per-cluster"`, "a")
 	list = append(list, begin("b", good))
 	refused(`"scenario-jobs"`, "b")
+	another, err := jobs.Start(t.Context(), &simulations.Question{Cluster: "a", Revision: 1, Kind: "drains", AskedBy: "token:another"})
+	if err != nil {
+		t.Errorf("the first job of another caller: %v", err)
+	}
+	if err := jobs.Delete(t.Context(), another.ID); err != nil {
+		t.Error(err)
+	}
 
 	get := func(i int) (job simulations.Job) {
 		t.Helper()
@@ -89,7 +96,7 @@ func TestJobsAreBoundedAndEnd(t *testing.T) {
 	// A replica under another configuration does not answer for this one.
 	other := start(t, func(o *Options) { o.TolerationSeconds = true })
 	other.upload("a", listOf(node("n1", "4")))
-	_, err := jobs.Step(t.Context(), other.api.RunSimulation)
+	_, err = jobs.Step(t.Context(), other.api.RunSimulation)
 	if got := get(1); err != nil || got.State != store.ReplayFailed || !strings.Contains(got.Reason, "another version or configuration") {
 		t.Errorf("%+v, %v", got, err)
 	}

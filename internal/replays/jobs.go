@@ -171,7 +171,7 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 		return nil, fmt.Errorf("count batch replays: %w", err)
 	}
 	limits := store.JobLimits{Unfinished: j.o.Unfinished}
-	if err := limits.Check(store.BatchReplays, q.Cluster, states[store.ReplayQueued]+states[store.ReplayRunning], 0); err != nil {
+	if err := limits.Check(store.BatchReplays, q.Cluster, store.JobCounts{All: states[store.ReplayQueued] + states[store.ReplayRunning], Caller: 1}); err != nil {
 		return nil, err // before the plan, which takes long
 	}
 	parts, err := j.st.PlanReplay(ctx, q.Cluster, q.Since, q.Until, leastPart)

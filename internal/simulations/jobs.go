@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -64,6 +66,9 @@ type Jobs struct {
 	st   store.Simulations
 	o    Options
 	wake chan struct{} // holds a token after a job was started here
+
+	claims  sync.Mutex
+	working atomic.Int64 // jobs of this process
 }
 
 // New makes jobs over a store.
@@ -76,6 +81,7 @@ type Question struct {
 	Cluster  string
 	Revision int64
 	Kind     string
+	AskedBy  string // the caller who asks: kind:name, or an address
 	// Body is for the runner, and so are Parts: what is finished already.
 	Body  []byte
 	Parts map[string][]byte
@@ -135,7 +141,7 @@ func (j *Jobs) Start(ctx context.Context, q *Question) (*Job, error) {
 			parts[name] = payload
 		}
 	}
-	s := &store.Simulation{ID: id.String(), Cluster: q.Cluster, Revision: q.Revision, Kind: q.Kind, CreatedAt: j.o.Clock().UTC().Truncate(time.Microsecond)}
+	s := &store.Simulation{ID: id.String(), Cluster: q.Cluster, Revision: q.Revision, Kind: q.Kind, AskedBy: q.AskedBy, CreatedAt: j.o.Clock().UTC().Truncate(time.Microsecond)}
 	if err := j.st.CreateSimulation(ctx, s, parts, store.JobLimits{Unfinished: j.o.Unfinished, PerCluster: j.o.PerCluster}); err != nil {
 		return nil, fmt.Errorf("store a job: %w", err)
 	}

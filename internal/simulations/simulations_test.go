@@ -242,7 +242,7 @@ func TestEnds(t *testing.T) {
 			if _, err := st.AdvanceSimulation(ctx, s, nil, -time.Hour); err != nil {
 				t.Error(err)
 			}
-			if _, err := st.ClaimSimulation(ctx, "other", -time.Hour); err != nil {
+			if _, err := st.ClaimSimulation(ctx, "other", -time.Hour, false); err != nil {
 				t.Error(err)
 			}
 			return wait(ctx, s, q, w)
@@ -258,12 +258,12 @@ func TestEnds(t *testing.T) {
 		if _, err := j.Step(ctx, ends); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		s, err := st.ClaimSimulation(t.Context(), "next", -time.Hour)
+		s, err := st.ClaimSimulation(t.Context(), "next", -time.Hour, false)
 		if err != nil || s.ID != job.ID || s.Attempts != 3 {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		for range maxAttempts { // each is killed before it finishes a part
-			if _, err := st.ClaimSimulation(t.Context(), "x", -time.Second); err != nil {
+			if _, err := st.ClaimSimulation(t.Context(), "x", -time.Second, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -293,5 +293,45 @@ func TestWork(t *testing.T) {
 		<-ran
 		stop()
 		wg.Wait()
+	})
+}
+
+// TestCallersTakeTurns: a caller's job runs beside the long one of another, whose next one waits.
+func TestCallersTakeTurns(t *testing.T) {
+	onBoth(t, func(t *testing.T, st store.Store) {
+		j := New(st, Options{Poll: 5 * time.Millisecond})
+		for _, caller := range []string{"a", "a", "a", "b"} {
+			if _, err := j.Start(t.Context(), &Question{Cluster: "prod", Revision: 1, Kind: "drains", AskedBy: caller, Body: []byte("q")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, end := context.WithCancel(t.Context())
+		began, done := make(chan string, 4), make(chan struct{})
+		go func() {
+			defer close(done)
+			j.Work(ctx, func(ctx context.Context, s *store.Simulation, _ []byte, _ *scenario.Watch) ([]byte, error) {
+				began <- s.AskedBy
+				if s.AskedBy == "a" {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return []byte(`{}`), nil
+			})
+		}()
+		got := map[string]int{}
+		for range 2 {
+			select {
+			case caller := <-began:
+				got[caller]++
+			case <-time.After(time.Minute):
+				t.Fatal("nothing begins")
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+		if got["a"] != 1 || got["b"] != 1 || len(began) != 0 {
+			t.Errorf("%v began, and %d more", got, len(began))
+		}
+		end()
+		<-done
 	})
 }

@@ -26,26 +26,33 @@ const maxAttempts = 5
 // has the job tried again.
 type Runner func(ctx context.Context, s *store.Simulation, question []byte, w *scenario.Watch) ([]byte, error)
 
-// Work works on jobs, this process's and others', until ctx ends.
+// workers is how many jobs a process works on at once.
+const workers = 2
+
+// Work works on jobs, this process's and others', until ctx ends. A job may run for an hour, so
+// another one is begun beside it, for a caller none of whose jobs runs.
 func (j *Jobs) Work(ctx context.Context, run Runner) {
-	jobs.Loop(ctx, j.wake, j.o.Poll, func(ctx context.Context) (bool, error) { return j.Step(ctx, run) }, func(err error) {
-		j.o.Log.LogAttrs(ctx, slog.LevelWarn, "a job was interrupted; it goes on later", slog.String("error", err.Error()))
-	})
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			jobs.Loop(ctx, j.wake, j.o.Poll, func(ctx context.Context) (bool, error) { return j.Step(ctx, run) }, func(err error) {
+				j.o.Log.LogAttrs(ctx, slog.LevelWarn, "a job was interrupted; it goes on later", slog.String("error", err.Error()))
+			})
+		})
+	}
+	all.Wait()
 }
 
 // Step claims a job and works on it until it or ctx ends. It reports whether there was one.
 func (j *Jobs) Step(ctx context.Context, run Runner) (worked bool, err error) {
-	owner, err := uuid.NewRandom()
-	if err != nil {
-		return false, fmt.Errorf("make an id: %w", err)
-	}
-	s, err := j.st.ClaimSimulation(ctx, owner.String(), j.o.Lease)
+	s, err := j.claim(ctx)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("claim a job: %w", err)
 	}
+	defer j.working.Add(-1)
 	if s.Attempts > maxAttempts {
 		return true, j.fail(ctx, s, fmt.Sprintf("it was begun %d times without finishing a part", s.Attempts-1))
 	}
@@ -54,6 +61,22 @@ func (j *Jobs) Step(ctx context.Context, run Runner) (worked bool, err error) {
 		return true, fmt.Errorf("job %s: %w", s.ID, err)
 	}
 	return true, nil
+}
+
+// claim claims a job, beside one that this process works on only for a caller none of whose jobs
+// runs.
+func (j *Jobs) claim(ctx context.Context) (*store.Simulation, error) {
+	owner, err := uuid.NewRandom()
+	if err != nil {
+		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	j.claims.Lock()
+	defer j.claims.Unlock()
+	s, err := j.st.ClaimSimulation(ctx, owner.String(), j.o.Lease, j.working.Load() > 0)
+	if err == nil {
+		j.working.Add(1)
+	}
+	return s, err
 }
 
 func (j *Jobs) fail(ctx context.Context, s *store.Simulation, reason string) error {

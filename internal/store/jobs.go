@@ -29,14 +29,25 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%d %s%s have not ended: wait for one, or cancel it", e.Unfinished, e.Jobs, of)
 }
 
-// Check returns a *BusyError where one more job of a cluster would be too many. all and own are how
-// many there are.
-func (l JobLimits) Check(jobs, cluster string, all, own int64) error {
+// JobCounts are how many jobs have not ended.
+type JobCounts struct {
+	All, Cluster int64
+	// Caller counts those of the caller whose job would be one more.
+	Caller int64
+}
+
+// Check returns a *BusyError where one more job of a cluster would be too many. A caller without a
+// job has a place beyond the limits, up to twice as many: no other caller can take all of them.
+func (l JobLimits) Check(jobs, cluster string, n JobCounts) error {
+	places := int64(1)
+	if n.Caller == 0 {
+		places = 2
+	}
 	switch {
-	case l.Unfinished > 0 && all >= int64(l.Unfinished):
-		return &BusyError{jobs, "", all}
-	case l.PerCluster > 0 && own >= int64(l.PerCluster):
-		return &BusyError{jobs, cluster, own}
+	case l.Unfinished > 0 && n.All >= places*int64(l.Unfinished):
+		return &BusyError{jobs, "", n.All}
+	case l.PerCluster > 0 && n.Cluster >= places*int64(l.PerCluster):
+		return &BusyError{jobs, cluster, n.Cluster}
 	}
 	return nil
 }

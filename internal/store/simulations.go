@@ -12,7 +12,10 @@ type Simulation struct {
 	Cluster  string
 	Revision int64
 	// Kind is the kind of question, such as drains.
-	Kind      string
+	Kind string
+	// AskedBy is the caller who asked: kind:name, or an address; empty in what earlier releases
+	// stored.
+	AskedBy   string
 	State     string
 	CreatedAt time.Time
 	EndedAt   time.Time // by the database's clock; zero until it has ended
@@ -44,7 +47,7 @@ func (s *Simulation) Validate() error {
 	case s.Cluster == "":
 		return invalid("simulation.cluster", "is empty")
 	}
-	return validateText("simulation", s.ID, s.Cluster, s.Kind, s.Reason, s.Progress)
+	return validateText("simulation", s.ID, s.Cluster, s.Kind, s.AskedBy, s.Reason, s.Progress)
 }
 
 // Simulations keeps jobs that all replicas work on. A worker claims a job, and each part that it
@@ -69,9 +72,10 @@ type Simulations interface {
 	// PruneSimulations removes jobs that ended before a time and returns how many.
 	PruneSimulations(ctx context.Context, before time.Time) (int64, error)
 
-	// ClaimSimulation returns the oldest job that no worker has or whose lease ran out;
-	// ErrNotFound where there is none.
-	ClaimSimulation(ctx context.Context, owner string, lease time.Duration) (*Simulation, error)
+	// ClaimSimulation returns a job that no worker has or whose lease ran out; ErrNotFound where
+	// there is none. Callers take turns: it is the oldest one of the caller whose jobs a worker had
+	// last the longest time ago. With idle it is one of a caller none of whose jobs a worker has.
+	ClaimSimulation(ctx context.Context, owner string, lease time.Duration, idle bool) (*Simulation, error)
 	// AdvanceSimulation writes what a worker has of a job (state, progress, attempts), adds parts,
 	// and renews the lease, whole or not at all. State is running, or done. ErrConflict: another
 	// worker has it. The state is the job's; where that had ended nothing was written.

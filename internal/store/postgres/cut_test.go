@@ -210,10 +210,10 @@ func cutJob(t *testing.T, s *Store, c *cutter, round int) {
 	})
 	var claimed *store.Simulation
 	again("ClaimSimulation", func() (err error) {
-		claimed, err = s.ClaimSimulation(t.Context(), "worker", -time.Second) // one that was lost is claimed again
+		claimed, err = s.ClaimSimulation(t.Context(), "worker", -time.Second, false) // one that was lost is claimed again
 		for end := time.Now().Add(10 * time.Second); errors.Is(err, store.ErrNotFound) && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond) // the cut transaction still holds the row, which a claim skips
-			claimed, err = s.ClaimSimulation(t.Context(), "worker", -time.Second)
+			claimed, err = s.ClaimSimulation(t.Context(), "worker", -time.Second, false)
 		}
 		return err
 	})

@@ -28,7 +28,8 @@ func (s *Store) inTx(ctx context.Context, fn func(context.Context, *pgx.Conn) er
 	return s.transact(ctx, begin, commitTx, func() {})
 }
 
-const sqlCountReplays = `SELECT count(*), count(*) FILTER (WHERE cluster = $1) FROM replays WHERE state IN ('queued', 'running') AND id <> $2`
+// One of the caller's, who is not known: it has no place beyond the limits.
+const sqlCountReplays = `SELECT count(*), count(*) FILTER (WHERE cluster = $1), 1 FROM replays WHERE state IN ('queued', 'running') AND id <> $2`
 
 // CreateReplay implements store.Replays.
 func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*store.ReplayPart, limits store.JobLimits) error {
@@ -45,7 +46,7 @@ func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*stor
 		if err := conn.QueryRow(ctx, `SELECT TRUE FROM clusters WHERE cluster = $1 AND (revisions > 0 OR decisions > 0) FOR SHARE`, r.Cluster).Scan(&there); err != nil {
 			return fmt.Errorf("cluster %s: %w", r.Cluster, err)
 		}
-		if err := checkJobs(ctx, conn, sqlCountReplays, r.Cluster, r.ID, store.BatchReplays, limits); err != nil {
+		if err := checkJobs(ctx, conn, store.BatchReplays, r.Cluster, limits, sqlCountReplays, r.Cluster, r.ID); err != nil {
 			return err
 		}
 		ct, err := conn.Exec(ctx, `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at)

@@ -11,15 +11,17 @@ import (
 )
 
 const (
-	simulationColumns = `cluster, id, revision, kind, state, created_at, coalesce(ended_at, 'epoch'), reason, progress, owner, attempts`
-	sqlPutSimulation  = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress)
-VALUES ($1, $2, $3, $4, 'queued', $5, $6) ON CONFLICT (cluster, id) DO NOTHING`
-	sqlCountSimulations  = `SELECT count(*), count(*) FILTER (WHERE cluster = $1) FROM simulations WHERE state IN ('queued', 'running') AND id <> $2`
+	simulationColumns = `cluster, id, revision, kind, state, created_at, coalesce(ended_at, 'epoch'), reason, progress, owner, attempts, asked_by`
+	sqlPutSimulation  = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress, asked_by)
+VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7) ON CONFLICT (cluster, id) DO NOTHING`
+	sqlCountSimulations  = `SELECT count(*), count(*) FILTER (WHERE cluster = $1), count(*) FILTER (WHERE asked_by = $3)
+FROM simulations WHERE state IN ('queued', 'running') AND id <> $2`
 	sqlPutSimulationPart = `INSERT INTO simulation_parts (cluster, simulation, part, payload) VALUES ($1, $2, $3, $4)
 ON CONFLICT (cluster, simulation, part) DO UPDATE SET payload = excluded.payload`
 	sqlClaimSimulation = `UPDATE simulations SET state = 'running', owner = $1, lease_until = clock_timestamp() + $2 * interval '1 microsecond', attempts = attempts + 1
-WHERE id = (SELECT id FROM simulations WHERE state IN ('queued', 'running') AND (owner = '' OR lease_until < clock_timestamp())
-  ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+WHERE id = (SELECT id FROM simulations s WHERE state IN ('queued', 'running') AND (owner = '' OR lease_until < clock_timestamp())
+  AND NOT ($3 AND EXISTS (SELECT 1 FROM simulations o WHERE o.asked_by = s.asked_by AND o.lease_until >= clock_timestamp() AND o.state = 'running'))
+  ORDER BY (SELECT max(o.lease_until) FROM simulations o WHERE o.asked_by = s.asked_by), id LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING ` + simulationColumns
 	sqlAdvanceSimulation = `UPDATE simulations SET state = $3, progress = $4, attempts = $5, lease_until = clock_timestamp() + $6 * interval '1 microsecond',
   ended_at = CASE WHEN $3 = 'done' THEN clock_timestamp() END
@@ -30,7 +32,7 @@ WHERE id = $1 AND owner = $2 AND state = 'running'`
 // simulation returns the places for simulationColumns, and the function that ends reading them.
 func simulation() (s *store.Simulation, into []any, end func()) {
 	s = &store.Simulation{}
-	into = []any{&s.Cluster, &s.ID, &s.Revision, &s.Kind, &s.State, &s.CreatedAt, &s.EndedAt, &s.Reason, &s.Progress, &s.Owner, &s.Attempts}
+	into = []any{&s.Cluster, &s.ID, &s.Revision, &s.Kind, &s.State, &s.CreatedAt, &s.EndedAt, &s.Reason, &s.Progress, &s.Owner, &s.Attempts, &s.AskedBy}
 	return s, into, func() {
 		if s.CreatedAt, s.EndedAt = s.CreatedAt.UTC(), s.EndedAt.UTC(); s.EndedAt.Unix() == 0 {
 			s.EndedAt = time.Time{}
@@ -41,15 +43,15 @@ func simulation() (s *store.Simulation, into []any, end func()) {
 // checkJobs counts the jobs that have not ended, and compares them with the limits. Other calls
 // wait for this one's end, so that no two count the same. One of the same ID is a call whose answer
 // was lost.
-func checkJobs(ctx context.Context, conn *pgx.Conn, query, cluster, id, jobs string, limits store.JobLimits) error {
+func checkJobs(ctx context.Context, conn *pgx.Conn, jobs, cluster string, limits store.JobLimits, query string, args ...any) error {
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`); err != nil {
 		return err
 	}
-	var all, own int64
-	if err := conn.QueryRow(ctx, query, cluster, id).Scan(&all, &own); err != nil {
+	var n store.JobCounts
+	if err := conn.QueryRow(ctx, query, args...).Scan(&n.All, &n.Cluster, &n.Caller); err != nil {
 		return err
 	}
-	return limits.Check(jobs, cluster, all, own)
+	return limits.Check(jobs, cluster, n)
 }
 
 func putSimulationParts(ctx context.Context, conn *pgx.Conn, s *store.Simulation, parts map[string][]byte) error {
@@ -72,10 +74,10 @@ func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, par
 		if err := conn.QueryRow(ctx, sqlToken, sim.Cluster, sim.Revision).Scan(&token); err != nil {
 			return fmt.Errorf("%s@%d: %w", sim.Cluster, sim.Revision, err)
 		}
-		if err := checkJobs(ctx, conn, sqlCountSimulations, sim.Cluster, sim.ID, store.SimulationJobs, limits); err != nil {
+		if err := checkJobs(ctx, conn, store.SimulationJobs, sim.Cluster, limits, sqlCountSimulations, sim.Cluster, sim.ID, sim.AskedBy); err != nil {
 			return err
 		}
-		if _, err := conn.Exec(ctx, sqlPutSimulation, sim.Cluster, sim.ID, sim.Revision, sim.Kind, sim.CreatedAt.Truncate(time.Microsecond), sim.Progress); err != nil {
+		if _, err := conn.Exec(ctx, sqlPutSimulation, sim.Cluster, sim.ID, sim.Revision, sim.Kind, sim.CreatedAt.Truncate(time.Microsecond), sim.Progress, sim.AskedBy); err != nil {
 			return err
 		}
 		return putSimulationParts(ctx, conn, sim, parts)
@@ -170,10 +172,10 @@ func (s *Store) dropSimulations(ctx context.Context, query string, arg any) (int
 
 // ClaimSimulation implements store.Simulations. Where the answer to a commit is lost, the job that
 // it claimed waits for its lease to run out.
-func (s *Store) ClaimSimulation(ctx context.Context, owner string, lease time.Duration) (*store.Simulation, error) {
+func (s *Store) ClaimSimulation(ctx context.Context, owner string, lease time.Duration, idle bool) (*store.Simulation, error) {
 	sim, into, end := simulation()
 	err := s.inTx(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, sqlClaimSimulation, owner, lease.Microseconds()).Scan(into...)
+		return conn.QueryRow(ctx, sqlClaimSimulation, owner, lease.Microseconds(), idle).Scan(into...)
 	})
 	if err != nil {
 		return nil, err

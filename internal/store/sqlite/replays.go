@@ -17,7 +17,8 @@ const sqlNow = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`
 const (
 	sqlPutReplay = `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CASE WHEN ?3 = 'done' THEN ` + sqlNow + ` END)`
-	sqlCountReplays = `SELECT count(*), count(*) FILTER (WHERE cluster = ?) FROM replays WHERE state IN ('queued', 'running')`
+	// One of the caller's, who is not known: it has no place beyond the limits.
+	sqlCountReplays = `SELECT count(*), count(*) FILTER (WHERE cluster = ?), 1 FROM replays WHERE state IN ('queued', 'running')`
 	sqlThere        = `SELECT TRUE FROM clusters WHERE cluster = ? AND (revisions > 0 OR decisions > 0)`
 	sqlPutPart      = `INSERT INTO replay_parts (cluster, replay, part, first, last, state, total) VALUES (?, ?, ?, ?, ?, 'queued', ?)`
 	sqlEndReplay    = `UPDATE replays SET state = ?2, reason = ?3, ended_at = ` + sqlNow + `
@@ -60,7 +61,7 @@ func (s *Store) CreateReplay(ctx context.Context, r *store.Replay, parts []*stor
 		if err := w.row(sqlThere, []any{r.Cluster}, &there); err != nil {
 			return fmt.Errorf("cluster %s: %w", r.Cluster, err)
 		}
-		if err := w.checkJobs(sqlCountReplays, r.Cluster, store.BatchReplays, limits); err != nil {
+		if err := w.checkJobs(store.BatchReplays, r.Cluster, limits, sqlCountReplays, r.Cluster); err != nil {
 			return err
 		}
 		if _, err := w.exec(sqlPutReplay, r.Cluster, r.ID, state, ceilMicro(r.Since), ceilMicro(r.Until), r.Profile, r.Config, r.CreatedAt.UnixMicro()); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	sqlPutSimulation    = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress) VALUES (?, ?, ?, ?, 'queued', ?, ?)`
-	sqlCountSimulations = `SELECT count(*), count(*) FILTER (WHERE cluster = ?) FROM simulations WHERE state IN ('queued', 'running')`
+	sqlPutSimulation    = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress, asked_by) VALUES (?, ?, ?, ?, 'queued', ?, ?, ?)`
+	sqlCountSimulations = `SELECT count(*), count(*) FILTER (WHERE cluster = ?), count(*) FILTER (WHERE asked_by = ?) FROM simulations WHERE state IN ('queued', 'running')`
 	sqlPutPartOfSim     = `INSERT INTO simulation_parts (cluster, simulation, part, payload) VALUES (?, ?, ?, ?)
 ON CONFLICT (cluster, simulation, part) DO UPDATE SET payload = excluded.payload`
 	sqlEndSimulation = `UPDATE simulations SET state = ?2, reason = ?3, ended_at = ` + sqlNow + `
@@ -19,19 +19,21 @@ WHERE id = ?1 AND state IN ('queued', 'running')`
 	sqlDropSimulation   = `DELETE FROM simulations WHERE id = ?` // its parts go with it
 	sqlPruneSimulations = `DELETE FROM simulations WHERE ended_at < ?`
 	sqlClaimSimulation  = `UPDATE simulations SET state = 'running', owner = ?1, lease_until = ` + sqlNow + ` + ?2, attempts = attempts + 1
-WHERE id = (SELECT id FROM simulations WHERE state IN ('queued', 'running') AND (owner = '' OR lease_until < ` + sqlNow + `) ORDER BY id LIMIT 1)
+WHERE id = (SELECT id FROM simulations s WHERE state IN ('queued', 'running') AND (owner = '' OR lease_until < ` + sqlNow + `)
+  AND NOT (?3 AND EXISTS (SELECT 1 FROM simulations o WHERE o.asked_by = s.asked_by AND o.lease_until >= ` + sqlNow + ` AND o.state = 'running'))
+  ORDER BY (SELECT max(o.lease_until) FROM simulations o WHERE o.asked_by = s.asked_by), id LIMIT 1)
 RETURNING ` + simulationColumns
 	sqlAdvanceSimulation = `UPDATE simulations SET state = ?3, progress = ?4, attempts = ?5, lease_until = ` + sqlNow + ` + ?6,
   ended_at = CASE WHEN ?3 = 'done' THEN ` + sqlNow + ` END
 WHERE id = ?1 AND owner = ?2 AND state = 'running'`
-	simulationColumns = `cluster, id, revision, kind, state, created_at, coalesce(ended_at, 0), reason, progress, owner, attempts`
+	simulationColumns = `cluster, id, revision, kind, state, created_at, coalesce(ended_at, 0), reason, progress, owner, attempts, asked_by`
 )
 
 // simulation returns the places for simulationColumns, and the function that ends reading them.
 func simulation() (s *store.Simulation, into []any, end func()) {
 	s = &store.Simulation{}
 	var created, ended int64
-	into = []any{&s.Cluster, &s.ID, &s.Revision, &s.Kind, &s.State, &created, &ended, &s.Reason, &s.Progress, &s.Owner, &s.Attempts}
+	into = []any{&s.Cluster, &s.ID, &s.Revision, &s.Kind, &s.State, &created, &ended, &s.Reason, &s.Progress, &s.Owner, &s.Attempts, &s.AskedBy}
 	return s, into, func() {
 		if s.CreatedAt = fromMicro(created); ended != 0 {
 			s.EndedAt = fromMicro(ended)
@@ -40,12 +42,12 @@ func simulation() (s *store.Simulation, into []any, end func()) {
 }
 
 // checkJobs counts the jobs that have not ended, and compares them with the limits.
-func (w *writer) checkJobs(query, cluster, jobs string, limits store.JobLimits) error {
-	var all, own int64
-	if err := w.row(query, []any{cluster}, &all, &own); err != nil {
+func (w *writer) checkJobs(jobs, cluster string, limits store.JobLimits, query string, args ...any) error {
+	var n store.JobCounts
+	if err := w.row(query, args, &n.All, &n.Cluster, &n.Caller); err != nil {
 		return err
 	}
-	return limits.Check(jobs, cluster, all, own)
+	return limits.Check(jobs, cluster, n)
 }
 
 func putSimulationParts(w *writer, s *store.Simulation, parts map[string][]byte) error {
@@ -67,10 +69,10 @@ func (s *Store) CreateSimulation(ctx context.Context, sim *store.Simulation, par
 		if err := w.row(sqlToken, []any{sim.Cluster, sim.Revision}, &token); err != nil {
 			return fmt.Errorf("%s@%d: %w", sim.Cluster, sim.Revision, err)
 		}
-		if err := w.checkJobs(sqlCountSimulations, sim.Cluster, store.SimulationJobs, limits); err != nil {
+		if err := w.checkJobs(store.SimulationJobs, sim.Cluster, limits, sqlCountSimulations, sim.Cluster, sim.AskedBy); err != nil {
 			return err
 		}
-		if _, err := w.exec(sqlPutSimulation, sim.Cluster, sim.ID, sim.Revision, sim.Kind, sim.CreatedAt.UnixMicro(), sim.Progress); err != nil {
+		if _, err := w.exec(sqlPutSimulation, sim.Cluster, sim.ID, sim.Revision, sim.Kind, sim.CreatedAt.UnixMicro(), sim.Progress, sim.AskedBy); err != nil {
 			return err
 		}
 		return putSimulationParts(w, sim, parts)
@@ -148,9 +150,9 @@ func (s *Store) PruneSimulations(ctx context.Context, before time.Time) (int64, 
 }
 
 // ClaimSimulation implements store.Simulations.
-func (s *Store) ClaimSimulation(ctx context.Context, owner string, lease time.Duration) (*store.Simulation, error) {
+func (s *Store) ClaimSimulation(ctx context.Context, owner string, lease time.Duration, idle bool) (*store.Simulation, error) {
 	sim, into, end := simulation()
-	err := s.write(ctx, func(w *writer) error { return w.row(sqlClaimSimulation, []any{owner, lease.Microseconds()}, into...) })
+	err := s.write(ctx, func(w *writer) error { return w.row(sqlClaimSimulation, []any{owner, lease.Microseconds(), idle}, into...) })
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func simulation(t *testing.T, s store.Store, id string) *store.Simulation {
 
 func claimed(t *testing.T, s store.Store, owner string, lease time.Duration) *store.Simulation {
 	t.Helper()
-	j, err := s.ClaimSimulation(t.Context(), owner, lease)
+	j, err := s.ClaimSimulation(t.Context(), owner, lease, false)
 	wantErr(t, "ClaimSimulation", err, nil)
 	if j == nil {
 		t.FailNow()
@@ -64,7 +64,7 @@ func simulated(t *testing.T, s store.Store, id string) *store.Simulation {
 
 func notClaimed(t *testing.T, s store.Store) {
 	t.Helper()
-	j, err := s.ClaimSimulation(t.Context(), "late", long)
+	j, err := s.ClaimSimulation(t.Context(), "late", long, false)
 	wantErr(t, fmt.Sprintf("ClaimSimulation (got %+v)", j), err, store.ErrNotFound)
 }
 
@@ -162,6 +162,40 @@ func init() {
 			}
 			same(t, "claims", []string{"s1 w0 running 1 drains 1", "s2 w1 running 1 drains 1"}, got)
 			notClaimed(t, s)
+		},
+		"CallersTakeTurns": func(t *testing.T, s store.Store) {
+			appendAll(t, s, revision("prod", 1), revision("test", 1))
+			create := func(id, cluster, caller string) error {
+				return s.CreateSimulation(t.Context(), &store.Simulation{ID: id, Cluster: cluster, Revision: 1, AskedBy: caller, CreatedAt: at(1)}, nil, store.JobLimits{Unfinished: 4, PerCluster: 3})
+			}
+			for _, id := range []string{"a1", "a2", "a3"} {
+				wantErr(t, "CreateSimulation", create(id, "prod", "token:a"), nil)
+			}
+			var busy *store.BusyError
+			if err := create("a4", "prod", "token:a"); !errors.As(err, &busy) || busy.Cluster != "prod" {
+				t.Errorf("one more of the cluster: %v", err)
+			}
+			wantErr(t, "the first of another caller in that cluster", create("b1", "prod", "token:b"), nil)
+			if err := create("a4", "test", "token:a"); !errors.As(err, &busy) || busy.Cluster != "" {
+				t.Errorf("one more in all: %v", err)
+			}
+			for i := range 4 {
+				wantErr(t, "the first of a caller", create(fmt.Sprint("c", i), "test", fmt.Sprint("token:c", i)), nil)
+			}
+			if err := create("d1", "prod", "token:d"); !errors.As(err, &busy) || busy.Unfinished != 8 {
+				t.Errorf("beyond twice the limit: %v", err)
+			}
+			same(t, "who asked", "token:b", simulated(t, s, "b1").AskedBy)
+			got := []string{claimed(t, s, "w", long).ID}
+			for range 5 {
+				j, err := s.ClaimSimulation(t.Context(), "w", long, true)
+				wantErr(t, "ClaimSimulation", err, nil)
+				got = append(got, j.ID)
+			}
+			same(t, "turns", []string{"a1", "b1", "c0", "c1", "c2", "c3"}, got)
+			_, err := s.ClaimSimulation(t.Context(), "w", long, true)
+			wantErr(t, "a claim for callers without a job that runs", err, store.ErrNotFound)
+			same(t, "the next", "a2", claimed(t, s, "w", long).ID)
 		},
 		"PartsAndEnd": func(t *testing.T, s store.Store) {
 			simulation(t, s, "s1")
@@ -261,7 +295,7 @@ func init() {
 			for w := range 6 {
 				wg.Go(func() {
 					for {
-						j, err := s.ClaimSimulation(t.Context(), fmt.Sprint("w", w), long)
+						j, err := s.ClaimSimulation(t.Context(), fmt.Sprint("w", w), long, false)
 						if err != nil {
 							wantErr(t, "ClaimSimulation", err, store.ErrNotFound)
 							return
@@ -299,7 +333,7 @@ func init() {
 		"DeleteSimulation": func(ctx context.Context, s store.Store) error { return s.DeleteSimulation(ctx, "s1") },
 		"PruneSimulations": func(ctx context.Context, s store.Store) error { _, err := s.PruneSimulations(ctx, at(1)); return err },
 		"ClaimSimulation": func(ctx context.Context, s store.Store) error {
-			_, err := s.ClaimSimulation(ctx, "w", long)
+			_, err := s.ClaimSimulation(ctx, "w", long, false)
 			return err
 		},
 		"AdvanceSimulation": func(ctx context.Context, s store.Store) error {
