@@ -18,6 +18,7 @@ type backend struct {
 	unsafe   bool
 	// serves is set where a server opens it, whose row says so.
 	serves bool
+	epochs *postgres.EpochOptions // nil: a command that answers nothing
 }
 
 // name returns the backend's name in metrics.
@@ -43,7 +44,7 @@ func (b backend) open(ctx context.Context, log *slog.Logger) (store.Store, error
 		}
 		return st, nil
 	}
-	o := postgres.Options{Unsafe: b.unsafe}
+	o := postgres.Options{Unsafe: b.unsafe, Epochs: b.epochs}
 	if b.serves {
 		o.Program = buildVersion().Version
 	}

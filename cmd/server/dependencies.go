@@ -42,6 +42,7 @@ type dependencies struct {
 	kube     map[string]*followed // by cluster
 	holder   *kube.Holder
 	budget   *memory.Budget
+	epochs   *epochWatch
 }
 
 // queueCapacity is how many records may wait for the disk.
@@ -51,13 +52,19 @@ const queueCapacity = 4096
 // --audit=relaxed loses. A nil lost stands for a process that records nothing: it opens no spool,
 // since a spool belongs to one server.
 func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*dependencies, error) {
-	where := s.backend()
-	where.serves = lost != nil
-	st, err := where.open(ctx, log)
+	b, watch := s.backend(), &epochWatch{log: log}
+	if b.serves = lost != nil; b.serves { // its answers may be lost
+		var err error
+		if b.epochs, err = watch.options(); err != nil {
+			return nil, err
+		}
+	}
+	opened, err := b.open(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	d := &dependencies{store: st, budget: memory.New(int64(s.Limits.MemoryBudget))}
+	st := opened
+	d := &dependencies{store: st, epochs: watch, budget: memory.New(int64(s.Limits.MemoryBudget))}
 	if s.DatabaseURL != "" && lost != nil {
 		if d.spool, err = openSpool(st, s, log); err != nil {
 			return nil, errors.Join(err, named("close store", st.Close()))
@@ -76,6 +83,8 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
+	watch.opened(opened)
+	watch.then(d.clusters.Replaced)
 	d.budget.OnPressure(d.clusters.Relieve)
 	if d.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
 		return nil, errors.Join(err, d.close(ctx))
@@ -91,6 +100,10 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 		MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Guarded: guarded,
 		TolerationSeconds: s.TolerationSeconds,
 		Backoff:           conf.Backoff,
+	})
+	watch.then(func(*store.EpochChange) {
+		d.log.Replaced()
+		d.classes.Replaced()
 	})
 	d.binder = binding.New(d.clusters, d.log, binding.Options{APIServer: d.apiserver, Guarded: guarded, Profiles: checked, Hold: d.hold})
 	d.newReplays(s, conf.Profiles, nil, log)
@@ -151,6 +164,7 @@ func (d *dependencies) notes() []handlers.Note {
 			return note
 		}})
 	}
+	notes = append(notes, d.epochs.notes()...)
 	if d.relaxed != nil {
 		notes = append(notes, handlers.Note{Name: "audit", Text: func() string { return relaxedNote }})
 	}

@@ -135,7 +135,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := tel.watchQueue(deps.group, queueCapacity); err != nil {
 		return err
 	}
-	if err := tel.watchSpool(deps.spool); err != nil {
+	if err := errors.Join(tel.watchSpool(deps.spool), tel.watchEpochs(deps.epochs)); err != nil {
 		return err
 	}
 	replayed, err := tel.watchReplays(deps.store)

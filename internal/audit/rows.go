@@ -78,6 +78,28 @@ func (c *check) before(ctx context.Context, s *store.Seal, b *store.Before) erro
 	return nil
 }
 
+// between reports rows at the numbers that an epoch leaves out: no seal is of them.
+func (c *check) between(ctx context.Context, s *store.Seal) error {
+	for _, x := range []struct {
+		table    store.SealTable
+		from, to int64
+	}{{store.SealDecisions, s.AfterSeq + 1, s.Seq}, {store.SealRevisions, s.AfterRevision + 1, s.Revision - 1}} {
+		rows, err := c.st.SealRows(ctx, x.table, s.Format, s.Cluster, x.from, x.to, pageRows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			name := strings.TrimSpace(strconv.FormatInt(row.Place, 10) + " " + row.ID)
+			c.r.add(Finding{
+				Table: string(x.table), What: Inserted, From: row.Place, To: row.Place, ID: row.ID, Seal: s.Number,
+				Detail: fmt.Sprintf("%s %s is in no seal: it stands between two epochs", singular[x.table], name),
+			})
+		}
+	}
+	c.feed.skip(s.Seq)
+	return nil
+}
+
 // feed reads the decisions of a page of seals, which are many small ranges, in few queries.
 type feed struct {
 	rows     []store.SealRow
@@ -106,6 +128,12 @@ func (f *feed) peek(ctx context.Context, st store.Seals, s *store.Seal) (*store.
 		return nil, nil
 	}
 	return &f.rows[0], nil
+}
+
+// skip leaves out the rows up to a place.
+func (f *feed) skip(place int64) {
+	f.rows = slices.DeleteFunc(f.rows, func(r store.SealRow) bool { return r.Place <= place })
+	f.next = max(f.next, place+1)
 }
 
 // differs reports a decision that is not what was sealed at its place.

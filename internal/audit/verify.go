@@ -205,6 +205,9 @@ func (c *check) seal(ctx context.Context, s *store.Seal) error {
 			return err
 		}
 	}
+	if s.Kind == store.SealedEpoch {
+		return errors.Join(c.between(ctx, s), c.revisions(ctx, s, items.Revisions))
+	}
 	return errors.Join(c.decisions(ctx, s), c.revisions(ctx, s, items.Revisions))
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,6 +105,11 @@ func (r *Registry) Refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for cluster, had := range *r.byCluster.Load() {
+		if had.version == replaced { // the store may have none of it
+			versions[cluster] = max(0, versions[cluster])
+		}
+	}
 	for cluster, version := range versions {
 		if p := (*r.byCluster.Load())[cluster]; p != nil && p.version >= version {
 			continue
@@ -114,6 +120,23 @@ func (r *Registry) Refresh(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Replaced has all classes read again from a store that took the place of another one, and whose
+// versions may be older.
+func (r *Registry) Replaced() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	after := maps.Clone(*r.byCluster.Load())
+	for cluster, had := range after {
+		again := *had
+		again.version = replaced
+		after[cluster] = &again
+	}
+	r.byCluster.Store(&after)
+}
+
+// replaced is the version of classes that no store is known to have.
+const replaced = -1
 
 // refresh reads one cluster's classes.
 func (r *Registry) refresh(ctx context.Context, cluster string) error {

@@ -284,3 +284,36 @@ func TestBound(t *testing.T) {
 		t.Errorf("another cluster: %v", err)
 	}
 }
+
+// swapped is a store in whose place another one comes.
+type (
+	kept    = store.PriorityClasses
+	swapped struct{ kept }
+)
+
+// A store that took another one's place has older versions, and none of some clusters.
+func TestStoreThatTookAnothersPlace(t *testing.T) {
+	old, st := openStore(t), &swapped{}
+	st.kept = old
+	r := replica(t, st, never)
+	create(t, r, class("both", 1, false))
+	create(t, r, class("lost", 2, false))
+	other := openStore(t)
+	create(t, replica(t, other, never), class("both", 7, false))
+	st.kept = other
+	r.Replaced()
+	if c := r.Class("prod", "lost"); c == nil {
+		t.Error("a class is gone before the store was read")
+	}
+	if err := r.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if c := r.Class("prod", "both"); c == nil || c.Value != 7 || r.Class("prod", "lost") != nil {
+		t.Errorf("both is %v, lost %v", c, r.Class("prod", "lost"))
+	}
+	st.kept = openStore(t)
+	r.Replaced()
+	if err := r.Refresh(t.Context()); err != nil || r.Class("prod", "both") != nil {
+		t.Errorf("both is still there, %v", err)
+	}
+}

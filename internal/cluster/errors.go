@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"berth/internal/store"
 )
@@ -55,6 +56,22 @@ type EmptiesError struct {
 func (e *EmptiesError) Error() string {
 	return fmt.Sprintf("the upload has no node and no pod, and would replace %s, which has nodes: %d, pods: %d", e.ID, e.Nodes, e.Pods)
 }
+
+// GoneError is the error for a cluster of which the database that took another one's place has
+// nothing. It wraps store.ErrNotFound.
+type GoneError struct {
+	Cluster string
+	At      time.Time // when that was found
+	Last    int64     // revision
+}
+
+func (e *GoneError) Error() string {
+	return fmt.Sprintf("cluster %q is lost: the database that took another one's place, as was found at %s, has none of its revisions 1 to %d; "+
+		"the gap is on record (chain_epochs_log), and POST /v1/snapshots?cluster=%s begins the cluster anew", e.Cluster, e.At.Format(time.RFC3339), e.Last, e.Cluster)
+}
+
+// Unwrap returns store.ErrNotFound.
+func (e *GoneError) Unwrap() error { return store.ErrNotFound }
 
 func corrupt(cluster string, revision int64, why string, err error) error {
 	if err != nil {

@@ -89,6 +89,8 @@ func (m *Manager) keepUp() {
 		pause := time.NewTimer(m.o.Poll*9/10 + rand.N(m.o.Poll/5+1))
 		select {
 		case <-pause.C:
+		case <-m.epochs.kick:
+			pause.Stop()
 		case <-m.ctx.Done():
 			pause.Stop()
 			return
@@ -141,6 +143,7 @@ func (m *Manager) poll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	m.epochs.found(heads)
 	var behind int64
 	var errs []error
 	for _, h := range all {
@@ -236,12 +239,12 @@ func (m *Manager) catchUp(ctx context.Context, l *chain, v *View) (*View, error)
 
 // extend applies the revisions that follow a view.
 func (m *Manager) extend(ctx context.Context, l *chain, v *View, list []*store.Revision) (*View, error) {
-	number, token, whole := v.Revision, v.token, -1
+	at, whole := v.predecessor(), -1
 	for i, r := range list {
-		if r.Number != number+1 || r.ParentToken != token {
+		if !at.leadsTo(r) {
 			return nil, errBroken
 		}
-		if number, token = r.Number, r.Token; r.Change == nil {
+		if at = (predecessor{r.Number, r.Token}); r.Change == nil {
 			whole = i
 		}
 	}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"time"
@@ -101,7 +100,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	if err != nil {
 		return nil, nil, err
 	}
-	v.Revision, v.CreatedAt, v.Cause, v.token, v.checkpoint = head.Revision+1, m.now(), x.cause, newToken(head.Revision+1), head.checkpoint
+	v.Revision, v.CreatedAt, v.Cause, v.token, v.checkpoint = head.Revision+1, m.now(), x.cause, store.NewToken(head.Revision+1), head.checkpoint
 	for _, o := range x.apply {
 		v.changed += len(o.JSON)
 	}
@@ -158,13 +157,6 @@ func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) 
 	return o, &boundTo{Namespace: o.Namespace, Name: o.Name, Node: b.Node}, nil
 }
 
-// newToken returns a text that no other revision has. Those of later revisions come later in order,
-// and so at the end of the index of parents: in a random place the index has to be balanced, after
-// which SQLite goes through all pages that it caches.
-func newToken(revision int64) string {
-	return fmt.Sprintf("%08x", revision) + rand.Text()[:18]
-}
-
 func revisionOf(v *View, parent string) (*store.Revision, error) {
 	summary, err := v.Summary.encode()
 	if err != nil {
@@ -181,4 +173,11 @@ func nameOf(k kubeobj.Key) string {
 		return k.Kind + " " + k.Name
 	}
 	return k.Kind + " " + k.Namespace + "/" + k.Name
+}
+
+// EpochRevision returns the change and the wakes of a revision that changes nothing, as they are
+// stored.
+func EpochRevision() (payload, woken []byte, err error) {
+	payload, err = encodeChange(&change{})
+	return payload, (&wakes{}).encode(nil), err
 }

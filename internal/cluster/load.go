@@ -72,7 +72,7 @@ func (m *Manager) loadNear(ctx context.Context, l *chain, r *store.Revision) (*V
 	if base == nil {
 		return nil, errBroken
 	}
-	inv, woken, err := m.follow(ctx, base.inv, base.woken, l.name, base.Revision, r)
+	inv, woken, err := m.follow(ctx, base.inv, base.woken, l.name, base.predecessor(), r)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if err != nil {
 		woken = unknownAt(c.Number) // of an older release, or damaged
 	}
-	if inv, woken, err = m.follow(ctx, inv, woken, l.name, c.Number, r); err != nil {
+	if inv, woken, err = m.follow(ctx, inv, woken, l.name, predecessor{number: c.Number}, r); err != nil {
 		if errors.Is(err, errBroken) {
 			return nil, corrupt(l.name, r.Number, err.Error(), nil)
 		}
@@ -176,15 +176,30 @@ func (m *Manager) compile(ctx context.Context, v *View, st *state.State, from *i
 	return nil
 }
 
+// predecessor is a revision that others follow. The token is empty where it is not known.
+type predecessor struct {
+	number int64
+	token  string
+}
+
+func (v *View) predecessor() predecessor { return predecessor{v.Revision, v.token} }
+
+// leadsTo reports whether a revision is the next one. One that begins an epoch leaves numbers out,
+// which those that were deleted do not show in: its parent has to fit.
+func (p predecessor) leadsTo(r *store.Revision) bool {
+	fits := r.ParentToken == p.token || p.token == ""
+	return fits && (r.Number == p.number+1 || r.Number > p.number && r.BeginsEpoch())
+}
+
 // follow applies the changes after a revision up to r.
-func (m *Manager) follow(ctx context.Context, inv *inventory, w *woken, cluster string, after int64, r *store.Revision) (*inventory, *woken, error) {
+func (m *Manager) follow(ctx context.Context, inv *inventory, w *woken, cluster string, at predecessor, r *store.Revision) (*inventory, *woken, error) {
 	d, limit := inv.draft(), page
-	for at := after; at < r.Number; {
+	for at.number < r.Number {
 		var list []*store.Revision
 		var err error
-		if at+1 == r.Number {
+		if at.number+1 == r.Number {
 			list = []*store.Revision{r}
-		} else if list, err = m.st.RevisionsAfter(ctx, cluster, at, min(limit, int(r.Number-at))); err != nil {
+		} else if list, err = m.st.RevisionsAfter(ctx, cluster, at.number, int(min(int64(limit), r.Number-at.number))); err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", FormatID(cluster, r.Number), err)
 		}
 		if len(list) == 0 {
@@ -196,14 +211,17 @@ func (m *Manager) follow(ctx context.Context, inv *inventory, w *woken, cluster 
 			if err := memory.Take(ctx, changeFactor*int64(len(next.Change))); err != nil {
 				return nil, nil, err
 			}
-			if next.Number != at+1 || next.Change == nil {
+			if at.number == r.Number {
+				break // numbers that are left out let a page reach beyond
+			}
+			if !at.leadsTo(next) || next.Change == nil {
 				return nil, nil, errBroken
 			}
 			if err := d.apply(next.Change); err != nil {
 				return nil, nil, corrupt(cluster, next.Number, "change", err)
 			}
 			w = w.follow(next)
-			at++
+			at = predecessor{next.Number, next.Token}
 		}
 		limit, _ = store.NextPage(limit, len(list), size, page)
 	}

@@ -89,6 +89,7 @@ type Manager struct {
 	holds     holds
 	loads     singleflight.Group
 	looks     looks
+	epochs    epochs
 	large     chan struct{} // holds a token while a large checkpoint is read or made in the background
 	ticks     atomic.Int64
 
@@ -104,6 +105,7 @@ func Open(ctx context.Context, st Store, g Committer, o Options) (*Manager, erro
 		return nil, fmt.Errorf("open clusters: %w", err)
 	}
 	m := &Manager{st: st, g: g, o: o.withDefaults(), large: make(chan struct{}, 1)}
+	m.epochs.kick = make(chan struct{}, 1)
 	m.views.keep, m.views.heavy = m.o.KeepViews, min(heavy, m.o.KeepObjects)
 	m.ctx, m.stop = context.WithCancel(context.WithoutCancel(ctx))
 	m.following.begin(m.now())
@@ -133,7 +135,7 @@ func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*Vi
 	}
 	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
-		if revision != 0 && errors.Is(err, store.ErrNotFound) {
+		if err = m.absent(cluster, err); revision != 0 && errors.Is(err, store.ErrNotFound) {
 			return nil, fmt.Errorf("%s: %w", FormatID(cluster, revision), store.ErrNotFound)
 		}
 		return nil, err
@@ -143,7 +145,8 @@ func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*Vi
 		return v, nil
 	}
 	if revision == 0 {
-		return m.newest(ctx, l)
+		v, err := m.newest(ctx, l)
+		return v, m.absent(cluster, err)
 	}
 	if v := m.views.get(cluster, revision); v != nil {
 		return v, nil
@@ -217,7 +220,7 @@ func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.P
 		err = e.Err
 	}
 	if err != nil {
-		return false, fmt.Errorf("record decision %s: %w", d.ID, err)
+		return false, fmt.Errorf("record decision %s: %w", d.ID, m.reread(d, err))
 	}
 	return e.Spooled, nil
 }

@@ -81,6 +81,7 @@ func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
 	if err := m.st.DeleteCluster(ctx, cluster); err != nil {
 		return fmt.Errorf("delete cluster %s: %w", cluster, err)
 	}
+	m.epochs.deleted(cluster)
 	m.forget(l, l.state.Load().epoch)
 	return nil
 }

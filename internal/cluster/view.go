@@ -24,7 +24,7 @@ type View struct {
 	Revision  int64
 	Digest    string // sha256:… over the content alone
 	CreatedAt time.Time
-	Cause     string // upload, change, bind
+	Cause     string // upload, change, bind, epoch
 	State     *state.State
 	Summary   Summary
 

@@ -73,7 +73,7 @@ func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f fu
 func (m *Manager) update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
 	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, m.absent(cluster, err)
 	}
 	defer m.leave(l)
 	head, step, v, err := m.stepLocked(ctx, l, parent, f)
@@ -246,7 +246,7 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 	if head != nil {
 		v.Revision, parent = head.Revision+1, head.token
 	}
-	v.token, v.checkpoint = newToken(v.Revision), v.Revision
+	v.token, v.checkpoint = store.NewToken(v.Revision), v.Revision
 	r, err := revisionOf(v, parent)
 	if err != nil {
 		return nil, false, err

@@ -75,6 +75,14 @@ func (l *Log) Normalize(q decision.Question) (decision.Question, error) {
 // Gone forgets what is in memory of a cluster that was deleted.
 func (l *Log) Gone(cluster string) { l.scheduler.Gone(cluster) }
 
+// Replaced forgets what a store had that another one took the place of: records and profiles may be
+// missing there.
+func (l *Log) Replaced() {
+	l.agreed.Purge()
+	l.passed.Purge()
+	l.profiles.replaced()
+}
+
 // List lists decisions, newest first.
 func (l *Log) List(ctx context.Context, f store.DecisionFilter) ([]*Row, error) {
 	list, err := l.st.ListDecisions(ctx, f)

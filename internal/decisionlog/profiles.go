@@ -54,6 +54,13 @@ func (c *profileCache) noteStored(p *store.Profile) {
 	c.stored[p.Digest] = struct{}{}
 }
 
+// replaced forgets which profiles the store has.
+func (c *profileCache) replaced() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.stored)
+}
+
 // get returns the profile that a record names.
 func (c *profileCache) get(ctx context.Context, digest string) (*engine.Profile, error) {
 	for _, p := range c.server {

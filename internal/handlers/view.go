@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -26,6 +27,10 @@ func (a *API) view(ctx context.Context, name string, revision int64) (*cluster.V
 func (a *API) noSnapshot(name string, err error) error {
 	if err == nil || translate(err).Status != http.StatusNotFound {
 		return err
+	}
+	var gone *cluster.GoneError
+	if errors.As(err, &gone) {
+		return notFound(gone.Error())
 	}
 	return notFound(fmt.Sprintf("cluster %q has no snapshot: upload one with POST /v1/snapshots?cluster=%s", name, name))
 }

@@ -35,6 +35,7 @@ const (
 	// SealedBeginning is of the first rows of a cluster, or of the rows that were older than its
 	// chain when a migration wrote it. A chain of rows without one has lost its seals.
 	SealedBeginning SealKind = "beginning"
+	SealedEpoch     SealKind = "epoch" // numbers go on in another epoch; those between are of no row
 )
 
 // SealItems are the rows of a seal beside its decisions. Hashes are by revision number, or by id.
@@ -43,6 +44,7 @@ type SealItems struct {
 	Checkpoints map[int64][]byte  `json:"checkpoints,omitempty"`
 	Gaps        map[string][]byte `json:"gaps,omitempty"`
 	Removed     *Removed          `json:"removed,omitempty"`
+	Epoch       *Epoch            `json:"epoch,omitempty"`
 	Before      *Before           `json:"before,omitempty"`
 }
 

@@ -49,7 +49,7 @@ type Revision struct {
 	ParentToken string
 	CreatedAt   time.Time // UTC, microseconds
 	Digest      string    // sha256:… over the state's content
-	Cause       string    // upload, change, bind
+	Cause       string    // upload, change, bind, epoch
 	// Change is the change against the parent; nil where the revision replaces
 	// the whole state and so needs its own Checkpoint in the same Entry.
 	Change []byte

@@ -163,6 +163,17 @@ SELECT cluster,
        lost, cause, instance, id, since, until
 FROM decision_gaps;
 
+-- The epochs of the chains, and what each server found missing after a failover. A row whose cluster
+-- is empty is of the whole database, and belongs to no cluster.
+CREATE OR REPLACE VIEW chain_epochs_log AS
+SELECT cluster,
+       to_char(met_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       number, system, timeline, instance, lost,
+       to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS since_time,
+       to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS until_time,
+       first_revision, last_revision, ids, met_at
+FROM chain_epochs;
+
 -- The plugins that turned most nodes down, hour by hour; rank 1 is the first.
 -- A node counts once in each decision that it was turned down in.
 CREATE OR REPLACE VIEW top_rejecting_plugins AS
@@ -302,7 +313,7 @@ DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
-    simulation_log, decision_gaps_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
+    simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN

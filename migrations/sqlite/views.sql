@@ -161,6 +161,17 @@ SELECT cluster,
        lost, cause, instance, id, since, until
 FROM decision_gaps;
 
+-- The epochs of the chains, and what each server found missing after a failover. A row whose cluster
+-- is empty is of the whole database, and belongs to no cluster.
+CREATE VIEW chain_epochs_log AS
+SELECT cluster,
+       strftime('%Y-%m-%dT%H:%M:%S', met_at / 1000000, 'unixepoch') || printf('.%06dZ', met_at % 1000000) AS time,
+       number, system, timeline, instance, lost,
+       strftime('%Y-%m-%dT%H:%M:%S', since / 1000000, 'unixepoch') || printf('.%06dZ', since % 1000000) AS since_time,
+       strftime('%Y-%m-%dT%H:%M:%S', until / 1000000, 'unixepoch') || printf('.%06dZ', until % 1000000) AS until_time,
+       first_revision, last_revision, ids, met_at
+FROM chain_epochs;
+
 -- The plugins that turned most nodes down, hour by hour; rank 1 is the first.
 -- A node counts once in each decision that it was turned down in.
 CREATE VIEW top_rejecting_plugins AS

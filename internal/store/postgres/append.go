@@ -71,7 +71,13 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 				}
 			}()
 		}
-		return a.write(limited, conn, s)
+		if err := a.write(limited, conn, s); err != nil {
+			return err
+		}
+		if s.epochs != nil && !s.epochs.mem.add(generationOf(conn), a, entries, time.Now()) {
+			return errMoved
+		}
+		return nil
 	}, func() {
 		s.ends.put(a)
 		s.stamps.Put(a.Stamps)
@@ -105,6 +111,9 @@ func (s *Store) transact(ctx context.Context, prepare, finish func(context.Conte
 // worthAnother reports whether trying at once may help.
 func worthAnother(err error) bool {
 	var ce *pgconn.ConnectError
+	if errors.Is(err, errMoved) {
+		return true
+	}
 	switch state := sqlState(err); state {
 	case stateSerialization, stateDeadlock, stateUniqueViolation, stateNotNullViolation:
 		return true

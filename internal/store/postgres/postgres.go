@@ -43,6 +43,9 @@ type Options struct {
 	// behind a pooler in transaction mode; Warnings then names what is wrong, for
 	// the caller to log. A standby and a wrong schema are refused all the same.
 	Unsafe bool
+	// Epochs is for a server that answers: it notices that the database became another one. Nil:
+	// that is not looked at.
+	Epochs *EpochOptions
 }
 
 func (o Options) withDefaults() Options {
@@ -77,7 +80,8 @@ type Store struct {
 	stamps     lists.StampIDs
 	ends       ends
 	present    presence
-	pooled     bool // neither settings nor named statements survive a transaction
+	epochs     *epochs // nil: not looked at
+	pooled     bool    // neither settings nor named statements survive a transaction
 	closed     atomic.Bool
 	closeOnce  sync.Once
 }
@@ -112,6 +116,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	cfg.BeforeConnect = func(ctx context.Context, _ *pgx.ConnConfig) error { return s.retry.admit(ctx) }
 	cfg.AfterConnect = s.greet
+	if o.Epochs != nil {
+		s.epochs = newEpochs(*o.Epochs, s.forget)
+		base.ValidateConnect = s.epochs.validate(base.ValidateConnect)
+		cfg.PrepareConn = s.epochs.prepare
+	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
@@ -177,6 +186,11 @@ func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
 	}
 	if len(hard) > 0 {
 		return fmt.Errorf("%w: %w", store.ErrUnavailable, errors.Join(hard...))
+	}
+	if s.epochs != nil {
+		if err := s.epochs.greet(ctx, conn); err != nil {
+			return err
+		}
 	}
 	s.retry.reset()
 	return nil

@@ -96,12 +96,12 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // up other writes to the cluster while it runs; Options.WriteTimeout bounds it,
 // so a cluster with millions of decisions is emptied by Retain first.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
-	return s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
+	err := s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
 		gone, err := dropClasses(ctx, conn, cluster)
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
 			ct, err := conn.Exec(ctx, query, cluster)
 			if err != nil {
 				return err
@@ -113,6 +113,10 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		}
 		return sealDeletion(ctx, conn, cluster)
 	})
+	if err == nil && s.epochs != nil {
+		s.epochs.mem.forget(cluster)
+	}
+	return err
 }
 
 // locked runs fn in a transaction that holds the cluster's lock.

@@ -41,6 +41,7 @@ func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
 		return nil, err
 	}
 	defer done()
+	generation := s.epochs.generation()
 	rows, err := s.pool.Query(ctx, sqlHeads)
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
@@ -56,6 +57,7 @@ func (s *Store) Heads(ctx context.Context) (map[string]store.Head, error) {
 	if err != nil {
 		return nil, s.toStoreErr(ctx, err)
 	}
+	s.epochs.saw(generation, heads)
 	return heads, nil
 }
 

@@ -63,7 +63,7 @@ func (h *Hasher) seal(s *store.Seal) []byte {
 
 // finish sets a seal's place behind a head, and moves the head.
 func finish(h *Hasher, s *store.Seal, items *store.SealItems, head *store.SealHead) (err error) {
-	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil || items.Before != nil {
+	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil || items.Before != nil || items.Epoch != nil {
 		if s.Items, err = json.Marshal(items); err != nil {
 			return fmt.Errorf("encode a seal: %w", err)
 		}
@@ -162,5 +162,13 @@ func (r *Rows) Seal(head *store.SealHead, seq, newest int64) (*store.Seal, error
 	if head.Number == 0 && head.Seq == 0 && head.Newest == 0 { // else the chain has lost its beginning
 		s.Kind = store.SealedBeginning
 	}
+	return s, finish(&r.hasher, s, &r.items, head)
+}
+
+// Epoch returns the seal with which a chain goes on in another epoch, and moves the head: the next
+// decision gets the place behind seq. The rows are at most the revision that begins the epoch.
+func (r *Rows) Epoch(head *store.SealHead, e store.Epoch, seq, newest int64) (*store.Seal, error) {
+	r.items.Epoch = &e
+	s := &store.Seal{Kind: store.SealedEpoch, AfterSeq: head.Seq, Seq: seq, AfterRevision: head.Newest, Revision: newest}
 	return s, finish(&r.hasher, s, &r.items, head)
 }

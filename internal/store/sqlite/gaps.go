@@ -12,6 +12,7 @@ const (
 VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 	sqlGap        = `SELECT id FROM decision_gaps WHERE cluster = ? AND id = ?`
 	sqlDropGaps   = `DELETE FROM decision_gaps WHERE cluster = ?`
+	sqlDropEpochs = `DELETE FROM chain_epochs WHERE cluster = ?`
 	sqlRetainGaps = `DELETE FROM decision_gaps WHERE until < ? RETURNING cluster, id`
 )
 

@@ -97,7 +97,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
