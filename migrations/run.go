@@ -87,7 +87,7 @@ func (d Dialect) Run(target database.Driver, have, want int, steps Steps, curren
 	// Views read columns that a way down takes away.
 	if want < have && have >= repeatable {
 		if err := target.Run(strings.NewReader(drop)); err != nil {
-			return fmt.Errorf("drop views: %w", brief(err))
+			return fmt.Errorf("drop views: %w", Brief(err))
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(steps)) {
@@ -95,7 +95,7 @@ func (d Dialect) Run(target database.Driver, have, want int, steps Steps, curren
 			continue
 		}
 		if err := migrateTo(m, have, n-1); err != nil {
-			return brief(err)
+			return Brief(err)
 		}
 		have = n - 1
 		if err := steps[n](); err != nil {
@@ -103,7 +103,7 @@ func (d Dialect) Run(target database.Driver, have, want int, steps Steps, curren
 		}
 	}
 	if err := migrateTo(m, have, want); err != nil {
-		return brief(err)
+		return Brief(err)
 	}
 	if want != newest {
 		return nil
@@ -117,14 +117,14 @@ func (d Dialect) Run(target database.Driver, have, want int, steps Steps, curren
 		views = drop + views
 	}
 	if err := target.Run(strings.NewReader(views)); err != nil {
-		return fmt.Errorf("make views: %w", brief(err))
+		return fmt.Errorf("make views: %w", Brief(err))
 	}
 	return nil
 }
 
-// brief returns what the database said, without the file that it said it of: the library prints
+// Brief returns what the database said, without the file that it said it of: the library prints
 // that whole, and hides the driver's own error behind it.
-func brief(err error) error {
+func Brief(err error) error {
 	var of *database.Error
 	var or database.Error
 	switch {

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"reflect"
-	"strings"
+	"slices"
 
 	"github.com/alecthomas/kong"
 
 	"berth/internal/handlers"
 	"berth/internal/web"
+	"berth/internal/words"
 )
 
 // configCmd groups what looks at the configuration.
@@ -66,25 +66,14 @@ func printable(f *kong.Flag) string {
 		if f.Name == "database-url" && v.Len() > 0 {
 			return `"****"`
 		}
-		return fmt.Sprintf("%q", withoutSecrets(v.String()))
+		return fmt.Sprintf("%q", words.Address(v.String()))
+	}
+	if list, is := v.Interface().([]string); is {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i] = words.Address(list[i])
+		}
+		return fmt.Sprint(list)
 	}
 	return fmt.Sprint(v.Interface())
-}
-
-// withoutSecrets masks in a URL what may be a secret: the user, who may be a token, and the query.
-func withoutSecrets(text string) string {
-	u, err := url.Parse(text)
-	if scheme, rest, is := strings.Cut(text, "://"); is && strings.Contains(rest, "@") && (err != nil || strings.ContainsAny(u.Path+u.Fragment+u.Host, "@") || strings.Count(rest, "@") > 1) {
-		return scheme + "://xxxxx" // where a password ends is not known
-	}
-	if err != nil || u.Host == "" || u.User == nil && u.RawQuery == "" {
-		return text
-	}
-	if u.User != nil {
-		u.User = url.User("xxxxx")
-	}
-	if u.RawQuery != "" {
-		u.RawQuery = "xxxxx"
-	}
-	return u.String()
 }

@@ -75,9 +75,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	k, err := parser.Parse(args)
 	if err == nil {
-		if passwordInArguments(k) {
-			newLogger(stderr, cmp.Or(c.Serve.LogFormat, "text"), "warn").Warn("--database-url holds a password, which every user of this machine can read in the list of processes: " +
-				"set DATABASE_URL instead, or leave the password out and name a file by PGPASSFILE")
+		if flag := passwordInArguments(k); flag != "" {
+			newLogger(stderr, cmp.Or(c.Serve.LogFormat, "text"), "warn").Warn("--" + flag + " holds a password, which every user of this machine can read in the list of processes: " +
+				"set DATABASE_URL (or BERTH_DIRECT_DATABASE_URL) instead, or leave the password out and name a file by PGPASSFILE")
 		}
 		err = k.Run()
 	}
@@ -92,11 +92,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	return 1
 }
 
-// passwordInArguments reports whether a database's URL with a password is on the command line
-// itself.
-func passwordInArguments(k *kong.Context) bool {
+// passwordInArguments returns the flag by which a database's URL with a password is on the command
+// line itself; empty: none.
+func passwordInArguments(k *kong.Context) string {
 	for _, p := range k.Path {
-		if p.Flag == nil || p.Flag.Name != "database-url" || p.Resolved {
+		if p.Flag == nil || p.Flag.Name != "database-url" && p.Flag.Name != "direct-database-url" || p.Resolved {
 			continue
 		}
 		u, err := url.Parse(p.Flag.Target.String())
@@ -104,10 +104,10 @@ func passwordInArguments(k *kong.Context) bool {
 			continue // the flag is refused elsewhere
 		}
 		if _, has := u.User.Password(); has || u.Query().Has("password") {
-			return true
+			return p.Flag.Name
 		}
 	}
-	return false
+	return ""
 }
 
 // streams are where data and everything else go.

@@ -83,7 +83,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 
-	tel, err := newTelemetry(ctx, c.OTLPEndpoint)
+	tel, err := newTelemetry(ctx, c.OTLPEndpoint, log)
 	if err != nil {
 		return err
 	}

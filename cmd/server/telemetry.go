@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"runtime"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
@@ -33,7 +36,7 @@ type telemetry struct {
 	closers []func(context.Context) error
 }
 
-func newTelemetry(ctx context.Context, otlp string) (*telemetry, error) {
+func newTelemetry(ctx context.Context, otlp string, log *slog.Logger) (*telemetry, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
@@ -61,6 +64,8 @@ func newTelemetry(ctx context.Context, otlp string) (*telemetry, error) {
 	if otlp == "" {
 		return t, nil
 	}
+	otel.SetLogger(logr.New(&exporterLog{log: log}))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not sent", "error", err) }))
 	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(otlp))
 	if err != nil {
 		return nil, fmt.Errorf("--otlp-endpoint: %w", err)
@@ -69,6 +74,32 @@ func newTelemetry(ctx context.Context, otlp string) (*telemetry, error) {
 	t.tracer, t.closers = traces, append(t.closers, traces.Shutdown)
 	return t, nil
 }
+
+// exporterLog has the exporter's own complaints without the values that they are about, which may
+// be secrets: it would print headers and addresses that it cannot read.
+type exporterLog struct {
+	log *slog.Logger
+}
+
+// Init implements logr.LogSink.
+func (*exporterLog) Init(logr.RuntimeInfo) {}
+
+// Enabled implements logr.LogSink.
+func (*exporterLog) Enabled(int) bool { return false }
+
+// Info implements logr.LogSink.
+func (*exporterLog) Info(int, string, ...any) {}
+
+// Error implements logr.LogSink.
+func (l *exporterLog) Error(_ error, msg string, _ ...any) {
+	l.log.Warn("a setting of traces in the environment (OTEL_EXPORTER_OTLP_…) cannot be read", "at", msg)
+}
+
+// WithValues implements logr.LogSink.
+func (l *exporterLog) WithValues(...any) logr.LogSink { return l }
+
+// WithName implements logr.LogSink.
+func (l *exporterLog) WithName(string) logr.LogSink { return l }
 
 // close sends what is buffered.
 func (t *telemetry) close(ctx context.Context) error {

@@ -41,7 +41,7 @@ var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.E
 
 // Validate names the option at fault.
 func (o *OIDCOptions) Validate() error {
-	if u, err := url.Parse(o.Issuer); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+	if u, err := url.Parse(o.Issuer); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return &FieldError{"oidc-issuer", "want an https URL, as the tokens' claim iss has it"}
 	}
 	if o.Audience == "" {

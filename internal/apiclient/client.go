@@ -49,7 +49,14 @@ type Client struct {
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.Server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &OptionError{fmt.Sprintf("--server %q is no URL", o.Server), "Expected a URL such as http://127.0.0.1:8080."}
+		what := fmt.Sprintf("--server %q is no URL", o.Server)
+		if strings.ContainsAny(o.Server, "@?#") { // it may hold a password
+			what = "--server is no URL"
+		}
+		return nil, &OptionError{what, "Expected a URL such as http://127.0.0.1:8080."}
+	}
+	if base.User != nil || base.RawQuery != "" || base.Fragment != "" || strings.Contains(base.Path, "@") {
+		return nil, &OptionError{"--server has more than an address: a user, a password or a query", "A server of berth reads an API token alone: give it by --token-file or $BERTH_TOKEN."}
 	}
 	c := &Client{Base: base, HTTP: &http.Client{Timeout: o.Timeout}}
 	if c.token, err = o.token(); err != nil {
@@ -57,7 +64,7 @@ func New(o Options) (*Client, error) {
 	}
 	ip := net.ParseIP(base.Hostname())
 	if c.token != "" && base.Scheme != "https" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, &OptionError{"A token would go to " + base.Redacted() + " in clear text", "Use an https URL, or unset BERTH_TOKEN and --token-file."}
+		return nil, &OptionError{"A token would go to " + base.String() + " in clear text", "Use an https URL, or unset BERTH_TOKEN and --token-file."}
 	}
 	return c, c.trust(o.CA)
 }

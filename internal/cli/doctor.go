@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/doctor"
+	"berth/internal/words"
 )
 
 type doctorOptions struct{ admin, scheduler string }
@@ -85,7 +86,7 @@ func (a *app) reach(ctx context.Context) []doctor.Finding {
 		_, err = s.call(ctx, "GET", nil, "readyz")
 	}
 	if err != nil {
-		r.Fail("Start the server, and read its /readyz and its log.", "%s is not ready: %v", a.o.server, err)
+		r.Fail("Start the server, and read its /readyz and its log.", "%s is not ready: %v", words.Address(a.o.server), err)
 	} else {
 		r.Good("%s is ready", a.o.server)
 	}

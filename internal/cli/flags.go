@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"berth/internal/words"
 )
 
 // common are the flags that every question has.
@@ -35,6 +37,7 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 		f.StringVar(v, name, fallback, help+" [$BERTH_"+strings.ToUpper(name)+"]")
 	}
 	text(&o.server, "server", "", "berth server to use, such as http://127.0.0.1:8080")
+	f.Lookup("server").DefValue = words.Address(o.server) // help shows it
 	f.StringVar(&o.tokenFile, "token-file", env("BERTH_TOKEN_FILE"), "file with the API token for the server [$BERTH_TOKEN_FILE]; or the token itself in $BERTH_TOKEN")
 	text(&o.ca, "ca", "", "file with the CAs of the server's certificate, in PEM; by default those of the system")
 	text(&o.snapshot, "snapshot", "", "no server: output of kubectl get -o json|yaml, - for stdin")
@@ -67,7 +70,7 @@ func (o *common) check() error {
 	if o.server != "" && o.snapshot != "" {
 		switch {
 		case named("server") == named("snapshot"):
-			return fmt.Errorf("both a server (%s) and a snapshot (%s): give one of --server and --snapshot", o.server, o.snapshot)
+			return fmt.Errorf("both a server (%s) and a snapshot (%s): give one of --server and --snapshot", words.Address(o.server), o.snapshot)
 		case named("server"):
 			o.snapshot = ""
 		default:

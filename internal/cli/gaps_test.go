@@ -25,7 +25,7 @@ func TestWhatIsNotApplied(t *testing.T) {
 	for _, args := range [][]string{{"explain", "a"}, {"admit", "-f", file}, {"fit", "-f", file}} {
 		args = append(args, "--snapshot", "-")
 		for in, want := range map[string][]string{
-			dump:         {"has LimitRanges and ResourceQuotas: they are kept and not applied", "no RuntimeClass kata, which the pod names"},
+			dump: {"has LimitRanges and ResourceQuotas: they are kept and not applied", "no RuntimeClass kata, which the pod names"},
 			dump + class: {
 				"has LimitRanges, ResourceQuotas and RuntimeClasses: they are kept and not applied", "RuntimeClass kata has overhead of its own, which an API server writes into the pod and berth does not",
 			},

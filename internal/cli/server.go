@@ -150,7 +150,7 @@ func (s *server) exchange(ctx context.Context, method string, query url.Values, 
 func (s *server) unreachable(err error) error {
 	var op *net.OpError
 	var timeout interface{ Timeout() bool }
-	p := &problem{what: "ask " + s.client.Base.Redacted(), why: err, next: "Is berth there? curl " + s.client.Base.JoinPath("readyz").String()}
+	p := &problem{what: "ask " + s.client.Base.String(), why: err, next: "Is berth there? curl " + s.client.Base.JoinPath("readyz").String()}
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		p.next = "It did not answer in time."
 	} else if errors.As(err, &op) {

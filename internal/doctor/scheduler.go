@@ -19,6 +19,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/profiles"
+	"berth/internal/words"
 )
 
 // Server is what a server is started with, as far as a kube-scheduler that calls it has to fit.
@@ -98,8 +99,8 @@ func (x *extender) verbs() map[string]string {
 // prefix without slashes at its end, a slash and the verb (pkg/scheduler/extender.go send).
 func (x *extender) calls() bool {
 	u, err := url.Parse(x.URLPrefix)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		x.Fail("Write urlPrefix: http://HOST:PORT/clusters/NAME.", "%s.urlPrefix %q is no http or https URL", x.at, x.URLPrefix)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Path, "@") {
+		x.Fail("Write urlPrefix: http://HOST:PORT/clusters/NAME.", "%s.urlPrefix %q is no http or https URL", x.at, words.Address(x.URLPrefix))
 		return false
 	}
 	x.url = u
@@ -124,14 +125,14 @@ func (x *extender) calls() bool {
 		}
 	}
 	if len(good) == 0 && !strings.HasPrefix(u.Path, "/clusters/") {
-		x.Good("%s, %s, is not berth", x.at, u.Redacted())
+		x.Good("%s, %s, is not berth", x.at, words.Address(x.URLPrefix))
 		return false
 	}
 	for _, f := range bad {
 		x.Fail(f.Remedy, "%s", f.Text)
 	}
 	if len(bad) == 0 {
-		x.Good("%s calls %s for cluster %s by %s", x.at, strings.Join(good, ", "), x.cluster, u.Redacted())
+		x.Good("%s calls %s for cluster %s by %s", x.at, strings.Join(good, ", "), x.cluster, words.Address(x.URLPrefix))
 	}
 	return true
 }

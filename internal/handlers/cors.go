@@ -14,6 +14,9 @@ func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin || strings.Contains(origin, "*") ||
 		u.Port() == "443" && u.Scheme == "https" || u.Port() == "80" && u.Scheme == "http" {
+		if strings.ContainsAny(origin, "@?#") {
+			origin = origin[:strings.Index(origin, ":")+1] + "…" // it may hold a password
+		}
 		return fmt.Errorf("%q is no origin: want scheme and host as a browser sends them, such as https://ui.example or http://localhost:3000", origin)
 	}
 	return nil

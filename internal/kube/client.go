@@ -59,6 +59,9 @@ func UserConfig(files []string, context string) (c *rest.Config, namespace strin
 	if c, err = file.ClientConfig(); err != nil {
 		return nil, "", true, fmt.Errorf("kubeconfig %s: %w", strings.Join(files, ", "), err)
 	}
+	if err := plain(c.Host); err != nil {
+		return nil, "", true, fmt.Errorf("kubeconfig %s: %w", strings.Join(files, ", "), err)
+	}
 	if namespace, _, err = file.Namespace(); err != nil {
 		return nil, "", true, fmt.Errorf("kubeconfig %s: %w", strings.Join(files, ", "), err)
 	}
@@ -80,7 +83,18 @@ func fromFile(path string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig %s: %w", path, err)
 	}
+	if err := plain(c.Host); err != nil {
+		return nil, fmt.Errorf("kubeconfig %s: %w", path, err)
+	}
 	return c, nil
+}
+
+// plain refuses an address with more in it: errors and log lines of client-go repeat all of it.
+func plain(server string) error {
+	if strings.ContainsAny(server, "@?#") || strings.Contains(server, "%23") { // clientcmd escapes a #
+		return errors.New("the server of its cluster has a user, a password or a query: a user of the kubeconfig has its credentials")
+	}
+	return nil
 }
 
 // checkKubeconfig looks at the context that is in use.

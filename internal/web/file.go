@@ -30,7 +30,7 @@ type File struct {
 	Notes []string
 	// Absent are the kinds that the answer's source has no object of, Source names it and says so.
 	Absent []string
-	Source  string
+	Source string
 }
 
 // PodAnswer is a pod's story with the decision that it would get now, which may be absent; without

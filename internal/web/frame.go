@@ -34,7 +34,7 @@ type frame struct {
 	Missing []string
 	// absent are those that it has no object of, source names it and says so.
 	absent []string
-	source  string
+	source string
 	// Outside is there where the page is a file.
 	Outside *fileView
 	*visit

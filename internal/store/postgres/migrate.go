@@ -98,7 +98,7 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(o.boundLocks))
 	target, err := dialect.WithInstance(db, &dialect.Config{MigrationsTable: notes})
 	if err != nil {
-		return errors.Join(o.explain(cfg.User, fmt.Errorf("migrate %s: %w", place(cfg), err)), db.Close())
+		return errors.Join(o.explain(cfg.User, fmt.Errorf("migrate %s: %w", place(cfg), migrations.Brief(err))), db.Close())
 	}
 	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn) }}
 	if err := migrations.Postgres.Run(target, have, want, steps, nil); err != nil {
