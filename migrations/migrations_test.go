@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,30 @@ func TestVersionIsNoted(t *testing.T) {
 				if want := d.noted(version); strings.Count(string(text), what) != 1 || !strings.HasSuffix(strings.TrimSpace(string(text)), want) {
 					t.Errorf("%s of %s does not end with %q alone", names[0], d.folder, want)
 				}
+			}
+		}
+	}
+}
+
+// TestObjects: the tables and views that a check of the schema knows are those of the files.
+func TestObjects(t *testing.T) {
+	for _, d := range []Dialect{SQLite, Postgres} {
+		tables, err := d.Tables()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]bool{"decisions": true, "stamps": true, "seals": true, "servers": d.folder == Postgres.folder, "decisions_before": false, "schema_migrations": false} {
+			if slices.Contains(tables, name) != want {
+				t.Errorf("%s: table %s is listed: %v; %q", d.folder, name, !want, tables)
+			}
+		}
+		views, err := d.Views()
+		if err != nil || len(views) < 15 {
+			t.Fatal(views, err)
+		}
+		for _, v := range views {
+			if !strings.HasPrefix(v.Text, "CREATE ") || strings.Contains(v.Text, ";") || strings.Contains(v.Text, "--") {
+				t.Errorf("%s: view %s is not one statement: %s", d.folder, v.Name, v.Text)
 			}
 		}
 	}

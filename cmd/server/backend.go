@@ -58,6 +58,14 @@ func (b backend) open(ctx context.Context, log *slog.Logger) (store.Store, error
 	return st, nil
 }
 
+// evidence opens the store to be checked.
+func (b backend) evidence(ctx context.Context) (evidence, error) {
+	if b.url == "" {
+		return sqlite.OpenEvidence(ctx, b.dir)
+	}
+	return postgres.OpenEvidence(ctx, b.url)
+}
+
 func (b backend) schema(ctx context.Context) (migrations.Status, error) {
 	if b.url == "" {
 		return sqlite.MigrateStatus(ctx, b.dir)

@@ -45,7 +45,7 @@ func (l *chainsLook) run(ctx context.Context, st store.Seals, log *slog.Logger) 
 					log.LogAttrs(ctx, slog.LevelWarn, "more does not fit in the hash chains", slog.Int("more", len(found)-i))
 					break
 				}
-				log.LogAttrs(ctx, slog.LevelWarn, "the log may not be as it was written: run audit verify", slog.String("cluster", f.Cluster), slog.String("found", f.What), slog.String("detail", f.Detail))
+				log.LogAttrs(ctx, slog.LevelWarn, "the log may not be as it was written: run audit verify", slog.String("found", f.What), slog.String("detail", where(f)))
 			}
 			return
 		}
@@ -60,6 +60,14 @@ func (l *chainsLook) run(ctx context.Context, st store.Seals, log *slog.Logger) 
 // maxChainLines bounds the lines that a start writes about chains.
 const maxChainLines = 20
 
+// where names a finding with its cluster, if it is of one.
+func where(f audit.Finding) string {
+	if f.Cluster == "" {
+		return f.Detail
+	}
+	return "cluster " + f.Cluster + ": " + f.Detail
+}
+
 // note is the remark of /readyz.
 func (l *chainsLook) note() string {
 	found := l.found.Load()
@@ -67,5 +75,5 @@ func (l *chainsLook) note() string {
 		return ""
 	}
 	f := (*found)[0]
-	return fmt.Sprintf("%d found at the start that does not fit, run audit verify; first: cluster %s: %s", len(*found), f.Cluster, f.Detail)
+	return fmt.Sprintf("%d found at the start that does not fit, run audit verify; first: %s", len(*found), where(f))
 }

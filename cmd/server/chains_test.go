@@ -58,7 +58,7 @@ func TestChainSwitchedOff(t *testing.T) {
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(s.log.String(), "run audit verify") && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
 	}
-	if log := s.log.String(); !strings.Contains(log, `"cluster":"a"`) || strings.Contains(log, `"cluster":"b","found"`) {
+	if log := s.log.String(); !strings.Contains(log, `"detail":"cluster a: `) || strings.Contains(log, `"detail":"cluster b: `) {
 		t.Errorf("the start does not tell: %s", log)
 	}
 	if status, text := s.get(t, "/readyz"); status != http.StatusOK || !strings.Contains(text, "[!]audit chains: 1 found at the start") {

@@ -75,6 +75,9 @@ func TestMigrationWritesBeginnings(t *testing.T) {
 						t.Fatalf("after %d and %d: %+v", down, newest, r)
 					}
 				}
+				if list, err := audit.Schema(t.Context(), f); err != nil || len(list) > 0 {
+					t.Errorf("the schema after %d and %d: %+v, %v", down, newest, list, err)
+				}
 				if n, err := f.Retain(t.Context(), at(5)); err != nil || n != 2 {
 					t.Fatal(n, err)
 				}

@@ -71,9 +71,9 @@ func (c *check) ledger(ctx context.Context) error {
 	return nil
 }
 
-// Look returns what a server can find at its start without reading the log: of each cluster whether
-// its chain has its beginning, and whether its books fit the last rows and the last seal. What it
-// finds is for Verify to tell in full.
+// Look returns what a server can find at its start without reading the log: whether the schema is
+// as migrations make it, and of each cluster whether its chain has its beginning, and whether its
+// books fit the last rows and the last seal. What it finds is for Verify to tell in full.
 func Look(ctx context.Context, st store.Seals) ([]Finding, error) {
 	heads, err := st.SealHeads(ctx, "")
 	if err != nil {
@@ -83,7 +83,11 @@ func Look(ctx context.Context, st store.Seals) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Finding
+	list, err := Schema(ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(f Finding) bool { return f.What == Unchecked })
 	for _, h := range heads {
 		if f, ok := unbegun(h); ok {
 			list = append(list, f)

@@ -16,6 +16,8 @@ const (
 	Moved    = "moved"    // the row stands at another place than it was sealed at
 	Inserted = "inserted" // no seal has it
 	Anchored = "anchor"   // the chain is not the one that the anchor is of
+	// Unchecked is what could not be looked at.
+	Unchecked = "unchecked"
 )
 
 const tableSeals = "seals"
@@ -23,14 +25,14 @@ const tableSeals = "seals"
 // Finding names what does not fit.
 type Finding struct {
 	Cluster string `json:"cluster"`
-	// Table is decisions, revisions, checkpoints, decision_gaps or seals.
+	// Table is decisions, revisions, checkpoints, decision_gaps, seals, clusters or schema.
 	Table string `json:"table"`
-	What  string `json:"what" enums:"changed,missing,moved,inserted,anchor"`
+	What  string `json:"what" enums:"changed,missing,moved,inserted,anchor,unchecked"`
 	// From and To are the first and the last place: seq of decisions, number of revisions,
 	// checkpoints and seals.
 	From int64 `json:"from,omitempty"`
 	To   int64 `json:"to,omitempty"`
-	// ID is of a decision or of a gap, where it is known.
+	// ID is of a decision or of a gap, where it is known, or the name of what is wrong in a schema.
 	ID     string `json:"id,omitempty"`
 	Seal   int64  `json:"seal,omitempty"` // the seal that the row is of
 	Detail string `json:"detail"`
@@ -83,9 +85,11 @@ func (r *Report) Accept() {
 	})
 }
 
-// unchecked reports whether a finding is that something could not be checked, since a beginning is
-// missing.
-func (f *Finding) unchecked() bool { return f.What == Missing && f.Table == tableSeals && f.From == 0 }
+// unchecked reports whether a finding is that something could not be checked: it could not be
+// looked at, or the beginning of a chain is missing.
+func (f *Finding) unchecked() bool {
+	return f.What == Unchecked || f.What == Missing && f.Table == tableSeals && f.From == 0
+}
 
 // Join adds the report of the part behind this one.
 func (r *Report) Join(next *Report) {

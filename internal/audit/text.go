@@ -58,8 +58,12 @@ func (r *Report) Text() string {
 	if !r.Good() {
 		verdict = fmt.Sprintf("%d FOUND", len(r.Findings)+r.Omitted)
 	}
-	fmt.Fprintf(&b, "%s: %s. Seals %d to %d: %d decisions, %d revisions, %d checkpoints, %d gaps\n", r.Cluster, verdict, r.FromSeal, r.ToSeal,
-		r.Rows[store.SealDecisions], r.Rows[store.SealRevisions], r.Rows[store.SealCheckpoints], r.Rows[store.SealGaps])
+	if r.Cluster == "" { // the schema alone
+		fmt.Fprintf(&b, "schema: %s\n", verdict)
+	} else {
+		fmt.Fprintf(&b, "%s: %s. Seals %d to %d: %d decisions, %d revisions, %d checkpoints, %d gaps\n", r.Cluster, verdict, r.FromSeal, r.ToSeal,
+			r.Rows[store.SealDecisions], r.Rows[store.SealRevisions], r.Rows[store.SealCheckpoints], r.Rows[store.SealGaps])
+	}
 	if r.BeforeSeq > 0 || r.BeforeRevision > 0 {
 		checked := "not checked"
 		if r.Beginning > 0 {

@@ -38,7 +38,7 @@ Exit code 0 if nothing is found, 2 if something is.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context(), anchor, accept) },
 	}
 	verify.Flags().StringVar(&anchor, "anchor", "", "what audit head printed before")
-	verify.Flags().BoolVar(&accept, "accept-unchecked", false, "end with 0 also where a chain has no seal of its beginning, so that what is older cannot be checked")
+	verify.Flags().BoolVar(&accept, "accept-unchecked", false, "end with 0 also where something could not be checked, such as what is older than a chain without a beginning")
 	head := &cobra.Command{
 		Use:               "head",
 		Short:             "The end of the log's hash chain, to be kept elsewhere",

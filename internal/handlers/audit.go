@@ -48,7 +48,7 @@ var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // verifyAudit checks a part of a cluster's hash chain.
 //
 //	@Summary		Check a cluster's hash chain
-//	@Description	Compares what is stored with the seals that were written with it. What was changed, removed or put in behind berth's back is in findings, also a chain that has rows and no seal of its beginning. more is set where seals are left: go on with after=toSeal.
+//	@Description	Compares what is stored with the seals that were written with it. What was changed, removed or put in behind berth's back is in findings, also a chain that has rows and no seal of its beginning, and what of the schema is not as migrations make it. more is set where seals are left: go on with after=toSeal.
 //	@Tags			audit
 //	@Produce		json
 //	@Param			cluster	path		string	true	"the cluster"
@@ -99,6 +99,9 @@ func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 		return badField(http.StatusBadRequest, "after", err.Error())
 	}
 	if err != nil {
+		return err
+	}
+	if err := report.AddSchema(r.Context(), a.seals); err != nil {
 		return err
 	}
 	return writeLong(w, r, report)

@@ -107,6 +107,25 @@ type SealRow struct {
 	Hash  []byte
 }
 
+// SchemaFault is something beside the chains that is not as it should be: in a store's schema, or a
+// profile that is not the one of its digest.
+type SchemaFault struct {
+	Object string // its kind and name, such as "view decision_log"
+	What   SchemaWhat
+	Detail string
+}
+
+// SchemaWhat is what is wrong in a schema.
+type SchemaWhat string
+
+// What is wrong in a schema.
+const (
+	SchemaChanged   SchemaWhat = "changed"
+	SchemaMissing   SchemaWhat = "missing"
+	SchemaInserted  SchemaWhat = "inserted"  // no migration makes it, and it changes what is read or written
+	SchemaUnchecked SchemaWhat = "unchecked" // it could not be looked at
+)
+
 // Seals reads the hash chains and the rows that they are of.
 type Seals interface {
 	// SealHeads returns the head of a cluster, or of all that anything is stored of ("": all), by
@@ -119,6 +138,9 @@ type Seals interface {
 	// removals: only those that are not of rows that were added. The list ends early once it holds
 	// more than PageBytes.
 	ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*Seal, error)
+	// Schema returns what of the schema is not as the migrations make it (tables, views and what
+	// may change behind them what is read and written), and profiles that are not as their digests.
+	Schema(ctx context.Context) ([]SchemaFault, error)
 	// SealRows lists the rows of a table with from <= Place <= to, ascending, up to limit, hashed
 	// as the format does it. Gaps are all of the cluster's, by ID. Other lists end early once they
 	// have read more than PageBytes.

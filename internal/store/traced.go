@@ -262,6 +262,11 @@ func (t traced) Books(ctx context.Context, cluster string, count bool) ([]Books,
 	return call(ctx, "store: books", func(ctx context.Context) ([]Books, error) { return t.Store.Books(ctx, cluster, count) })
 }
 
+// Schema implements Seals.
+func (t traced) Schema(ctx context.Context) ([]SchemaFault, error) {
+	return call(ctx, "store: schema", func(ctx context.Context) ([]SchemaFault, error) { return t.Store.Schema(ctx) })
+}
+
 // ListSeals implements Seals.
 func (t traced) ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*Seal, error) {
 	return call(ctx, "store: list seals", func(ctx context.Context) ([]*Seal, error) {

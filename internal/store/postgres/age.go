@@ -110,7 +110,7 @@ func (s *Store) Usage(ctx context.Context) (usage store.Usage, err error) {
 	if usage.Bytes, err = s.Sizes(ctx); err != nil {
 		return usage, err
 	}
-	attached, err := s.partitions(ctx)
+	attached, err := partitions(ctx, s.pool)
 	if err != nil {
 		return usage, s.toStoreErr(ctx, err)
 	}

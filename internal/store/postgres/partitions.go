@@ -77,10 +77,10 @@ INSERT INTO %s SELECT * FROM moved`, from, to, name),
 
 // partitions lists those of whole months, by name, attached or already taken
 // out; the name tells the month.
-func (s *Store) partitions(ctx context.Context) (attached map[string]bool, err error) {
+func partitions(ctx context.Context, q querier) (attached map[string]bool, err error) {
 	const query = `SELECT relname, relispartition FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname ~ '^decisions_p[0-9]{6}$'`
-	rows, err := s.pool.Query(ctx, query)
+	rows, err := q.Query(ctx, query)
 	if err != nil {
 		return nil, err
 	}

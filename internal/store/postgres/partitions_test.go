@@ -12,7 +12,7 @@ import (
 
 func partitionNames(t *testing.T, s *Store) []string {
 	t.Helper()
-	all, err := s.partitions(t.Context())
+	all, err := partitions(t.Context(), s.pool)
 	if err != nil {
 		t.Fatal(err)
 	}

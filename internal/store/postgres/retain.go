@@ -50,7 +50,7 @@ func (s *Store) retain(ctx context.Context, before time.Time) (deleted int64, er
 	if err := s.retainGaps(ctx, before); err != nil {
 		return 0, err
 	}
-	partitions, err := s.partitions(ctx)
+	partitions, err := partitions(ctx, s.pool)
 	if err != nil {
 		return 0, err
 	}

@@ -45,8 +45,9 @@ FROM n LEFT JOIN clusters c ON c.cluster = n.cluster WHERE n.cluster IS NOT NULL
 
 var sqlPutSeal = `INSERT INTO seals (` + seal.Columns + `) VALUES (` + placeholders(1, 12) + `)`
 
-// querier is a connection or a transaction.
+// querier is a connection, a pool or a transaction.
 type querier interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
@@ -147,33 +148,34 @@ func (r sealReader) SealHeads(ctx context.Context, cluster string) ([]store.Seal
 	return heads, err
 }
 
-// Books implements store.Seals. Partitions that retention has taken out and not dropped yet are
-// still counted by the books.
-func (s *Store) Books(ctx context.Context, cluster string, count bool) (list []store.Books, err error) {
+// Books implements store.Seals.
+func (s *Store) Books(ctx context.Context, cluster string, count bool) ([]store.Books, error) {
 	ctx, done, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	for range attempts {
-		var out []string
-		if count {
-			partitions, err := s.partitions(ctx)
-			if err != nil {
-				return nil, s.toStoreErr(ctx, err)
-			}
-			out = slices.DeleteFunc(slices.Sorted(maps.Keys(partitions)), func(name string) bool { return partitions[name] })
-		}
-		if list, err = (sealReader{s.pool}).books(ctx, cluster, count, out); sqlState(err) != stateUndefinedTable { // else one was dropped
-			break
-		}
-	}
+	list, err := sealReader{s.pool}.Books(ctx, cluster, count)
 	return list, s.toStoreErr(ctx, err)
 }
 
-// Books implements store.Seals.
-func (r sealReader) Books(ctx context.Context, cluster string, count bool) ([]store.Books, error) {
-	return r.books(ctx, cluster, count, nil)
+// Books implements store.Seals. Partitions that retention has taken out and not dropped yet are
+// still counted by the books.
+func (r sealReader) Books(ctx context.Context, cluster string, count bool) (list []store.Books, err error) {
+	for range attempts {
+		var out []string
+		if count {
+			partitions, err := partitions(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			out = slices.DeleteFunc(slices.Sorted(maps.Keys(partitions)), func(name string) bool { return partitions[name] })
+		}
+		if list, err = r.books(ctx, cluster, count, out); sqlState(err) != stateUndefinedTable { // else one was dropped
+			break
+		}
+	}
+	return list, err
 }
 
 func (r sealReader) books(ctx context.Context, cluster string, count bool, out []string) ([]store.Books, error) {

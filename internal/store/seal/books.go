@@ -1,6 +1,11 @@
 package seal
 
-import "berth/internal/store"
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"berth/internal/store"
+)
 
 // BooksQuery returns the SELECT of the clusters' books c beside what is stored of them, up to
 // WHERE. count: rows are counted, also those of tables that stand beside the decisions.
@@ -27,4 +32,17 @@ func BooksTargets(b *store.Books) []any {
 		&b.Cluster, &b.Number, &b.Hash, &b.Seq, &b.Newest, &b.Token, &b.Revisions, &b.Decisions, &b.StoredRevisions, &b.StoredDecisions,
 		&b.TopRevision, &b.TopSeq, &b.StoredToken, &b.Last.Number, &b.Last.Hash, &b.Last.Seq, &b.Last.Revision,
 	}
+}
+
+// Profiles is the SELECT of what ProfileFaults looks at.
+const Profiles = `SELECT digest, payload FROM profiles ORDER BY digest`
+
+// ProfileFaults compares a profile with its digest, which the decisions that it made are sealed
+// with.
+func ProfileFaults(digest string, payload []byte) []store.SchemaFault {
+	is := fmt.Sprintf("sha256:%x", sha256.Sum256(payload))
+	if is == digest {
+		return nil
+	}
+	return []store.SchemaFault{{Object: "profile " + digest, What: store.SchemaChanged, Detail: "profile " + digest + " has bytes of digest " + is}}
 }

@@ -26,6 +26,7 @@ func init() {
 		},
 		"SealHeads": func(ctx context.Context, s store.Store) error { _, err := s.SealHeads(ctx, ""); return err },
 		"Books":     func(ctx context.Context, s store.Store) error { _, err := s.Books(ctx, "prod", true); return err },
+		"Schema":    func(ctx context.Context, s store.Store) error { _, err := s.Schema(ctx); return err },
 		"ListSeals": func(ctx context.Context, s store.Store) error {
 			_, err := s.ListSeals(ctx, "prod", 0, 0, false)
 			return err
