@@ -44,6 +44,24 @@ func TestExitCodeFlag(t *testing.T) {
 	}
 }
 
+// TestExitCodeOfAStop: a container that its liveness probe stops runs again where it exits with
+// something else than 0.
+func TestExitCodeOfAStop(t *testing.T) {
+	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"job"},"spec":{"nodeName":"n1","restartPolicy":"OnFailure","containers":[{"name":"c","image":"i","livenessProbe":{"exec":{"command":["x"]},"periodSeconds":5,"failureThreshold":2}}]},
+		"status":{"phase":"Running","startTime":"2026-11-21T09:00:00Z","containerStatuses":[{"name":"c","ready":true,"started":true,"state":{"running":{"startedAt":"2026-11-21T09:00:00Z"}}}]}}`
+	_, online := uploaded(t)
+	for code, want := range map[string]string{"c=0": "phase Succeeded", "c=143": "c: container restarted"} {
+		args := []string{"lifecycle", "-", "--event", "liveness=Failure@10s,container=c,until=14s", "--exit", "c=3", "--exit-code", code}
+		here := call{in: pod}.run(t, args...)
+		if there := (call{in: pod, env: online.env}).run(t, args...); !strings.Contains(here.out, want) || here != there {
+			t.Errorf("%s: %+v, by the server %+v", code, here, there)
+		}
+	}
+	if r := (call{in: pod}).run(t, "lifecycle", "-", "--event", "exit=1@1s,container=c", "--exit-code", "c=143"); r.code != exitBroken || !strings.Contains(r.err, "exitCodes") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestGoldenClaimThatNothingBinds: a pod that came with spec.nodeName, and a claim that waits for a
 // scheduler, never starts (openebs 2915, lvm-localpv 379).
 func TestGoldenClaimThatNothingBinds(t *testing.T) {

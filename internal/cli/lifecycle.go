@@ -21,10 +21,10 @@ type lifecycle struct {
 	lost     string // --node-lost-since
 	// restartPeriod is the kubelet's maxContainerRestartPeriod.
 	restartPeriod  string
-	events         []string
-	until          string
-	preStop, exits map[string]int64
-	now            string
+	events                []string
+	until                 string
+	preStop, exits, codes map[string]int64
+	now                   string
 }
 
 func (a *app) lifecycleCommand() *cobra.Command {
@@ -54,6 +54,7 @@ Exit code 0 if every pod is Ready or has succeeded, 2 if not.`,
 	cmd.Flags().StringVar(&l.until, "until", "", "up to when events are followed, such as 2h; by default an hour beyond the last")
 	cmd.Flags().StringToInt64Var(&l.preStop, "pre-stop", nil, "seconds that a container's preStop hook runs, such as web=5")
 	cmd.Flags().StringToInt64Var(&l.exits, "exit", nil, "seconds that a container takes to exit after the signal, such as web=3")
+	cmd.Flags().StringToInt64Var(&l.codes, "exit-code", nil, "what it exits with then if not 0, such as web=143")
 	cmd.Flags().StringVar(&l.now, "now", "", "time to judge at, such as 2026-01-31T12:00:00Z")
 	return cmd
 }
@@ -188,7 +189,7 @@ func (l *lifecycle) byName(ctx context.Context, a *app, name string, now time.Ti
 
 // asIs reports whether the question is about the pod as it is now.
 func (l *lifecycle) asIs() bool {
-	return !l.nodeGone && l.now == "" && l.lost == "" && l.restartPeriod == "" && len(l.events) == 0 && l.until == "" && len(l.preStop) == 0 && len(l.exits) == 0
+	return !l.nodeGone && l.now == "" && l.lost == "" && l.restartPeriod == "" && len(l.events) == 0 && l.until == "" && len(l.preStop) == 0 && len(l.exits) == 0 && len(l.codes) == 0
 }
 
 // fromStory takes the lifecycle out of the server's story of a pod.

@@ -30,6 +30,7 @@ type lifeQuestion struct {
 	Until                     *time.Time          `json:"until,omitempty"`
 	PreStopSeconds            map[string]int64    `json:"preStopSeconds,omitempty"`
 	ExitSeconds               map[string]int64    `json:"exitSeconds,omitempty"`
+	ExitCodes                 map[string]int32    `json:"exitCodes,omitempty"`
 	Now                       time.Time           `json:"now"`
 	// storage is what the pod's input has of claims, if it is a cluster.
 	storage podlife.Storage
@@ -38,7 +39,7 @@ type lifeQuestion struct {
 // question makes the question about a pod; a nil node is not known.
 func (l *lifecycle) question(pod target, node json.RawMessage, now time.Time) (*lifeQuestion, error) {
 	q := &lifeQuestion{
-		Pod: pod.whole, Node: node, MaxContainerRestartPeriod: l.restartPeriod, PreStopSeconds: l.preStop, ExitSeconds: l.exits, Now: now,
+		Pod: pod.whole, Node: node, MaxContainerRestartPeriod: l.restartPeriod, PreStopSeconds: l.preStop, ExitSeconds: l.exits, ExitCodes: exitCodes(l.codes), Now: now,
 	}
 	if pod.whole == nil {
 		q.PodRef = &podRef{pod.namespace, pod.name}
@@ -141,7 +142,7 @@ func (q *lifeQuestion) here() (json.RawMessage, error) {
 	}
 	ask := podlife.LifeQuestion{
 		Pod: pod, NodeLostSince: q.NodeLostSince, MaxContainerRestartPeriod: q.MaxContainerRestartPeriod, Now: q.Now,
-		Events: q.Events, Until: q.Until, PreStopSeconds: q.PreStopSeconds, ExitSeconds: q.ExitSeconds,
+		Events: q.Events, Until: q.Until, PreStopSeconds: q.PreStopSeconds, ExitSeconds: q.ExitSeconds, ExitCodes: q.ExitCodes,
 		Storage: q.storage,
 	}
 	if ask.Node, ask.NodeGiven, err = decodeNode(q.Node); err != nil {

@@ -41,7 +41,7 @@ type terminationQuestion struct {
 func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*terminationQuestion, error) {
 	q := &terminationQuestion{
 		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,
-		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, ExitCodes: t.exitCodes(), HookFails: t.hookFails, Now: now,
+		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, ExitCodes: exitCodes(t.codes), HookFails: t.hookFails, Now: now,
 	}
 	if q.Pod == nil {
 		q.PodRef = &podRef{in.pods[0].namespace, in.pods[0].name}
@@ -76,10 +76,10 @@ func (t *termination) question(ctx context.Context, a *app, in *input, now time.
 	return q, nil
 }
 
-// exitCodes are those of the question; one that is no exit code is refused as such.
-func (t *termination) exitCodes() map[string]int32 {
-	out := make(map[string]int32, len(t.codes))
-	for name, code := range t.codes {
+// exitCodes are those of a question; one that is no exit code is refused as such.
+func exitCodes(codes map[string]int64) map[string]int32 {
+	out := make(map[string]int32, len(codes))
+	for name, code := range codes {
 		out[name] = int32(max(min(code, math.MaxInt32), math.MinInt32))
 	}
 	return out
