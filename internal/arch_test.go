@@ -95,7 +95,7 @@ var imports = map[string][]string{
 	"berth/test/upgrade":                     {},
 	"berth/test/throughput":                  {"berth/internal/...", "berth/migrations"},
 	"berth/test/database":                    {"berth/internal/store/pgtest"},
-	"berth/test/torture":                     {"berth/internal/cluster", "berth/internal/store/pgtest"},
+	"berth/test/torture":                     {"berth/internal/cluster", "berth/internal/store/pgtest", "berth/migrations"},
 	"berth/cmd/server":                       {"berth/..."},
 }
 

@@ -59,6 +59,12 @@ func breakIt(ctx context.Context, p *place, f fault) error {
 		return r.signal(syscall.SIGKILL)
 	case termReplica:
 		return r.turn(ctx)
+	case migrateNext:
+		return p.migrateNext(ctx)
+	case turnToNext:
+		return p.turnTo(ctx, r, p.next)
+	case turnBack:
+		return p.turnTo(ctx, r, p.program)
 	case freezeReplica:
 		return around(ctx, f.length, func() error { return r.signal(syscall.SIGSTOP) }, func() error { return r.signal(syscall.SIGCONT) })
 	case killDatabase:

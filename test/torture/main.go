@@ -24,14 +24,15 @@ import (
 type options struct {
 	Seed     uint64        `help:"Where calls and faults come from; 0 picks one. It is printed."`
 	Seeds    int           `default:"1" help:"How many seeds to run, each the one before plus one."`
-	Scenario string        `default:"random" enum:"random,rolling,outages,disk,calm" help:"random: every fault, shuffled; rolling: restarts in turn; outages: 5, 30 and 60 s without Postgres in three ways; disk: the spool's disk full and frozen; calm: none."`
-	Turns    int           `default:"20" help:"Restarts of the scenario rolling."`
+	Scenario string        `default:"random" enum:"random,rolling,upgrade,outages,disk,calm" help:"random: every fault, shuffled; rolling: restarts in turn; upgrade: the next program, which has one more migration, takes the place of this one server after server, and back, with faults between; outages: 5, 30 and 60 s without Postgres in three ways; disk: the spool's disk full and frozen; calm: none."`
+	Turns    int           `default:"20" help:"Restarts of the scenarios rolling and upgrade."`
 	Clients  int           `default:"8" help:"Callers, each one call at a time."`
 	Replicas int           `default:"2" help:"Servers on the one Postgres."`
 	Rate     float64       `default:"250" help:"Calls a second that all clients together try; 0: as fast as they can."`
 	Minute   time.Duration `default:"60s" help:"The long time without Postgres of the scenario random."`
 	Recovery time.Duration `default:"60s" help:"How long a fault may be felt after it was lifted."`
 	Serving  float64       `default:"0.9" help:"Share of plain decisions and extender calls that must be answered while only Postgres is away; 0 asks for none."`
+	next     string        // the program of the scenario upgrade
 	Server   string        `placeholder:"PATH" help:"A server to run instead of building one."`
 	Race     bool          `help:"Build the server with the race detector."`
 	Overlay  string        `placeholder:"FILE" help:"Build overlay of the server, such as test/faults -overlay writes."`
@@ -63,7 +64,12 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	if o.Server == "" {
-		if o.Server, err = build(ctx, o); err != nil {
+		if o.Server, err = build(ctx, o, "server"); err != nil {
+			return err
+		}
+	}
+	if o.Scenario == "upgrade" {
+		if o.next, err = buildNext(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -93,9 +99,9 @@ func run(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// build makes the server that is put to the torture.
-func build(ctx context.Context, o options) (string, error) {
-	program := filepath.Join(o.Dir, "server")
+// build makes a server that is put to the torture.
+func build(ctx context.Context, o options, name string) (string, error) {
+	program := filepath.Join(o.Dir, name)
 	args := []string{"build", "-o", program}
 	if o.Race {
 		args = append(args, "-race")

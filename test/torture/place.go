@@ -17,6 +17,7 @@ import (
 type place struct {
 	dir      string
 	program  string
+	next     string          // that of the next release, in the scenario upgrade
 	flags    map[string]bool // that the server knows
 	pg       *database
 	replicas []*replica
@@ -25,7 +26,7 @@ type place struct {
 
 // newPlace starts Postgres, brings its schema up, and starts the replicas.
 func newPlace(ctx context.Context, o options, dir string) (_ *place, err error) {
-	p := &place{dir: dir, program: o.Server}
+	p := &place{dir: dir, program: o.Server, next: o.next}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())

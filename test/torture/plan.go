@@ -36,6 +36,9 @@ const (
 	killAndDown    = "Postgres stopped and kill -9 of a replica"
 	freezeAndDown  = "Postgres stopped and the spool's disk frozen"
 	fillAndDown    = "Postgres stopped and the spool's disk full"
+	migrateNext    = "migrate up by the next program"
+	turnToNext     = "a replica becomes the next program"
+	turnBack       = "a replica becomes this program again"
 )
 
 // plan makes the faults of a run from its seed: the same seed, the same faults.
@@ -54,6 +57,21 @@ func plan(seed uint64, o options) []fault {
 	case "rolling":
 		for i := range o.Turns {
 			list = append(list, fault{kind: termReplica, after: between(1, 2), target: i % o.Replicas})
+		}
+		return list
+	case "upgrade":
+		// All replicas go to the next program, then back, and so on; with two there are always
+		// two programs side by side but in every second pause.
+		list = append(list, fault{kind: migrateNext, after: 3 * time.Second})
+		for i := range o.Turns {
+			kind := turnToNext
+			if i/o.Replicas%2 == 1 {
+				kind = turnBack
+			}
+			list = append(list, fault{kind: kind, after: between(1, 2), target: i % o.Replicas})
+			if also := []string{killReplica, killDatabase, freezeReplica, stopDatabase}[random.IntN(4)]; i%2 == 0 {
+				list = append(list, fault{kind: also, after: between(1, 2), length: between(1, 3), target: random.IntN(o.Replicas), away: also == stopDatabase})
+			}
 		}
 		return list
 	case "outages":

@@ -67,7 +67,10 @@ func (r *replica) start() error {
 func (r *replica) once(log *os.File) bool {
 	ready := filepath.Join(r.dir, "ready")
 	_ = os.Remove(ready) // a killed one leaves it behind
-	cmd := exec.Command(r.program, append(r.args, "--ready-file", ready)...)
+	r.mu.Lock()
+	program := r.program
+	r.mu.Unlock()
+	cmd := exec.Command(program, append(r.args, "--ready-file", ready)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	r.mu.Lock()

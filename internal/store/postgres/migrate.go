@@ -95,14 +95,15 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 	if err := o.unused(ctx, conn, have, want); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err)
 	}
-	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(o.boundLocks))
-	target, err := dialect.WithInstance(db, &dialect.Config{MigrationsTable: notes})
+	err = wait(ctx, o.LockTimeout, o.Waiting, ErrLocked, func() (bool, string, error) {
+		err := o.change(ctx, cfg, conn, want)
+		if s := sqlState(err); s == stateLockNotAvailable || s == stateDeadlock {
+			return false, fmt.Sprintf("a table that another session uses: end its transaction, then migrate again: %v", err), nil
+		}
+		return true, "", err
+	})
 	if err != nil {
-		return errors.Join(o.explain(cfg.User, fmt.Errorf("migrate %s: %w", place(cfg), migrations.Brief(err))), db.Close())
-	}
-	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn) }}
-	if err := migrations.Postgres.Run(target, have, want, steps, nil); err != nil {
-		return o.explain(cfg.User, fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err))
+		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, explain(cfg.User, err))
 	}
 	if want == 0 {
 		if _, err := conn.Exec(ctx, `DROP TABLE IF EXISTS `+notes); err != nil {
@@ -110,6 +111,22 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 		}
 	}
 	return nil
+}
+
+// change brings the schema from where it stands to a version. It may be tried again after any
+// error: each migration takes effect whole or not at all.
+func (o MigrateOptions) change(ctx context.Context, cfg *pgx.ConnConfig, conn *pgx.Conn, want int) error {
+	have, err := schemaOf(ctx, conn)
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(o.boundLocks))
+	target, err := dialect.WithInstance(db, &dialect.Config{MigrationsTable: notes})
+	if err != nil {
+		return errors.Join(migrations.Brief(err), db.Close())
+	}
+	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn) }}
+	return migrations.Postgres.Run(target, have.Version, want, steps, nil)
 }
 
 // schemaOf reads the version that the last migration left.

@@ -123,22 +123,23 @@ WHERE ` + isLock(lock)
 	return fmt.Sprintf("another migration (pid %d, application %q, %s)", pid, program, state)
 }
 
+// oneLockTimeout is how long a statement of a migration waits for a table. The sessions of servers
+// queue behind it meanwhile, so that it steps back and tries again.
+const oneLockTimeout = 2 * time.Second
+
 // boundLocks bounds the waits of a migration's own statements, which a server's open transaction
 // may hold up, and marks the session as one that runs them.
 func (o MigrateOptions) boundLocks(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), pg_advisory_lock_shared(`+statementsLock+`)`, strconv.FormatInt(o.LockTimeout.Milliseconds(), 10))
+	atMost := min(o.LockTimeout, oneLockTimeout)
+	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), pg_advisory_lock_shared(`+statementsLock+`)`, strconv.FormatInt(atMost.Milliseconds(), 10))
 	return err
 }
 
-// explain adds what to do to the error of a statement that waited for a table in vain.
-func (o MigrateOptions) explain(user string, err error) error {
-	switch sqlState(err) {
-	case stateLockNotAvailable:
-	case statePrivilege:
-		return fmt.Errorf("%w; from PostgreSQL 15 on only a database's owner may create tables in its schema public: "+
-			"as the owner GRANT CREATE ON SCHEMA public TO %s, or make a schema of this user's own and name it in the URL, ?search_path=NAME", err, user)
-	default:
+// explain adds what to do to the error of a user without rights.
+func explain(user string, err error) error {
+	if sqlState(err) != statePrivilege {
 		return err
 	}
-	return fmt.Errorf("%w: waited %s for a table that another session uses: end its transaction, then migrate again: %w", ErrLocked, o.LockTimeout, err)
+	return fmt.Errorf("%w; from PostgreSQL 15 on only a database's owner may create tables in its schema public: "+
+		"as the owner GRANT CREATE ON SCHEMA public TO %s, or make a schema of this user's own and name it in the URL, ?search_path=NAME", err, user)
 }

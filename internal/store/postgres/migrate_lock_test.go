@@ -110,3 +110,35 @@ func TestMigrateWaitsWithABound(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMigrateBesideServers: a migration that comes to wait for a server which waits for it steps
+// back, and is tried again.
+func TestMigrateBesideServers(t *testing.T) {
+	url := freshURL(t)
+	if err := MigrateTo(t.Context(), url, 15, MigrateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangUp(conn)
+	execute := func(query string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), query); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	execute(`BEGIN`)
+	execute(`LOCK TABLE schema_version IN SHARE MODE`) // which the migration writes last
+	done := make(chan error, 1)
+	go func() { done <- MigrateTo(context.Background(), url, 16, MigrateOptions{}) }()
+	for n := "0"; n == "0"; {
+		n = queryRaw(t, url, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND relation = 'schema_version'::regclass`)
+	}
+	execute(`LOCK TABLE decisions IN ACCESS SHARE MODE`)
+	execute(`COMMIT`)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
