@@ -51,7 +51,7 @@ func TestExitCodeOfAStop(t *testing.T) {
 		"status":{"phase":"Running","startTime":"2026-11-21T09:00:00Z","containerStatuses":[{"name":"c","ready":true,"started":true,"state":{"running":{"startedAt":"2026-11-21T09:00:00Z"}}}]}}`
 	_, online := uploaded(t)
 	for code, want := range map[string]string{"c=0": "phase Succeeded", "c=143": "c: container restarted"} {
-		args := []string{"lifecycle", "-", "--event", "liveness=Failure@10s,container=c,until=14s", "--exit", "c=3", "--exit-code", code}
+		args := []string{"lifecycle", "-", "--event", "liveness=Failure@10s,container=c,until=16s", "--exit", "c=3", "--exit-code", code}
 		here := call{in: pod}.run(t, args...)
 		if there := (call{in: pod, env: online.env}).run(t, args...); !strings.Contains(here.out, want) || here != there {
 			t.Errorf("%s: %+v, by the server %+v", code, here, there)
