@@ -148,6 +148,11 @@ hostile: ## requests that are made to end a server, on one with 1 GiB
 tenancy: ## what three tenants notice of a fourth at twenty times its share: make tenancy TENANCY='-only dry -- --caller-slots 4'
 	$(GO) run ./test/tenancy $(TENANCY)
 
+.PHONY: patroni
+patroni: ## switchovers and failovers of Patroni under load, with etcd and PostgreSQL of Debian, five minutes: make patroni PATRONI=async
+	@./script/patroni.sh
+	$(GO) run ./test/patroni -only '$(PATRONI)'
+
 throughput: postgres ## what records, HTTP and batch replays leave of their floors, in one run
 	$(GO) run ./test/throughput
 	$(GO) test -run '^$$' -bench FilterHTTP -benchmem ./internal/handlers

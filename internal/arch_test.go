@@ -89,6 +89,7 @@ var imports = map[string][]string{
 	"berth/test/benchcompare":                {},
 	"berth/test/faults":                      {},
 	"berth/test/hostile":                     {"berth/test/process"},
+	"berth/test/patroni":                     {},
 	"berth/test/process":                     {},
 	"berth/test/soak":                        {"berth/test/process"},
 	"berth/test/tenancy":                     {"berth/test/process"},
