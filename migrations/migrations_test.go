@@ -83,9 +83,9 @@ func TestVersionIsNoted(t *testing.T) {
 // TestObjects: the tables and views that a check of the schema knows are those of the files.
 func TestObjects(t *testing.T) {
 	for _, d := range []Dialect{SQLite, Postgres} {
-		tables, err := d.Tables()
-		if err != nil {
-			t.Fatal(err)
+		tables, indexes, err := d.Tables()
+		if err != nil || !slices.Contains(indexes, "decisions_by_seq") || len(indexes) < 8 {
+			t.Fatal(indexes, err)
 		}
 		for name, want := range map[string]bool{"decisions": true, "stamps": true, "seals": true, "servers": d.folder == Postgres.folder, "decisions_before": false, "schema_migrations": false} {
 			if slices.Contains(tables, name) != want {

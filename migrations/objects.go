@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-var changedTable = regexp.MustCompile(`(?m)^(CREATE TABLE|DROP TABLE|ALTER TABLE) (?:IF (?:NOT )?EXISTS )?(\w+)(?: RENAME TO (\w+);)?`)
+var changedTable = regexp.MustCompile(`(?m)^(CREATE TABLE|DROP TABLE|ALTER TABLE|CREATE INDEX|CREATE UNIQUE INDEX|DROP INDEX) (?:IF (?:NOT )?EXISTS )?(\w+)(?: ON (\w+))?(?: RENAME TO (\w+);)?`)
 
 // Script returns all migrations up, one after the other, and the views behind them: what makes the
 // newest schema of nothing.
@@ -36,26 +36,34 @@ func (d Dialect) Script() (string, error) {
 	return text + drop + views, err
 }
 
-// Tables returns the names of the newest schema's tables that have a CREATE TABLE of their own, in
-// order.
-func (d Dialect) Tables() ([]string, error) {
+// Tables returns the names of the newest schema's tables that have a CREATE TABLE of their own, and
+// of the indexes that have a CREATE INDEX, in order.
+func (d Dialect) Tables() (tables, indexes []string, err error) {
 	text, err := d.Script()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	tables := map[string]bool{}
+	there, on := map[string]bool{}, map[string]string{} // tables; the table of an index
+	drop := func(table string) {
+		delete(there, table)
+		maps.DeleteFunc(on, func(_, of string) bool { return of == table })
+	}
 	for _, m := range changedTable.FindAllStringSubmatch(text, -1) {
-		switch {
-		case m[1] == "CREATE TABLE":
-			tables[m[2]] = true
-		case m[1] == "DROP TABLE":
-			delete(tables, m[2])
-		case m[3] != "":
-			delete(tables, m[2])
-			tables[m[3]] = true
+		switch verb, name, table := m[1], m[2], m[3]; {
+		case verb == "CREATE TABLE":
+			there[name] = true
+		case verb == "DROP TABLE":
+			drop(name)
+		case verb == "DROP INDEX":
+			delete(on, name)
+		case verb == "ALTER TABLE" && m[4] != "":
+			drop(name) // its indexes are dropped with it, or made again
+			there[m[4]] = true
+		case strings.HasSuffix(verb, "INDEX"):
+			on[name] = table
 		}
 	}
-	return slices.Sorted(maps.Keys(tables)), nil
+	return slices.Sorted(maps.Keys(there)), slices.Sorted(maps.Keys(on)), nil
 }
 
 var comment = regexp.MustCompile(`--[^\n]*`)

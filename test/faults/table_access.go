@@ -42,13 +42,19 @@ var accessFaults = []fault{
 	{"chain-seal-leaves-out", "the hash of a seal leaves out whether rows were added or taken away", "./internal/audit", "TestEveryColumnIsChecked", []edit{
 		{"internal/store/seal/seal.go", `h.text(string(s.Kind))`, ``},
 	}},
-	{"chain-missing-row-unseen", "a decision that was taken out of the log is not missed", "./internal/audit", "TestTampering", []edit{
+	{"chain-missing-row-unseen", "a decision that was taken out of the log is not missed", "./internal/audit", "TestTamperings", []edit{
 		{"internal/audit/rows.go", `c.absent(store.SealDecisions, s.Number, from, "")`, ``},
 	}},
-	{"chain-missing-seal-unseen", "seals that were taken out of the middle are not missed", "./internal/audit", "TestTampering", []edit{
+	{"chain-missing-seal-unseen", "seals that were taken out of the middle are not missed", "./internal/audit", "TestTamperings", []edit{
 		{"internal/audit/verify.go", `case s.Number != c.at.Number+1:`, `case s.Number <= c.at.Number:`},
 	}},
-	{"chain-moved-row-unnamed", "decisions that changed places are not told apart from changed ones", "./internal/audit", "TestTampering", []edit{
+	{"chain-without-beginning-unseen", "a cluster whose seals and their count were removed is older than its chain", "./internal/audit", "TestTamperings", []edit{
+		{"internal/audit/verify.go", `if h.Beginning > 0 || h.Number == 0`, `if h.Number == 0 || h.Number == 0`},
+	}},
+	{"books-put-back-unseen", "the books of a cluster are not compared with what is stored", "./internal/audit", "TestTamperings", []edit{
+		{"internal/audit/verify.go", `return c.r, c.ledger(ctx)`, `return c.r, nil`},
+	}},
+	{"chain-moved-row-unnamed", "decisions that changed places are not told apart from changed ones", "./internal/audit", "TestTamperings", []edit{
 		{"internal/audit/rows.go", `if len(row.Hash) > 0 && bytes.Equal(`, `if len(row.Hash) == 0 && bytes.Equal(`},
 	}},
 	{"chain-anchor-ignored", "a chain that was written anew passes for that of the anchor", "./internal/audit", "TestAnchor", []edit{

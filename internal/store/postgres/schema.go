@@ -48,12 +48,14 @@ UNION ALL SELECT 'inserted', 'rule', r.rulename, 'no migration makes the rule ' 
 FROM pg_rewrite r JOIN (SELECT oid, relname FROM ours UNION ALL SELECT oid, relname FROM views) o ON o.oid = r.ev_class WHERE r.rulename <> '_RETURN'
 UNION ALL SELECT 'changed', 'view', relname, 'view ' || relname || ' has options: ' || array_to_string(reloptions, ', ') FROM views WHERE reloptions IS NOT NULL
 UNION ALL SELECT 'missing', 'table', n, 'table ' || n || ' is gone' FROM unnest($1::text[]) n WHERE n NOT IN (SELECT relname FROM ours)
+UNION ALL SELECT 'missing', 'index', n, 'index ' || n || ' is gone' FROM unnest($3::text[]) n
+WHERE n NOT IN (SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('i', 'I'))
 ORDER BY 1, 2, 3, 4`
 
 // Schema implements store.Seals: it looks at what lies behind tables and views, and compares views
 // with temporary ones that are made of the same statements.
 func (r sealReader) Schema(ctx context.Context) (faults []store.SchemaFault, err error) {
-	tables, err := migrations.Postgres.Tables()
+	tables, indexes, err := migrations.Postgres.Tables()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func (r sealReader) Schema(ctx context.Context) (faults []store.SchemaFault, err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tx.Rollback(context.WithoutCancel(ctx))) }()
-	rows, err := tx.Query(ctx, sqlBehind, tables, names)
+	rows, err := tx.Query(ctx, sqlBehind, tables, names, indexes)
 	if err != nil {
 		return nil, err
 	}
@@ -103,9 +105,17 @@ func (r sealReader) Schema(ctx context.Context) (faults []store.SchemaFault, err
 		return nil, err
 	}
 	for _, v := range views {
-		text := strings.Replace(v.Text, "CREATE OR REPLACE VIEW", "CREATE TEMPORARY VIEW", 1)
-		_, err := tx.Exec(ctx, text)
-		if state := sqlState(err); state == statePrivilege || state == stateReadOnly {
+		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, strings.Replace(v.Text, "CREATE OR REPLACE VIEW", "CREATE TEMPORARY VIEW", 1))
+			return err
+		})
+		switch sqlState(err) {
+		case stateUndefinedTable, stateUndefinedColumn: // of a table that is gone, or changed
+			faults = append(faults, store.SchemaFault{Object: "view " + v.Name, What: store.SchemaChanged, Detail: "what view " + v.Name + " reads is not there: " + err.Error()})
+			delete(have, v.Name)
+			names = slices.DeleteFunc(names, func(n string) bool { return n == v.Name })
+			continue
+		case statePrivilege, stateReadOnly:
 			return append(faults, store.SchemaFault{
 				Object: "views", What: store.SchemaUnchecked,
 				Detail: "views were not compared: it takes a temporary view, which the role may not make here (GRANT TEMPORARY ON DATABASE, not on a standby): " + err.Error(),
