@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -112,7 +113,8 @@ type place struct {
 	name              string // as the log has it
 	listener          net.Listener
 	certs             *certs.Keeper // nil: no TLS
-	handler           http.Handler
+	handler           http.Handler  // of the API, once there is one
+	serves            atomic.Pointer[http.Handler]
 	limits            *handlers.Limits
 	identity          bool // each caller needs one
 	extender, metrics bool // what it serves; REST, and what no other listener serves, if neither
@@ -197,7 +199,7 @@ func (p *place) server(ending context.Context, log *slog.Logger) *http.Server {
 		ending = access.Require(ending)
 	}
 	server := &http.Server{
-		Handler: p.handler, ReadHeaderTimeout: readHeader, ReadTimeout: read, WriteTimeout: write, IdleTimeout: idle,
+		Handler: p, ReadHeaderTimeout: readHeader, ReadTimeout: read, WriteTimeout: write, IdleTimeout: idle,
 		MaxHeaderBytes: int(p.limits.MaxHeaderBytes), ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return ending },
 		ConnContext: joining,
@@ -208,6 +210,9 @@ func (p *place) server(ending context.Context, log *slog.Logger) *http.Server {
 	}
 	return server
 }
+
+// ServeHTTP implements http.Handler by the handler that the place has now.
+func (p *place) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*p.serves.Load()).ServeHTTP(w, r) }
 
 func (p *place) serve(server *http.Server) error {
 	counted := newConns(p.listener, p.limits.MaxConnections, p.limits.MaxPeerConnections)
@@ -220,10 +225,9 @@ func (p *place) serve(server *http.Server) error {
 }
 
 // split sets the handler of each listener. Pages are beside the REST API.
-func split(list []*place, api *handlers.API, limits *handlers.Limits, pages []func(chi.Router)) {
+func split(list []*place, api *handlers.API, pages []func(chi.Router)) {
 	own := slices.ContainsFunc(list, func(p *place) bool { return p.extender })
 	for _, p := range list {
-		p.limits = limits
 		switch {
 		case p.extender:
 			p.handler = api.ExtenderHandler()
@@ -237,22 +241,63 @@ func split(list []*place, api *handlers.API, limits *handlers.Limits, pages []fu
 	}
 }
 
+// serving is the HTTP servers of the listeners. The zero value has not started.
+type serving struct {
+	places  []*place
+	servers []*http.Server
+	failed  chan error
+	stops   []func()
+}
+
+// start has the listeners accept connections; answer is called before the first one is answered.
+func (s *serving) start(ctx, ending context.Context, list []*place, limits *handlers.Limits, log *slog.Logger) {
+	s.places, s.failed = list, make(chan error, len(list))
+	for _, p := range list {
+		p.limits = limits
+		s.servers = append(s.servers, p.server(ending, log))
+		if p.certs != nil {
+			s.stops = append(s.stops, background(ctx, func(ctx context.Context) { p.certs.Watch(ctx, reread) }))
+		}
+	}
+}
+
+// answer has every listener answer by a handler of all, or by its own where there is none. The
+// first call begins to accept.
+func (s *serving) answer(all http.Handler) {
+	for i, p := range s.places {
+		h := all
+		if h == nil {
+			h = p.handler
+		}
+		if p.serves.Swap(&h) == nil {
+			go func() { s.failed <- fmt.Errorf("serve %s: %w", p.name, p.serve(s.servers[i])) }()
+		}
+	}
+}
+
+// end closes the connections that are left.
+func (s *serving) end() error {
+	for _, stop := range s.stops {
+		stop()
+	}
+	var errs []error
+	for _, server := range s.servers {
+		errs = append(errs, server.Close())
+	}
+	return errors.Join(errs...)
+}
+
 // answer serves the API until ctx ends.
-func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list []*place, log *slog.Logger) error {
+func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, up *serving, list []*place, log *slog.Logger) error {
 	pages, err := c.pages(api)
 	if err != nil {
 		return err
 	}
-	split(list, api, &c.Limits, pages)
-	servers := make([]*http.Server, len(list))
-	failed := make(chan error, len(list))
-	for i, p := range list {
-		servers[i] = p.server(ending, log)
-		go func() { failed <- fmt.Errorf("serve %s: %w", p.name, p.serve(servers[i])) }()
-		if p.certs != nil {
-			defer background(ctx, func(ctx context.Context) { p.certs.Watch(ctx, reread) })()
-		}
+	split(list, api, pages)
+	if up.places == nil {
+		up.start(ctx, ending, list, &c.Limits, log)
 	}
+	up.answer(nil)
 	for i, p := range list {
 		attrs := []any{}
 		if i == 0 {
@@ -265,20 +310,20 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list [
 	}
 	done, err := c.announce(list)
 	if err != nil {
-		return errors.Join(err, closeAll(servers))
+		return err
 	}
 	defer done()
 	select {
-	case err := <-failed:
-		return errors.Join(err, closeAll(servers))
+	case err := <-up.failed:
+		return err
 	case <-ctx.Done():
 	}
 	api.Drain()
 	if c.DrainDelay > 0 {
 		log.Info("not ready: new requests are still answered", slog.Duration("drainDelay", c.DrainDelay))
 		select {
-		case err := <-failed:
-			return errors.Join(err, closeAll(servers))
+		case err := <-up.failed:
+			return err
 		case <-time.After(c.DrainDelay):
 		}
 	}
@@ -286,21 +331,13 @@ func (c *serveCmd) answer(ctx, ending context.Context, api *handlers.API, list [
 	limited, cancel := context.WithTimeout(ending, c.ShutdownTimeout)
 	defer cancel()
 	began := time.Now()
-	for _, s := range servers {
+	for _, s := range up.servers {
 		if err := s.Shutdown(limited); err != nil {
-			return errors.Join(fmt.Errorf("requests were still in flight after %s (--shutdown-timeout): %w", c.ShutdownTimeout, err), closeAll(servers))
+			return fmt.Errorf("requests were still in flight after %s (--shutdown-timeout): %w", c.ShutdownTimeout, err)
 		}
 	}
 	log.Info("stopped", slog.Duration("took", time.Since(began)))
 	return nil
-}
-
-func closeAll(servers []*http.Server) error {
-	var errs []error
-	for _, s := range servers {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // watchCerts registers the metrics of the listeners' certificates.

@@ -18,6 +18,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/profiles"
+	"berth/internal/store/postgres"
 	"berth/internal/web"
 )
 
@@ -102,7 +103,16 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	deps, err := openDependencies(ending, &c.settings, conf, observe, lost, log)
+	up := &serving{}
+	defer func() { err = errors.Join(err, up.end()) }()
+	opened := func() (*dependencies, error) { return openDependencies(ending, &c.settings, conf, observe, lost, log) }
+	deps, err := opened()
+	if postgres.Away(err) {
+		up.start(ctx, ending, places, &c.Limits, log)
+		if deps, err = c.await(ctx, up, tel, err, opened, log); deps == nil && err == nil {
+			return nil // it was told to end
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -186,7 +196,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		// Until the last call is answered: what hangs at the end is looked for, too.
 		defer background(ending, func(ctx context.Context) { serveAdmin(ctx, adminListener, h, log) })()
 	}
-	return c.answer(ctx, ending, api, places, log)
+	return c.answer(ctx, ending, api, up, places, log)
 }
 
 // background runs f until the returned function is called, which waits for f to return.

@@ -58,12 +58,19 @@ func (l *logs) String() string {
 	return l.b.String()
 }
 
+// valid are settings that a server starts with.
+func valid(t *testing.T) settings {
+	t.Helper()
+	return settings{
+		Listen: "127.0.0.1:0", DataDir: t.TempDir(), ReadyFile: filepath.Join(t.TempDir(), "ready"), LogLevel: "info", LogFormat: "json",
+		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Audit: "strict", SpoolLimit: 1 << 30, Limits: handlers.DefaultLimits(),
+	}
+}
+
 func serve(t *testing.T, dir string, more ...func(*settings)) *running {
 	t.Helper()
-	c := &serveCmd{settings: settings{
-		Listen: "127.0.0.1:0", DataDir: dir, ReadyFile: filepath.Join(t.TempDir(), "ready"), LogLevel: "info", LogFormat: "json",
-		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Audit: "strict", SpoolLimit: 1 << 30, Limits: handlers.DefaultLimits(),
-	}}
+	c := &serveCmd{settings: valid(t)}
+	c.DataDir = dir
 	for _, set := range more {
 		set(&c.settings)
 	}

@@ -311,9 +311,6 @@ func TestKilledWithoutDatabase(t *testing.T) {
 		} else {
 			noCanary(t, left)
 		}
-		if code, _, errs := command(t, "serve", "--listen", "127.0.0.1:0", "--data-dir", dir); code == 0 {
-			t.Errorf("a server started without its database: %s", errs)
-		}
 		if err := pg.Launch(); err != nil {
 			t.Fatal(err)
 		}

@@ -108,6 +108,15 @@ func (s *Store) toStoreErr(ctx context.Context, err error) error {
 	return err
 }
 
+// Away reports whether Open failed because the database is not there for now, and not for what it
+// is, or for what the URL has.
+func Away(err error) bool {
+	if !errors.Is(err, store.ErrUnavailable) || errors.Is(err, ErrChanged) {
+		return false
+	}
+	return sqlState(err) == "" || unavailable(err)
+}
+
 // unavailable reports whether the same call may succeed later.
 func unavailable(err error) bool {
 	switch state := sqlState(err); state {
