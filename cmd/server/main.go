@@ -18,14 +18,15 @@ import (
 // cli is the command line. Each flag is also an environment variable: BERTH_ and its name in upper
 // case.
 type cli struct {
-	Serve   serveCmd   `cmd:"" default:"withargs" help:"Serve (the default)."`
-	Migrate migrateCmd `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
-	Replay  replayCmd  `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
-	Token   tokenCmd   `cmd:"" help:"Make, list, revoke and rotate API tokens."`
-	Audit   auditCmd   `cmd:"" help:"Check the hash chains of the log, or print their ends."`
-	Config  configCmd  `cmd:"" help:"Print the settings in force."`
-	Doctor  doctorCmd  `cmd:"" help:"Check settings, store, disk, clocks, certificates, rights and kube-scheduler's configuration. Exit 0: in order, 1: warnings, 2: problems."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Serve      serveCmd      `cmd:"" default:"withargs" help:"Serve (the default)."`
+	Migrate    migrateCmd    `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
+	Replay     replayCmd     `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
+	Token      tokenCmd      `cmd:"" help:"Make, list, revoke and rotate API tokens."`
+	Audit      auditCmd      `cmd:"" help:"Check the hash chains of the log, or print their ends."`
+	Quarantine quarantineCmd `cmd:"" help:"Show the records that the database refused for good, and hand them in again."`
+	Config     configCmd     `cmd:"" help:"Print the settings in force."`
+	Doctor     doctorCmd     `cmd:"" help:"Check settings, store, disk, clocks, certificates, rights and kube-scheduler's configuration. Exit 0: in order, 1: warnings, 2: problems."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
 
 	Manual     manualCmd     `cmd:"" hidden:"" help:"Write the manual page."`
 	Completion completionCmd `cmd:"" help:"Write the completion for a shell."`
@@ -40,6 +41,7 @@ Examples:
   server replay 01938f3e-…                   replay a recorded decision
   server replay --cluster prod --since 7d    replay a week of decisions
   server audit verify --anchor anchor.json   check that the log is as it was written
+  server quarantine show                     list what the database refused for good
 
 Flags win over environment variables (BERTH_LISTEN is --listen), those over defaults.`
 

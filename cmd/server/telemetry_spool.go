@@ -33,6 +33,7 @@ func (t *telemetry) watchSpool(w *spool.Writer) error {
 	age, err := t.meter.Float64ObservableGauge("berth.spool.oldest.age", metric.WithUnit("s"), metric.WithDescription("Age of the oldest record that waits for the database; 0 without any."))
 	errs = append(errs, err)
 	drained := counter("berth.spool.drained", "Records that the spool has handed over to the database.")
+	kept := gauge("berth.spool.quarantine.records", "Records in quarantine: the database refused them for good, or they could not be read.")
 	parked := counter("berth.spool.quarantined", "Records that the database refused for good, or that could not be read, ever.")
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -52,8 +53,9 @@ func (t *telemetry) watchSpool(w *spool.Writer) error {
 		o.ObserveInt64(limit, s.Limit)
 		o.ObserveFloat64(age, seconds)
 		o.ObserveInt64(drained, s.Drained)
-		o.ObserveInt64(parked, s.Quarantined)
+		o.ObserveInt64(kept, s.Quarantined)
+		o.ObserveInt64(parked, s.EverQuarantined)
 		return nil
-	}, up, records, bytes, limit, age, drained, parked)
+	}, up, records, bytes, limit, age, drained, kept, parked)
 	return err
 }

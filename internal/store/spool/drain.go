@@ -49,6 +49,9 @@ func (w *Writer) run() {
 // error reports that there is more to do and that it does not go now.
 func (w *Writer) look() error {
 	w.j.mend()
+	if err := w.j.recount(); err != nil {
+		w.o.Log.LogAttrs(w.ctx, slog.LevelWarn, "the quarantine of the spool cannot be read", slog.Any("error", err))
+	}
 	if err := w.ping(4 * w.o.Patience); err != nil {
 		if w.ctx.Err() == nil {
 			w.note(err)
@@ -132,7 +135,7 @@ func (w *Writer) drainFirst(limit time.Duration) error {
 		return err
 	}
 	for _, h := range sc.holes {
-		if err := w.quarantine(s, h.from, []refusal{{Reason: h.why}}); err != nil {
+		if err := w.quarantine(s, h.from, []*refusal{{Reason: h.why}}); err != nil {
 			return err
 		}
 	}
@@ -152,12 +155,12 @@ func (w *Writer) drainFirst(limit time.Duration) error {
 // hand passes one batch to the database. What is refused for good is set aside
 // before the batch counts as handed over.
 func (w *Writer) hand(s *segment, recs []record, limit time.Duration) error {
-	var refused []refusal
+	var refused []*refusal
 	entries := make([]*store.Entry, 0, len(recs))
 	for _, r := range recs {
 		e, err := decodeRecord(r.payload)
 		if err != nil {
-			refused = append(refused, refusal{Reason: err.Error(), Bytes: r.payload})
+			refused = append(refused, &refusal{Reason: err.Error(), Bytes: r.payload})
 			continue
 		}
 		entries = append(entries, &store.Entry{Decision: e.Decision, Profile: e.Profile, Gap: e.Gap})
@@ -175,7 +178,7 @@ func (w *Writer) hand(s *segment, recs []record, limit time.Duration) error {
 			w.orphans[e.Profile.Digest] = e.Profile
 		}
 		if e.Err != nil {
-			refused = append(refused, refusal{Reason: e.Err.Error(), Decision: e.Decision, Gap: e.Gap})
+			refused = append(refused, &refusal{Reason: e.Err.Error(), Decision: e.Decision, Profile: e.Profile, Gap: e.Gap})
 		} else {
 			n++
 		}
@@ -305,7 +308,7 @@ func (w *Writer) watched(ctx context.Context, done <-chan error) error {
 }
 
 // quarantine puts what cannot be handed over into quarantine, loudly.
-func (w *Writer) quarantine(s *segment, at int64, list []refusal) error {
+func (w *Writer) quarantine(s *segment, at int64, list []*refusal) error {
 	if err := w.j.quarantine(s, at, list); err != nil {
 		return err
 	}

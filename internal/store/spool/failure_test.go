@@ -78,7 +78,7 @@ func failingRun(t *testing.T, disk *liar) (acked []string, err error) {
 				acked = remove(acked, r.id)
 			}
 			j.handed(s, sc.records)
-			if err := j.quarantine(s, 1, []refusal{{Reason: "test"}}); err == nil && j.parked != 1 {
+			if err := j.quarantine(s, 1, []*refusal{{Reason: "test"}}); err == nil && j.parked != 1 {
 				return nil, fmt.Errorf("%d records in quarantine", j.parked)
 			}
 			_ = j.finish(s) // what cannot be removed is removed later

@@ -21,17 +21,18 @@ type journal struct {
 	file File   // of active
 	next uint64 // number of the next segment
 
-	mu     sync.Mutex
-	segs   []*segment // with records that the store may not have, oldest first
-	active *segment   // the last of segs, or one without records yet; nil: none
-	rest   []*segment // handed over, but not removed yet
-	last   *segment   // the newest there ever was
-	bytes  int64
-	left   int64 // records to hand over
-	broken error // of the last write
-	index  map[key]place
-	parked int64           // records in quarantine
-	names  map[string]bool // of quarantine files
+	mu      sync.Mutex
+	segs    []*segment // with records that the store may not have, oldest first
+	active  *segment   // the last of segs, or one without records yet; nil: none
+	rest    []*segment // handed over, but not removed yet
+	last    *segment   // the newest there ever was
+	bytes   int64
+	left    int64 // records to hand over
+	broken  error // of the last write
+	index   map[key]place
+	parked  int64            // records that were put into quarantine, ever
+	counted map[string]count // what is in it now, by file
+	names   map[string]bool  // of quarantine files
 }
 
 // segment is a file of the log.

@@ -1,15 +1,17 @@
 package spool
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"berth/internal/store"
 )
 
 // quarantinePrefix begins the names of files with what cannot be handed over,
-// one JSON object a line. Nothing reads them but people; they are never removed.
+// one JSON object a line. Retry removes what the database takes later.
 const (
 	quarantinePrefix = "quarantine-"
 	halfWritten      = "quarantine.tmp"
@@ -19,13 +21,14 @@ const (
 type refusal struct {
 	Reason   string          `json:"reason"`
 	Decision *store.Decision `json:"decision,omitempty"`
+	Profile  *store.Profile  `json:"profile,omitempty"` // that came with the decision
 	Gap      *store.Gap      `json:"gap,omitempty"`
 	Bytes    []byte          `json:"bytes,omitempty"` // what has no form
 }
 
 // quarantine writes refusals to a file of their own, whole or not at all; at makes
 // the name, so that the same ones are written once.
-func (j *journal) quarantine(s *segment, at int64, list []refusal) error {
+func (j *journal) quarantine(s *segment, at int64, list []*refusal) error {
 	name := fmt.Sprintf("%s%016x-%x.jsonl", quarantinePrefix, s.seq, at)
 	j.mu.Lock()
 	done := j.names[name]
@@ -33,21 +36,69 @@ func (j *journal) quarantine(s *segment, at int64, list []refusal) error {
 	if done {
 		return nil
 	}
-	var b []byte
-	for _, r := range list {
-		js, err := json.Marshal(r)
-		if err != nil {
-			return fmt.Errorf("set a record aside: %w", err)
-		}
-		b = append(append(b, js...), '\n')
+	b, err := encodeQuarantine(list)
+	if err == nil {
+		err = j.writeWhole(name, b)
 	}
-	if err := j.writeWhole(name, b); err != nil {
+	if err != nil {
 		return fmt.Errorf("set a record aside: %w", err)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.names[name] = true
 	j.parked += int64(len(list))
+	j.counted[name] = count{int64(len(b)), int64(len(list))}
+	return nil
+}
+
+func encodeQuarantine(list []*refusal) (b []byte, err error) {
+	for _, r := range list {
+		js, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, js...), '\n')
+	}
+	return b, nil
+}
+
+// count is how many records a file of quarantine has, while it has this size.
+type count struct{ size, records int64 }
+
+// recount looks which records are in quarantine now: other processes retry them.
+func (j *journal) recount() error {
+	names, err := j.fs.Names()
+	if err != nil {
+		return err
+	}
+	after := map[string]count{}
+	for _, name := range names {
+		if !strings.HasPrefix(name, quarantinePrefix) || !strings.HasSuffix(name, ".jsonl") {
+			continue
+		}
+		f, err := j.fs.Open(name)
+		if err != nil {
+			continue // it has just gone
+		}
+		size, err := f.Size()
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		j.mu.Lock()
+		c, known := j.counted[name]
+		j.mu.Unlock()
+		if !known || c.size != size {
+			b, err := readAll(j.fs, name)
+			if err != nil {
+				return err
+			}
+			c = count{size, int64(bytes.Count(b, []byte("\n")))}
+		}
+		after[name] = c
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.counted = after
 	return nil
 }
 

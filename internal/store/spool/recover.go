@@ -20,7 +20,7 @@ type finding struct {
 // openJournal reads what a process before left, and sets aside what of it
 // cannot be read. The log goes on in a new segment.
 func openJournal(fs FS, lim Limits) (*journal, []finding, error) {
-	j := &journal{fs: fs, lim: lim.withDefaults(), next: 1, index: map[key]place{}, names: map[string]bool{}}
+	j := &journal{fs: fs, lim: lim.withDefaults(), next: 1, index: map[key]place{}, names: map[string]bool{}, counted: map[string]count{}}
 	names, err := fs.Names()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the spool: %w", err)
@@ -102,7 +102,7 @@ func (j *journal) recover(seq uint64, ends map[uint64]int64) ([]finding, error) 
 	}
 	for _, h := range sc.holes {
 		found = append(found, finding{s.name(), h.why, h.to - h.from, true})
-		if err := j.quarantine(s, h.from, []refusal{{Reason: h.why, Bytes: data[min(h.from, s.size):min(h.to, s.size)]}}); err != nil {
+		if err := j.quarantine(s, h.from, []*refusal{{Reason: h.why, Bytes: data[min(h.from, s.size):min(h.to, s.size)]}}); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +130,7 @@ func (j *journal) recover(seq uint64, ends map[uint64]int64) ([]finding, error) 
 
 // known counts what was set aside before.
 func (j *journal) known(name string) error {
-	if !strings.HasPrefix(name, quarantinePrefix) {
+	if !strings.HasPrefix(name, quarantinePrefix) || !strings.HasSuffix(name, ".jsonl") {
 		return nil
 	}
 	j.names[name] = true
@@ -138,6 +138,8 @@ func (j *journal) known(name string) error {
 	if err != nil {
 		return err
 	}
-	j.parked += int64(bytes.Count(b, []byte("\n")))
+	c := count{int64(len(b)), int64(bytes.Count(b, []byte("\n")))}
+	j.parked += c.records
+	j.counted[name] = c
 	return nil
 }

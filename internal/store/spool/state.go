@@ -25,9 +25,10 @@ type Status struct {
 	Limit   int64
 	Oldest  time.Time // of the records that wait; zero without any
 	Drained int64     // records that were handed over since the start
-	// Quarantined is how many records were set aside, ever: see the files
-	// quarantine-*.jsonl in the spool's directory.
-	Quarantined int64
+	// Quarantined is how many records are in quarantine: see the files quarantine-*.jsonl in the
+	// spool's directory, Quarantined and Retry.
+	Quarantined     int64
+	EverQuarantined int64 // that were put there, ever
 	// Refusing reports that the spool takes nothing: it is full, or its disk fails.
 	Refusing string
 }
@@ -36,7 +37,10 @@ type Status struct {
 func (w *Writer) Status() Status {
 	j := w.j
 	j.mu.Lock()
-	s := Status{Records: j.left, Bytes: j.bytes, Limit: j.lim.Total, Quarantined: j.parked}
+	s := Status{Records: j.left, Bytes: j.bytes, Limit: j.lim.Total, EverQuarantined: j.parked}
+	for _, c := range j.counted {
+		s.Quarantined += c.records
+	}
 	for _, seg := range j.segs {
 		if seg.left > 0 {
 			s.Oldest = seg.oldest
@@ -80,7 +84,7 @@ func (w *Writer) Ready() (note string, err error) {
 		if note != "" {
 			note += "; "
 		}
-		note += fmt.Sprintf("%d records in quarantine, see quarantine-*.jsonl in the spool", s.Quarantined)
+		note += fmt.Sprintf("%d records in quarantine, see server quarantine show", s.Quarantined)
 	}
 	if s.Refusing != "" {
 		return note, errors.New(note + ": " + s.Refusing)
