@@ -97,7 +97,10 @@ func benchConn(b *testing.B) *pgx.Conn {
 }
 
 func benchGroup(b *testing.B, committers int) {
-	s := openAt(b, freshURL(b), Options{})
+	benchGroupOn(b, openAt(b, freshURL(b), Options{}), committers)
+}
+
+func benchGroupOn(b *testing.B, s *Store, committers int) {
 	var batches int // counted by the one writing goroutine
 	g := commit.NewGroup(s, commit.Options{ObserveFunc: func(int, time.Duration, error) { batches++ }})
 	var next atomic.Int64

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"berth/internal/store/pgtest"
@@ -61,6 +62,36 @@ func TestBehindPgBouncer(t *testing.T) {
 			for _, version := range []int{newest(t) - 1, migrations.Latest} {
 				if err := migrateTo(t.Context(), through, version, MigrateOptions{}); err != nil {
 					t.Errorf("to %d: %v", version, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkBehindPgBouncer writes and reads records directly and through a pooler, on a database of
+// its own each.
+func BenchmarkBehindPgBouncer(b *testing.B) {
+	for _, mode := range []string{"direct", "session", "transaction"} {
+		open := func(b *testing.B) *Store {
+			server := pgtest.Private(b, pgtest.Options{})
+			if err := MigrateUp(b.Context(), server.URL(), MigrateOptions{}); err != nil {
+				b.Fatal(err)
+			}
+			through := server.URL()
+			if mode != "direct" {
+				through = pgtest.PgBouncer(b, server, mode)
+			}
+			return openAt(b, through, Options{Unsafe: mode == "transaction"})
+		}
+		for _, committers := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/write/%d", mode, committers), func(b *testing.B) { benchGroupOn(b, open(b), committers) })
+		}
+		b.Run(mode+"/read", func(b *testing.B) {
+			s := open(b)
+			appendOne(b, s, "d1")
+			for b.Loop() {
+				if _, err := s.Decision(b.Context(), "d1"); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

@@ -126,7 +126,7 @@ func TestSameRecordsFromTwoReplicas(t *testing.T) {
 	}
 }
 
-func appendOne(t *testing.T, s *Store, id string) {
+func appendOne(t testing.TB, s *Store, id string) {
 	t.Helper()
 	e := &store.Entry{Decision: sampleDecision("prod", id, time.Now())}
 	if err := errors.Join(s.Append(t.Context(), []*store.Entry{e}), e.Err); err != nil {
