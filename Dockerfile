@@ -6,8 +6,10 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
+# The repository stays out of the image's layers, so that Go stamps no commit.
+ARG REVISION=
 RUN mkdir -p /out/bin /out/data \
- && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /out/bin/ ./cmd/server ./cmd/berth \
+ && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X berth/internal/version.Revision=${REVISION}" -o /out/bin/ ./cmd/server ./cmd/berth \
  && ln -s berth /out/bin/kubectl-berth
 
 FROM scratch

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -195,6 +196,32 @@ func TestManifestsUndoTheImage(t *testing.T) {
 		}
 		if strings.Contains(text, "- --insecure\n") && !strings.Contains(text, "- --require-identity\n") {
 			t.Errorf("%s serves callers without an identity", file)
+		}
+	}
+}
+
+// TestImageKnowsItsCommit builds the programs as the Dockerfile does, without a repository beside
+// them, and asks them for the commit that the build names.
+func TestImageKnowsItsCommit(t *testing.T) {
+	flags, declared := "", false
+	for _, in := range instructions(t) {
+		line := strings.Join(in[1:], " ")
+		if in[0] == "ARG" && strings.HasPrefix(line, "REVISION") {
+			declared = true
+		}
+		if _, rest, has := strings.Cut(line, `-ldflags "`); has && in[0] == "RUN" && declared {
+			flags, _, _ = strings.Cut(rest, `"`)
+		}
+	}
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags", strings.ReplaceAll(flags, "${REVISION}", "0c0ffee0"), "-o", dir+"/", "../cmd/server", "../cmd/berth")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, program := range []string{"server", "berth"} {
+		out, err := exec.CommandContext(t.Context(), filepath.Join(dir, program), "version").CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "0c0ffee0") {
+			t.Errorf("%s version: %v %s", program, err, out)
 		}
 	}
 }

@@ -62,6 +62,13 @@ func (c *doctorCmd) Run(ctx context.Context, k *kong.Context, s streams) error {
 func (s *settings) examine(ctx context.Context, scheduler []byte) []doctor.Finding {
 	list, facts := s.examineSettings()
 	list = append(list, s.examineStore(ctx)...)
+	listeners := 1
+	for _, address := range []string{s.Extender.Listen, s.MetricsListen} {
+		if address != "" {
+			listeners++
+		}
+	}
+	list = append(list, doctor.Files(listeners, s.Limits.MaxConnections)...)
 	var targets []doctor.Target
 	if scheduler != nil {
 		var more []doctor.Finding

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -24,7 +25,7 @@ type versionInfo struct {
 
 func buildVersion() versionInfo {
 	v := versionInfo{
-		Version: version.Number, Engine: engine.Version, Semantics: engine.Semantics, Commit: "unknown", Date: "unknown",
+		Version: version.Number, Engine: engine.Version, Semantics: engine.Semantics, Commit: cmp.Or(version.Revision, "unknown"), Date: "unknown",
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -20,7 +20,7 @@ type lifecycle struct {
 	nodeGone bool
 	lost     string // --node-lost-since
 	// restartPeriod is the kubelet's maxContainerRestartPeriod.
-	restartPeriod  string
+	restartPeriod         string
 	events                []string
 	until                 string
 	preStop, exits, codes map[string]int64

@@ -12,3 +12,12 @@ func freeBytes(dir string) (int64, bool) {
 	}
 	return int64(st.Bavail) * int64(st.Bsize), true //nolint:unconvert // their widths differ by system
 }
+
+// openFiles returns how many files the process may have open. Go has raised it to the hard limit.
+func openFiles() (uint64, bool) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, false
+	}
+	return limit.Cur, true
+}

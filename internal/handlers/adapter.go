@@ -50,13 +50,17 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 			a.log.LogAttrs(r.Context(), slog.LevelWarn, "overloaded", slog.String("route", routePattern(r)), slog.String("limit", e.Limit), slog.Int("status", e.Status))
 		}
 	}
-	if !e.quiet() && (e.Kind != "store-unavailable" || a.seldom.allow(routePattern(r)+e.Kind)) { // an outage would bury all else
+	tell, untold := true, slog.Attr{}
+	if e.Kind == "forbidden" {
+		tell, untold = a.denied(r, e.Kind)
+	}
+	if tell && !e.quiet() && (e.Kind != "store-unavailable" || a.seldom.allow(routePattern(r)+e.Kind)) { // an outage would bury all else
 		level := slog.LevelInfo
 		if e.Status >= http.StatusInternalServerError {
 			level = slog.LevelError
 		}
 		a.log.LogAttrs(r.Context(), level, "refused", slog.Int("status", e.Status), slog.String("method", r.Method),
-			slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))
+			slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)), slog.String("peer", access.Peer(r)), askedBy(r.Context()), untold)
 	}
 	if s == extenderStyle && e.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Content-Length", "0")

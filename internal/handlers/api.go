@@ -213,6 +213,7 @@ type API struct {
 	pods, scheduledPods *kubeobj.RequestPods
 
 	seldom   seldom
+	denials  denials
 	sample   *decisionSample
 	names    nameTables
 	nodes    nodeCaches

@@ -148,8 +148,8 @@ func (a *API) identify(r *http.Request) error {
 	}
 	i, err := a.callers.Identify(r)
 	if err != nil {
-		if a.seldom.allow("unauthenticated") {
-			a.log.LogAttrs(r.Context(), slog.LevelWarn, "unauthenticated", slog.String("peer", access.Peer(r)), slog.String("route", routePattern(r)), slog.Any("error", err))
+		if tell, untold := a.denied(r, err.Error()); tell {
+			a.log.LogAttrs(r.Context(), slog.LevelWarn, "unauthenticated", slog.String("peer", access.Peer(r)), slog.String("route", routePattern(r)), slog.Any("error", err), untold)
 		}
 		return &Error{Status: http.StatusUnauthorized, Kind: "unauthenticated", Detail: strings.ReplaceAll(err.Error(), "\n", ": ")}
 	}

@@ -5,3 +5,7 @@ package version
 // Number is the version of this release, or of the one that is being prepared. The Makefile and
 // tools/release read it here, and tests hold the manifests and the chart to it.
 const Number = "v0.3.0"
+
+// Revision is the commit that a build names by -ldflags "-X berth/internal/version.Revision=…", for
+// one without the repository beside it, such as the image's; empty: Go's own stamp counts.
+var Revision = ""

@@ -82,7 +82,7 @@ func (o *File) Write(w io.Writer, answer any) error {
 	if err := s.templates[name].ExecuteTemplate(&out, "file", f); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
-	return contained(w, &out, o.Server)
+	return contained(w, bytes.NewReader(plain(out.Bytes())), o.Server)
 }
 
 // podFile returns the template and the view of a pod's page.

@@ -144,15 +144,16 @@ func (s *Site) write(w http.ResponseWriter, status int, name string, f *frame) {
 		http.Error(w, fmt.Sprintf("the page could not be written: %v", err), http.StatusInternalServerError)
 		return
 	}
+	page := plain(out.Bytes())
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(out.Len()))
+	h.Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes())
+	_, _ = w.Write(page)
 }
 
 // problem is an error of the API as a page shows it.

@@ -14,7 +14,7 @@ const (
 	simulationColumns = `cluster, id, revision, kind, state, created_at, coalesce(ended_at, 'epoch'), reason, progress, owner, attempts, asked_by`
 	sqlPutSimulation  = `INSERT INTO simulations (cluster, id, revision, kind, state, created_at, progress, asked_by)
 VALUES ($1, $2, $3, $4, 'queued', $5, $6, $7) ON CONFLICT (cluster, id) DO NOTHING`
-	sqlCountSimulations  = `SELECT count(*), count(*) FILTER (WHERE cluster = $1), count(*) FILTER (WHERE asked_by = $3)
+	sqlCountSimulations = `SELECT count(*), count(*) FILTER (WHERE cluster = $1), count(*) FILTER (WHERE asked_by = $3)
 FROM simulations WHERE state IN ('queued', 'running') AND id <> $2`
 	sqlPutSimulationPart = `INSERT INTO simulation_parts (cluster, simulation, part, payload) VALUES ($1, $2, $3, $4)
 ON CONFLICT (cluster, simulation, part) DO UPDATE SET payload = excluded.payload`

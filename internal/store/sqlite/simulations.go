@@ -152,7 +152,9 @@ func (s *Store) PruneSimulations(ctx context.Context, before time.Time) (int64, 
 // ClaimSimulation implements store.Simulations.
 func (s *Store) ClaimSimulation(ctx context.Context, owner string, lease time.Duration, idle bool) (*store.Simulation, error) {
 	sim, into, end := simulation()
-	err := s.write(ctx, func(w *writer) error { return w.row(sqlClaimSimulation, []any{owner, lease.Microseconds(), idle}, into...) })
+	err := s.write(ctx, func(w *writer) error {
+		return w.row(sqlClaimSimulation, []any{owner, lease.Microseconds(), idle}, into...)
+	})
 	if err != nil {
 		return nil, err
 	}
