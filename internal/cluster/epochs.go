@@ -71,6 +71,17 @@ func (m *Manager) absent(cluster string, err error) error {
 	return err
 }
 
+// first returns the number of a cluster's first revision: one that was not given out, where the
+// cluster was lost with a database.
+func (m *Manager) first(cluster string) (int64, error) {
+	m.epochs.mu.Lock()
+	defer m.epochs.mu.Unlock()
+	if gone := m.epochs.gone[cluster]; gone != nil {
+		return store.EpochStart(gone.Last)
+	}
+	return 1, nil
+}
+
 // deleted forgets a cluster.
 func (e *epochs) deleted(cluster string) {
 	e.mu.Lock()

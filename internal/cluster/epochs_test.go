@@ -113,12 +113,12 @@ func TestDatabaseThatLostRevisions(t *testing.T) {
 	if _, err := b.View(t.Context(), "new", 0); !errors.As(err, &gone) || !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "revisions 1 to 1") {
 		t.Errorf("a cluster that is lost: %v", err)
 	}
-	if _, _, err := b.Upload(t.Context(), "new", reader(sample(t)...)); err != nil {
-		t.Fatal(err)
+	if v, _, err := b.Upload(t.Context(), "new", reader(sample(t)...)); err != nil || v.Revision != 1_000_000_000 {
+		t.Fatal(v, err)
 	}
 	waitFor(t, func() bool {
-		_, err := b.View(context.Background(), "new", 0)
-		return err == nil
+		v, err := a.View(context.Background(), "new", 0)
+		return err == nil && v.Revision == 1_000_000_000
 	})
 }
 

@@ -239,12 +239,14 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 		}
 	}
 	v := &View{
-		Cluster: l.name, Revision: 1, Digest: fresh.Digest, CreatedAt: m.now(), Cause: causeUpload,
+		Cluster: l.name, Digest: fresh.Digest, CreatedAt: m.now(), Cause: causeUpload,
 		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, decider: incremental.NewDecider(0),
 	}
 	parent := ""
 	if head != nil {
 		v.Revision, parent = head.Revision+1, head.token
+	} else if v.Revision, err = m.first(l.name); err != nil {
+		return nil, false, err
 	}
 	v.token, v.checkpoint = store.NewToken(v.Revision), v.Revision
 	r, err := revisionOf(v, parent)

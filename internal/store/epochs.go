@@ -29,6 +29,9 @@ func EpochStart(last int64) (int64, error) {
 	return n, nil
 }
 
+// StartsEpoch reports whether a number is the first of an epoch but the first one.
+func StartsEpoch(number int64) bool { return number > 0 && number%epochNumbers == 0 }
+
 // CauseEpoch is the cause of the revision with which a chain begins an epoch. It changes nothing.
 const CauseEpoch = "epoch"
 
@@ -38,7 +41,7 @@ const CauseFailover = "failover"
 // BeginsEpoch reports whether a revision begins an epoch, and so may leave numbers out. What it
 // follows shows in its ParentToken.
 func (r *Revision) BeginsEpoch() bool {
-	return r.Cause == CauseEpoch && r.Number%epochNumbers == 0
+	return r.Cause == CauseEpoch && StartsEpoch(r.Number)
 }
 
 // NewToken returns a text that no other revision has. Those of later revisions come later in order,

@@ -36,11 +36,11 @@ var (
 	ErrFull = errors.New("the store's disk is full")
 )
 
-// Revision is one immutable state of a cluster. Number starts at 1 and grows
-// by one within a cluster. Token is unique to the write; ParentToken is the
-// Token of Number-1 (empty for the first), and a revision is accepted only if
-// the stored parent bears it and is the newest, which makes chains of
-// pipelined writes safe. Writing a revision again with the Number and Token
+// Revision is one immutable state of a cluster. Number starts at 1, or where an
+// epoch starts, and grows by one within an epoch of a cluster. Token is unique to
+// the write; ParentToken is the Token of the one before (empty for the first), and
+// a revision is accepted only if the stored parent bears it and is the newest,
+// which makes chains of pipelined writes safe. Writing a revision again with the Number and Token
 // that are stored is a no-op, so that a retry after a lost answer is safe.
 type Revision struct {
 	Cluster     string

@@ -82,8 +82,9 @@ func (b *Batch) follows(r *store.Revision) (fresh bool, err error) {
 		return false, nil
 	}
 	h := b.Heads[r.Cluster]
+	next := r.Number == h.Newest+1 || h.Newest == 0 && store.StartsEpoch(r.Number)
 	switch {
-	case r.Number != h.Newest+1 || r.ParentToken != h.Token:
+	case !next || r.ParentToken != h.Token:
 		if b.Tokens[RevisionKey{r.Cluster, r.Number}] != r.Token {
 			return false, fmt.Errorf("%s@%d does not follow %d: %w", r.Cluster, r.Number, h.Newest, store.ErrConflict)
 		}

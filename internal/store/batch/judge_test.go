@@ -91,6 +91,13 @@ func TestJudge(t *testing.T) {
 			map[int]error{0: store.ErrConflict, 1: store.ErrConflict},
 			"[] [a@8]",
 		},
+		{
+			"a first revision of a later epoch",
+			[]*store.Entry{only(with(revision(2e9), func(r *store.Revision) { r.Cluster, r.ParentToken = "new", "" }))},
+			nil,
+			"[2000000000] []",
+		},
+		{"a later epoch behind revisions", []*store.Entry{only(with(revision(2e9), func(r *store.Revision) { r.ParentToken = "t3" }))}, map[int]error{0: store.ErrConflict}, "[] []"},
 		{"a first revision", []*store.Entry{only(with(revision(1), func(r *store.Revision) { r.Cluster = "new" }))}, nil, "[1] []"},
 		{"decisions", []*store.Entry{bind("a", 3, 0), bind("b", 0, 0)}, nil, "[] [a@8 b@9]"},
 		{"a decision once more", []*store.Entry{bind("old", 3, 0), bind("a", 3, 0), bind("a", 2, 0)}, nil, "[] [a@8]"},

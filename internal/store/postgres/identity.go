@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"berth/internal/store"
 )
 
 // ErrOldPrimary reports a database that a later timeline has replaced, and that takes writes all
@@ -103,17 +106,30 @@ func (g *epochs) validate(next pgconn.ValidateConnectFunc) pgconn.ValidateConnec
 				return err // as it is: the driver looks at its type
 			}
 		}
-		id, err := identify(ctx, pc)
-		if err != nil {
-			return err
-		}
-		if have := g.met(); id.before(have.identity) {
-			err := fmt.Errorf("%w: %s is on %s, and this server has met timeline %d: end it, or rewind it and have it follow",
-				ErrOldPrimary, pc.Conn().RemoteAddr(), id, have.timeline)
-			g.o.Refused(err)
-			return err
-		}
-		pc.CustomData()[identityKey] = id
-		return nil
+		return g.admit(ctx, pc)
 	}
+}
+
+// admit refuses an old primary, and notes what a connection leads to.
+func (g *epochs) admit(ctx context.Context, pc *pgconn.PgConn) error {
+	id, err := identify(ctx, pc)
+	if err != nil {
+		return err
+	}
+	if have := g.met(); id.before(have.identity) {
+		err := fmt.Errorf("%w: %s is on %s, and this server has met timeline %d: end it, or rewind it and have it follow",
+			ErrOldPrimary, pc.Conn().RemoteAddr(), id, have.timeline)
+		g.o.Refused(err)
+		return err
+	}
+	pc.CustomData()[identityKey] = id
+	return nil
+}
+
+// again looks once more at what an open connection leads to.
+func (g *epochs) again(ctx context.Context, conn *pgx.Conn) error {
+	if err := g.admit(ctx, conn.PgConn()); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
+	}
+	return g.greet(ctx, conn)
 }

@@ -97,3 +97,33 @@ func BenchmarkBehindPgBouncer(b *testing.B) {
 		})
 	}
 }
+
+// Behind a pooler in transaction mode, whose clients keep their connections, another database is
+// noticed with the next ping.
+func TestDatabasePutBackBehindPooler(t *testing.T) {
+	s := pgtest.Private(t, pgtest.Options{})
+	migratedIn(t, s.URL())
+	p := &pair{t: t, primary: s, standby: s, url: pgtest.PgBouncer(t, s, "transaction")}
+	p.server = openAt(t, p.url, Options{Unsafe: true, Epochs: p.noticed.options("a")})
+	p.write(1)
+	s.Halted(t)
+	back := s.Keep(t)
+	if err := s.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	p.retry(p.server.Ping)
+	lost := p.write(2)
+	s.Halted(t)
+	back()
+	if err := s.Launch(); err != nil {
+		t.Fatal(err)
+	}
+	p.retry(p.server.Ping)
+	changes, _ := p.noticed.all()
+	if len(changes) != 1 || len(changes[0].Losses) != 1 || len(changes[0].Losses[0].IDs) != len(lost) {
+		t.Fatalf("noticed %+v", changes)
+	}
+	p.follow()
+	p.write(1)
+	p.good()
+}

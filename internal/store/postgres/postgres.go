@@ -214,7 +214,21 @@ func (s *Store) Ping(ctx context.Context) error {
 		s.forget()
 		return fmt.Errorf("%w: %w: %w", store.ErrUnavailable, ErrChanged, err)
 	}
-	return nil
+	return s.toStoreErr(ctx, s.lookBehind(ctx))
+}
+
+// lookBehind finds another database behind a pooler that hands servers out by the transaction,
+// where no new connection shows it.
+func (s *Store) lookBehind(ctx context.Context) error {
+	if s.epochs == nil || !s.pooled {
+		return nil
+	}
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return s.epochs.again(ctx, conn.Conn())
 }
 
 // forget drops what is remembered of the database: what was stored there may be gone.
