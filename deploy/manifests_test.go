@@ -38,6 +38,7 @@ var kinds = map[string]func() metav1.Object{
 	"v1 PersistentVolumeClaim":                 func() metav1.Object { return &corev1.PersistentVolumeClaim{} },
 	"apps/v1 Deployment":                       func() metav1.Object { return &appsv1.Deployment{} },
 	"apps/v1 StatefulSet":                      func() metav1.Object { return &appsv1.StatefulSet{} },
+	"batch/v1 CronJob":                         func() metav1.Object { return &batchv1.CronJob{} },
 	"batch/v1 Job":                             func() metav1.Object { return &batchv1.Job{} },
 	"policy/v1 PodDisruptionBudget":            func() metav1.Object { return &policyv1.PodDisruptionBudget{} },
 	"networking.k8s.io/v1 NetworkPolicy":       func() metav1.Object { return &networkingv1.NetworkPolicy{} },
@@ -135,6 +136,8 @@ func templates(all []metav1.Object) map[string]*corev1.PodTemplateSpec {
 			out[o.Name] = t
 		case *batchv1.Job:
 			out[o.Name] = &o.Spec.Template
+		case *batchv1.CronJob:
+			out[o.Name] = &o.Spec.JobTemplate.Spec.Template
 		case *corev1.Pod:
 			out[o.Name] = &corev1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"berth/internal/audit"
@@ -29,7 +28,9 @@ type (
 		AcceptUnchecked bool   `help:"End with 0 also where something could not be checked, such as what is older than a chain without a seal of its beginning; the report names it."`
 		Output          string `short:"o" default:"text" enum:"text,json" help:"Format of the report: text or json."`
 	}
-	auditHeadCmd struct{}
+	auditHeadCmd struct {
+		Into string `placeholder:"DIR" help:"Compare the chains with the last anchor in this directory, and write one into it. Exit 2: a chain no longer holds the last one."`
+	}
 )
 
 // evidence is a store that is read to check it, and changed in nothing.
@@ -52,13 +53,36 @@ func (c *auditCmd) open(ctx context.Context) (st evidence, heads []store.SealHea
 	return st, heads, nil
 }
 
-// Run prints the heads as JSON.
-func (*auditHeadCmd) Run(ctx context.Context, c *cli, s streams) error {
+// Run prints the heads as JSON, and keeps them where --into is.
+func (h *auditHeadCmd) Run(ctx context.Context, c *cli, s streams) (err error) {
 	st, heads, err := c.Audit.open(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeIndented(s, audit.AnchorOf(heads)), st.Close())
+	defer func() { err = errors.Join(err, st.Close()) }()
+	anchor := audit.AnchorOf(heads)
+	if err := writeIndented(s, anchor); err != nil || h.Into == "" {
+		return err
+	}
+	last, err := audit.LastAnchor(h.Into)
+	if err != nil {
+		return fmt.Errorf("--into: %w", err)
+	}
+	broken, err := last.Broken(ctx, st)
+	if err != nil {
+		return err
+	}
+	for _, f := range broken {
+		if c.Audit.Cluster == "" || c.Audit.Cluster == f.Cluster {
+			fmt.Fprintf(s.err, "%s: %s: %s\n", f.Cluster, f.What, f.Detail)
+			err = exitError(2)
+		}
+	}
+	// It is written all the same: a deletion is told once, and the files of before stay.
+	if kept := anchor.Keep(h.Into, time.Now()); kept != nil {
+		return fmt.Errorf("--into: %w", kept)
+	}
+	return err
 }
 
 // Run checks the chains.
@@ -68,11 +92,7 @@ func (v *auditVerifyCmd) Run(ctx context.Context, c *cli, s streams) (err error)
 	}
 	var anchor audit.Anchor
 	if v.Anchor != "" {
-		raw, err := os.ReadFile(v.Anchor)
-		if err == nil {
-			err = json.Unmarshal(raw, &anchor)
-		}
-		if err != nil {
+		if anchor, err = audit.ReadAnchor(v.Anchor); err != nil {
 			return fmt.Errorf("--anchor: %w", err)
 		}
 	}

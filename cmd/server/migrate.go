@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,7 +35,9 @@ func (m *migrateCmd) options(s streams) postgres.MigrateOptions {
 }
 
 type (
-	migrateUpCmd   struct{}
+	migrateUpCmd struct {
+		WriterRole string `placeholder:"ROLE" help:"On Postgres: give this role the rights that a server needs, which are none to change a record."`
+	}
 	migrateDownCmd struct {
 		To int `required:"" placeholder:"VERSION" help:"Version to go back to; 0 removes everything."`
 	}
@@ -42,8 +45,12 @@ type (
 )
 
 // Run migrates up.
-func (*migrateUpCmd) Run(ctx context.Context, c *cli, s streams) error {
-	if err := c.Migrate.backend().migrate(ctx, migrations.Latest, c.Migrate.options(s)); err != nil {
+func (u *migrateUpCmd) Run(ctx context.Context, c *cli, s streams) error {
+	o := c.Migrate.options(s)
+	if o.WriterRole = u.WriterRole; o.WriterRole != "" && c.Migrate.backend().url == "" {
+		return errors.New("--writer-role is a role of Postgres: name the database by DATABASE_URL")
+	}
+	if err := c.Migrate.backend().migrate(ctx, migrations.Latest, o); err != nil {
 		return err
 	}
 	return printStatus(ctx, c, s)

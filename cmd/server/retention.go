@@ -101,7 +101,7 @@ func (k *keeper) run(ctx context.Context) {
 }
 
 // drop deletes what is too old. Decisions and simulations go first, since they hold revisions.
-func (k *keeper) drop(ctx context.Context) {
+func (k *keeper) drop(ctx context.Context) (fine bool) {
 	now := time.Now()
 	before := func(age time.Duration) time.Time {
 		if age <= 0 {
@@ -109,7 +109,7 @@ func (k *keeper) drop(ctx context.Context) {
 		}
 		return now.Add(-age)
 	}
-	fine := k.one(ctx, "decisions", before(k.decisions), k.st.Retain)
+	fine = k.one(ctx, "decisions", before(k.decisions), k.st.Retain)
 	fine = k.one(ctx, "simulations", before(keepSimulations), k.st.PruneSimulations) && fine
 	fine = k.one(ctx, "revisions", before(k.revisions), k.st.Prune) && fine
 	fine = k.one(ctx, "replays", before(keepReplays), k.st.PruneReplays) && fine
@@ -118,6 +118,7 @@ func (k *keeper) drop(ctx context.Context) {
 		k.ran = now
 		k.mu.Unlock()
 	}
+	return fine
 }
 
 func (k *keeper) one(ctx context.Context, what string, before time.Time, f func(context.Context, time.Time) (int64, error)) bool {

@@ -292,7 +292,7 @@ func (c *check) end(ctx context.Context) error {
 	if a := c.o.Anchor; a != nil && !c.anchorHit && a.Seal > c.o.After {
 		c.r.add(Finding{
 			Table: tableSeals, What: Anchored, From: a.Seal, To: a.Seal,
-			Detail: fmt.Sprintf("seal %d of the anchor is not there: the chain was cut, or the cluster was deleted since, which the next seal shows", a.Seal),
+			Detail: gone(a.Seal),
 		})
 	}
 	if !c.saw {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
@@ -84,11 +83,7 @@ func (a *app) auditVerify(ctx context.Context, anchorFile string, accept bool) e
 	}
 	query := url.Values{}
 	if anchorFile != "" {
-		var anchor audit.Anchor
-		raw, err := os.ReadFile(anchorFile)
-		if err == nil {
-			err = json.Unmarshal(raw, &anchor)
-		}
+		anchor, err := audit.ReadAnchor(anchorFile)
 		if err != nil {
 			return fmt.Errorf("--anchor: %w", err)
 		}

@@ -105,6 +105,11 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 	if err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, explain(cfg.User, err))
 	}
+	if o.WriterRole != "" && want == known {
+		if err := grant(ctx, conn, o.WriterRole); err != nil {
+			return fmt.Errorf("migrate %s: give role %s its rights: %w", place(cfg), o.WriterRole, err)
+		}
+	}
 	if want == 0 {
 		if _, err := conn.Exec(ctx, `DROP TABLE IF EXISTS `+notes); err != nil {
 			return fmt.Errorf("migrate %s to version 0: %w", place(cfg), err)

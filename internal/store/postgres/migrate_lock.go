@@ -17,6 +17,9 @@ type MigrateOptions struct {
 	LockTimeout time.Duration
 	// ServersTimeout bounds the wait for servers that could not go on with the schema. 0: 1 min.
 	ServersTimeout time.Duration
+	// WriterRole, where it is not "", gets the rights that a server needs once the schema is the
+	// newest.
+	WriterRole string
 	// Waiting, where not nil, is called with a line that names what is waited for, soon after the
 	// wait has begun and every few seconds from then on.
 	Waiting func(line string)

@@ -58,7 +58,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c *store.Checkpoint) error {
 
 // DeleteRevision implements store.Revisions.
 func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64) error {
-	return s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
+	return mayDelete(s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
 		var token string
 		if err := conn.QueryRow(ctx, sqlToken, cluster, number).Scan(&token); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 			return err
 		}
 		return sealRemoval(ctx, conn, cluster, &store.Removed{Revisions: [][2]int64{{number, number}}})
-	})
+	}))
 }
 
 // DeleteCluster implements store.Revisions. It is one transaction, and so holds
@@ -115,6 +115,14 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	})
 	if err == nil && s.epochs != nil {
 		s.epochs.mem.forget(cluster)
+	}
+	return mayDelete(err)
+}
+
+// mayDelete explains the error of a role that has no right to delete records.
+func mayDelete(err error) error {
+	if sqlState(err) == statePrivilege {
+		return fmt.Errorf("%w: the server's role in the database may not delete records; the role that owns the tables can: %w", store.ErrConflict, err)
 	}
 	return err
 }
