@@ -1,4 +1,4 @@
-// Package migrationstest takes migrations apart for tests.
+// Package migrationstest takes migrations apart, and kills them, for tests.
 package migrationstest
 
 import (

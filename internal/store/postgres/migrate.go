@@ -130,6 +130,9 @@ func (o MigrateOptions) change(ctx context.Context, cfg *pgx.ConnConfig, conn *p
 	if err != nil {
 		return errors.Join(migrations.Brief(err), db.Close())
 	}
+	if o.around != nil {
+		target = o.around(target)
+	}
 	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn) }}
 	return migrations.Postgres.Run(target, have.Version, want, steps, nil)
 }

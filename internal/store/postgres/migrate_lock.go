@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -23,6 +24,8 @@ type MigrateOptions struct {
 	// Waiting, where not nil, is called with a line that names what is waited for, soon after the
 	// wait has begun and every few seconds from then on.
 	Waiting func(line string)
+
+	around func(database.Driver) database.Driver // nil but in tests
 }
 
 func (o MigrateOptions) withDefaults() MigrateOptions {

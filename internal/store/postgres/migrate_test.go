@@ -26,7 +26,7 @@ func schema(t *testing.T, url string) []string {
 	}
 	defer hangUp(conn)
 	const query = `SELECT 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull
-FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v') AND c.relname <> 'berth_migrations'
 UNION ALL
 SELECT 'index ' || replace(pg_get_indexdef(indexrelid), current_schema(), '') FROM pg_index i JOIN pg_class c ON c.oid = indrelid

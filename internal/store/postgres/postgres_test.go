@@ -12,7 +12,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }
+func TestMain(m *testing.M) {
+	killedChild()
+	goleak.VerifyTestMain(pgtest.Around(m))
+}
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openAt(t, freshURL(t), Options{}) })

@@ -74,6 +74,9 @@ func migrateTo(ctx context.Context, path string, o Options, want int) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("open sqlite %s: %w", path, err), db.Close())
 	}
+	if o.around != nil {
+		target = o.around(target)
+	}
 	current := func(views string) (bool, error) { return viewsAre(ctx, db, views) }
 	steps := migrations.Steps{migrations.Beginnings: func() error { return writeBeginnings(ctx, db) }}
 	if err := migrations.SQLite.Run(target, have, want, steps, current); err != nil {

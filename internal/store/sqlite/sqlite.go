@@ -22,6 +22,7 @@ import (
 	"berth/migrations"
 
 	"github.com/gofrs/flock"
+	"github.com/golang-migrate/migrate/v4/database"
 	_ "modernc.org/sqlite" // the driver named "sqlite"
 )
 
@@ -42,6 +43,8 @@ type Options struct {
 	// them the one that writes. The memory is SQLite's own: Go's collector does
 	// not know it. 0: 64 MiB, 16 MiB for each that reads, and 1 MiB for batch replays.
 	CacheBytes int64
+
+	around func(database.Driver) database.Driver // of migrations; nil but in tests
 }
 
 func (o Options) withDefaults() Options {

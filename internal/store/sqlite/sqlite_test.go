@@ -11,6 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	killedChild()
 	if role := os.Getenv(childRole); role != "" {
 		os.Exit(runChild(role))
 	}
