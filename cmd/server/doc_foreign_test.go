@@ -16,7 +16,7 @@ import (
 // kubectl and helm 3 have for it there; no cluster is needed to find a wrong one.
 var foreign = map[string]map[string]string{
 	"kubectl": {
-		"apply": "-f -k --dry-run --server-side", "create secret generic": "--from-literal --from-file", "create token": "--audience --duration",
+		"apply": "-f -k --dry-run --server-side", "create secret generic": "--from-literal --from-file", "create token": "--audience --duration", "create clusterrolebinding": "--clusterrole --user",
 		"wait": "--for --timeout", "rollout status": "--timeout", "rollout undo": "", "port-forward": "--address", "get": "-A -o -l -w --raw", "delete": "-f -k --ignore-not-found",
 		"auth can-i": "--as", "logs": "--previous -f", "describe": "", "drain": "--ignore-daemonsets --delete-emptydir-data", "kustomize": "", "krew install": "--manifest", "berth": "*",
 		"config get-contexts": "", "patch": "--type -p", "uncordon": "", "exec": "-c",

@@ -183,7 +183,7 @@ func TestCluster(t *testing.T) {
 	denied = "podgroups"
 	check("an optional kind denied", Warning, "list scheduling.k8s.io/podgroups")
 	denied = "binding"
-	check("binding denied", Warning, "create pods/binding")
+	check("binding denied", OK, "create pods/binding")
 	broken = true
 	check("no reviews", Warning, "cannot be checked")
 	s.Down(true)

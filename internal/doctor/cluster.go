@@ -71,9 +71,12 @@ func rights(ctx context.Context, name string, c *rest.Config) []Finding {
 	}
 	var needed, optional []string
 	for _, d := range denied {
-		if d.Optional || d.Subresource != "" {
+		switch {
+		case d.Subresource != "":
+			r.Good("berth may not %s: it does not bind, which an extender with bindVerb needs (deploy/bind grants it)", d)
+		case d.Optional:
 			optional = append(optional, d.String())
-		} else {
+		default:
 			needed = append(needed, d.String())
 		}
 	}
@@ -82,7 +85,7 @@ func rights(ctx context.Context, name string, c *rest.Config) []Finding {
 		r.Fail(remedy, "berth may not %s", strings.Join(needed, ", "))
 	}
 	if len(optional) > 0 {
-		r.Warn(remedy, "berth may not %s, which matters where it has these kinds and berth binds", strings.Join(optional, ", "))
+		r.Warn(remedy, "berth may not %s, which matters where it has these kinds", strings.Join(optional, ", "))
 	}
 	if len(denied) == 0 {
 		r.Good("berth may do all of the %d things that it does", len(want))

@@ -25,6 +25,7 @@ import (
 // tests read it as strictly as an API server, and the kustomization that has to say the same.
 var charts = map[string]struct{ values, like string }{
 	"chart":           {"", "base"},
+	"chart-bind":      {"{bind: true}", "binding"},
 	"chart-volume":    {"{store: volume, replicas: 1}", "single"},
 	"chart-monitored": {"monitoring: {serviceMonitor: true, alerts: true, dashboard: true}", "monitored"},
 	"chart-plain":     {`{rest: {tlsSecretName: ""}}`, ""},
