@@ -63,7 +63,7 @@ func (w *epochWatch) changed(c *store.EpochChange) {
 	log := w.log.With(slog.Int64("epoch", c.To.Number), slog.Int64("timeline", c.To.Timeline), slog.Int64("timelineBefore", c.From.Timeline))
 	for i := range c.Losses {
 		l := &c.Losses[i]
-		log.LogAttrs(ctx, slog.LevelError, "the database lacks what was answered: "+lossText(l), slog.String("cluster", l.Cluster), slog.Int64("lost", l.Lost),
+		log.LogAttrs(ctx, slog.LevelError, "the database lacks what was answered", slog.String("cluster", l.Cluster), slog.String("what", lossText(l)), slog.Int64("lost", l.Lost),
 			slog.Time("since", l.Since), slog.Time("until", l.Until), slog.Int64("firstRevision", l.FirstRevision), slog.Int64("lastRevision", l.LastRevision))
 		for rest := l.IDs; len(rest) > 0; rest = rest[min(len(rest), namedAtOnce):] {
 			log.LogAttrs(ctx, slog.LevelError, "decisions that are lost", slog.String("cluster", l.Cluster), slog.Any("decisions", rest[:min(len(rest), namedAtOnce)]))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"os"
 
@@ -79,8 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	k, err := parser.Parse(args)
 	if err == nil {
 		if flag := passwordInArguments(k); flag != "" {
-			newLogger(stderr, cmp.Or(c.Serve.LogFormat, "text"), "warn").Warn("--" + flag + " holds a password, which every user of this machine can read in the list of processes: " +
-				"set DATABASE_URL (or BERTH_DIRECT_DATABASE_URL) instead, or leave the password out and name a file by PGPASSFILE")
+			newLogger(stderr, cmp.Or(c.Serve.LogFormat, "text"), "warn").Warn("an argument holds a password, which every user of this machine can read in the list of processes: set DATABASE_URL (or BERTH_DIRECT_DATABASE_URL) instead, or leave the password out and name a file by PGPASSFILE", slog.String("flag", "--"+flag))
 		}
 		err = k.Run()
 	}

@@ -78,7 +78,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		defer func() { _ = p.listener.Close() }() // Shutdown has closed it by then, unless starting failed
 	}
 	for _, f := range doctor.Files(len(places), c.Limits.MaxConnections) {
-		log.Warn(f.Text, slog.String("remedy", f.Remedy))
+		log.Warn("files are fewer than connections", slog.String("found", f.Text), slog.String("remedy", f.Remedy))
 	}
 	for _, line := range conf.Ignored {
 		log.Warn("a setting of the configuration is not used", slog.String("ignored", line))

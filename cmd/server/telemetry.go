@@ -65,7 +65,7 @@ func newTelemetry(ctx context.Context, otlp string, log *slog.Logger) (*telemetr
 		return t, nil
 	}
 	otel.SetLogger(logr.New(&exporterLog{log: log}))
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not sent", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not sent", slog.Any("error", err)) }))
 	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(otlp))
 	if err != nil {
 		return nil, fmt.Errorf("--otlp-endpoint: %w", err)
@@ -92,7 +92,7 @@ func (*exporterLog) Info(int, string, ...any) {}
 
 // Error implements logr.LogSink.
 func (l *exporterLog) Error(_ error, msg string, _ ...any) {
-	l.log.Warn("a setting of traces in the environment (OTEL_EXPORTER_OTLP_…) cannot be read", "at", msg)
+	l.log.Warn("a setting of traces in the environment (OTEL_EXPORTER_OTLP_…) cannot be read", slog.String("at", msg))
 }
 
 // WithValues implements logr.LogSink.

@@ -74,8 +74,9 @@ func (p *page) labelled(label, s string) {
 // labelWidth is how far texts behind labels are moved in.
 const labelWidth = 8
 
-// commands writes commands to go on with, ready to be copied.
-func (p *page) commands(label string, list ...[]string) {
+// commands writes commands to go on with, ready to be copied, behind one label.
+func (p *page) commands(list ...[]string) {
+	label := "MORE"
 	for _, words := range list {
 		quoted := make([]string, len(words))
 		for i, w := range words {

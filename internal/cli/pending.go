@@ -186,10 +186,10 @@ func (p *page) pending(a *app, list *overview.Pending, namespace string) {
 	switch {
 	case len(list.Pods) > 0:
 		o := &list.Pods[0]
-		p.commands("MORE", a.again([]string{o.Namespace + "/" + o.Name})("explain"))
+		p.commands(a.again([]string{o.Namespace + "/" + o.Name})("explain"))
 	case len(list.Unstarted) > 0:
 		o := &list.Unstarted[0]
-		p.commands("MORE", a.again([]string{o.Namespace + "/" + o.Name})("lifecycle"))
+		p.commands(a.again([]string{o.Namespace + "/" + o.Name})("lifecycle"))
 	}
 }
 

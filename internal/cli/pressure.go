@@ -157,8 +157,10 @@ func (p *pressure) config(cmd *cobra.Command, a *app) (c podlife.EvictionConfig,
 		from []string
 		to   *map[string]string
 	}{
-		{"eviction-hard", p.hard, &c.EvictionHard}, {"eviction-soft", p.soft, &c.EvictionSoft},
-		{"eviction-soft-grace-period", p.grace, &c.EvictionSoftGracePeriod}, {"eviction-minimum-reclaim", p.reclaim, &c.EvictionMinimumReclaim},
+		{"eviction-hard", p.hard, &c.EvictionHard},
+		{"eviction-soft", p.soft, &c.EvictionSoft},
+		{"eviction-soft-grace-period", p.grace, &c.EvictionSoftGracePeriod},
+		{"eviction-minimum-reclaim", p.reclaim, &c.EvictionMinimumReclaim},
 	} {
 		if !cmd.Flags().Changed(m.flag) {
 			continue

@@ -21,8 +21,19 @@ func TestNoSecretIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{
-			{"explain", "shop/a"}, {"pending"}, {"doctor"}, {"audit", "head"}, {"whoami"}, {"diff", "a@1", "a@2"}, {"explain", "shop/a", "-o", "html"}, {"pending", "--snapshot", fixture},
-			{"lifecycle", "shop/a"}, {"simulate", "-f", filepath.Join("testdata", "scenario.yaml")}, {"pressure", "n1", "--signal", "memory.available=1"}, {"explain", "--help"}, {"support"},
+			{"explain", "shop/a"},
+			{"pending"},
+			{"doctor"},
+			{"audit", "head"},
+			{"whoami"},
+			{"diff", "a@1", "a@2"},
+			{"explain", "shop/a", "-o", "html"},
+			{"pending", "--snapshot", fixture},
+			{"lifecycle", "shop/a"},
+			{"simulate", "-f", filepath.Join("testdata", "scenario.yaml")},
+			{"pressure", "n1", "--signal", "memory.available=1"},
+			{"explain", "--help"},
+			{"support"},
 		} {
 			for _, r := range []result{
 				call{env: map[string]string{"BERTH_SERVER": address, "BERTH_TOKEN": "t-" + planted}}.run(t, args...),

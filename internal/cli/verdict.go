@@ -366,7 +366,7 @@ func (v *verdict) more() {
 	if len(v.got.Spread) > 0 {
 		list = append(list, v.again("spread"))
 	}
-	v.commands("MORE", list...)
+	v.commands(list...)
 }
 
 // oneRejected names a node of the largest group, for a look at it.

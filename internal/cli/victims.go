@@ -46,7 +46,7 @@ func (a *app) victims(ctx context.Context, names []string, file string) error {
 	p.noBudgets = gaps.covers("PodDisruptionBudget")
 	p.victims(got)
 	if got.Outcome == engine.UnschedulableOK {
-		p.commands("MORE", a.again(args(pod, file))("explain"))
+		p.commands(a.again(args(pod, file))("explain"))
 	}
 	if err := p.end(a); err != nil {
 		return err

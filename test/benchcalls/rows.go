@@ -25,7 +25,7 @@ func rows(sizes []int) (list []*row) {
 		add := func(r *row) { r.nodes = n; list = append(list, r) }
 		decide := func(more string) func(s *side, i int) error {
 			return func(s *side, i int) error {
-				return s.decided("/v1/decisions", fmt.Sprintf(`{"snapshot":"c@latest",%s"pod":%s}`, more, pod(fmt.Sprint("new-", i), "100m", "")), "Scheduled")
+				return s.decided(fmt.Sprintf(`{"snapshot":"c@latest",%s"pod":%s}`, more, pod(fmt.Sprint("new-", i), "100m", "")), "Scheduled")
 			}
 		}
 		add(&row{name: "a recorded decision, explained", prepare: all, call: decide(`"explain":"full",`)})
@@ -45,7 +45,7 @@ func rows(sizes []int) (list []*row) {
 			prepare: func(s *side) error { return s.upload("full", cluster(n, 4*n, "8", "")) },
 			call: func(s *side, i int) error {
 				p := pod(fmt.Sprint("new-", i), fmt.Sprintf("%dm", 2000+i%4000), `,"priority":1000`)
-				return s.decided("/v1/decisions", fmt.Sprintf(`{"snapshot":"full@latest","dryRun":true,"explain":"none","pod":%s}`, p), "Preempting")
+				return s.decided(fmt.Sprintf(`{"snapshot":"full@latest","dryRun":true,"explain":"none","pod":%s}`, p), "Preempting")
 			},
 		})
 		add(&row{
@@ -104,7 +104,7 @@ func bound(s *side) error {
 	}
 	for i := range binds {
 		body := fmt.Sprintf(`{"snapshot":"c@latest","bind":true,"explain":"none","pod":%s}`, pod(fmt.Sprint("b-", i), "100m", ""))
-		if err := s.decided("/v1/decisions", body, "Scheduled"); err != nil {
+		if err := s.decided(body, "Scheduled"); err != nil {
 			return err
 		}
 	}
@@ -115,18 +115,18 @@ func bound(s *side) error {
 func queued(s *side) error {
 	var pending strings.Builder
 	for i := range waiting {
-		pending.WriteString(object("Pod", pod(fmt.Sprint("w-", i), "900", "")) + ",")
+		pending.WriteString(podObject(pod(fmt.Sprint("w-", i), "900", "")) + ",")
 	}
 	if err := s.upload("c", cluster(100, 3000, "1", pending.String())); err != nil {
 		return err
 	}
 	for i := range waiting {
-		if err := s.decided("/v1/decisions", fmt.Sprintf(`{"snapshot":"c@latest","explain":"none","podRef":{"namespace":"default","name":"w-%d"}}`, i), "Unschedulable"); err != nil {
+		if err := s.decided(fmt.Sprintf(`{"snapshot":"c@latest","explain":"none","podRef":{"namespace":"default","name":"w-%d"}}`, i), "Unschedulable"); err != nil {
 			return err
 		}
 	}
 	for i := range revisions {
-		p := object("Pod", pod("changed", "1m", fmt.Sprintf(`,"nodeName":"n1","activeDeadlineSeconds":%d`, 2*revisions-i)))
+		p := podObject(pod("changed", "1m", fmt.Sprintf(`,"nodeName":"n1","activeDeadlineSeconds":%d`, 2*revisions-i)))
 		if _, err := s.post("/v1/snapshots/c@latest/changes", `{"apply":[`+p+`]}`); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ const dumpFile = "dump.json"
 
 // dumped writes a file for the command line.
 func dumped(s *side) error {
-	return os.WriteFile(filepath.Join(s.dir, dumpFile), []byte(cluster(40, 400, "1", object("Pod", pod("waits", "1", ""))+",")), 0o600)
+	return os.WriteFile(filepath.Join(s.dir, dumpFile), []byte(cluster(40, 400, "1", podObject(pod("waits", "1", ""))+",")), 0o600)
 }
 
 // pod returns a pod's metadata and spec as JSON; more is the rest of the spec.
@@ -146,8 +146,8 @@ func pod(name, cpu, more string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"default","labels":{"app":"new"}},"spec":{"containers":[{"name":"c","image":"registry.example/app:1","resources":{"requests":{"cpu":%q,"memory":"64Mi"}}}]%s}}`, name, cpu, more)
 }
 
-// object returns a pod with its kind.
-func object(kind, raw string) string { return `{"apiVersion":"v1","kind":"` + kind + `",` + raw[1:] }
+// podObject returns a pod with its kind.
+func podObject(raw string) string { return `{"apiVersion":"v1","kind":"Pod",` + raw[1:] }
 
 func names(nodes int) []string {
 	out := make([]string, nodes)
@@ -187,7 +187,7 @@ func nominations() string {
 	var b strings.Builder
 	for i := range nominated {
 		var p map[string]any
-		if err := json.Unmarshal([]byte(object("Pod", pod(fmt.Sprint("nominee-", i), "1", `,"priority":100`))), &p); err != nil {
+		if err := json.Unmarshal([]byte(podObject(pod(fmt.Sprint("nominee-", i), "1", `,"priority":100`))), &p); err != nil {
 			panic(err) // it is ours
 		}
 		p["status"] = map[string]any{"phase": "Pending", "nominatedNodeName": fmt.Sprint("n", i)}

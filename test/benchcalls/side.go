@@ -97,8 +97,8 @@ func (s *side) send(method, path, body string) ([]byte, error) {
 }
 
 // decided posts a question and wants the outcome that the row is about.
-func (s *side) decided(path, body, outcome string) error {
-	raw, err := s.post(path, body)
+func (s *side) decided(body, outcome string) error {
+	raw, err := s.post("/v1/decisions", body)
 	if err != nil {
 		return err
 	}
