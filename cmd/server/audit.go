@@ -10,6 +10,8 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/store"
+	"berth/internal/store/postgres"
+	"berth/internal/store/sqlite"
 )
 
 type auditCmd struct {
@@ -18,6 +20,7 @@ type auditCmd struct {
 	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
 
 	Verify auditVerifyCmd `cmd:"" help:"Check the hash chains of the log. Exit 0: nothing is found, 2: something is, 1: failed."`
+	Begin  auditBeginCmd  `cmd:"" help:"Write the seal of beginning of a chain that has lost its own (--cluster): what is stored is taken as it is."`
 	Head   auditHeadCmd   `cmd:"" help:"Print the ends of the hash chains, to be kept elsewhere as an anchor."`
 }
 
@@ -28,7 +31,8 @@ type (
 		AcceptUnchecked bool   `help:"End with 0 also where something could not be checked, such as what is older than a chain without a seal of its beginning; the report names it."`
 		Output          string `short:"o" default:"text" enum:"text,json" help:"Format of the report: text or json."`
 	}
-	auditHeadCmd struct {
+	auditBeginCmd struct{}
+	auditHeadCmd  struct {
 		Into string `placeholder:"DIR" help:"Compare the chains with the last anchor in this directory, and write one into it. Exit 2: a chain no longer holds the last one."`
 	}
 )
@@ -82,6 +86,34 @@ func (h *auditHeadCmd) Run(ctx context.Context, c *cli, s streams) (err error) {
 	if kept := anchor.Keep(h.Into, time.Now()); kept != nil {
 		return fmt.Errorf("--into: %w", kept)
 	}
+	return err
+}
+
+// Run writes a seal of beginning.
+func (*auditBeginCmd) Run(ctx context.Context, c *cli, s streams) error {
+	if c.Audit.Cluster == "" {
+		return errors.New("--cluster: name the chain that is to begin anew")
+	}
+	st, heads, err := c.Audit.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := st.Close(); err != nil {
+		return err
+	}
+	if heads[0].Beginning > 0 {
+		_, err := fmt.Fprintf(s.out, "%s: the chain has its beginning, seal %d\n", c.Audit.Cluster, heads[0].Beginning)
+		return err
+	}
+	if c.Audit.DatabaseURL == "" {
+		err = sqlite.WriteBeginning(ctx, c.Audit.DataDir, c.Audit.Cluster)
+	} else {
+		err = postgres.WriteBeginning(ctx, c.Audit.DatabaseURL, c.Audit.Cluster)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s: the chain begins behind seal %d with what is stored\n", c.Audit.Cluster, heads[0].Number)
 	return err
 }
 

@@ -76,6 +76,20 @@ func TestChainSwitchedOff(t *testing.T) {
 	if _, text := s.get(t, "/v1/clusters/a/audit"); !strings.Contains(text, `"what":"missing"`) || !strings.Contains(text, "no seal of its beginning") {
 		t.Errorf("over REST: %s", text)
 	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := command(t, "audit", "begin", "--data-dir", dir); code != 1 || !strings.Contains(errs, "--cluster") {
+		t.Errorf("begin: %d %s%s", code, out, errs)
+	}
+	for _, want := range []string{"a: the chain begins behind seal 0", "a: the chain has its beginning, seal 1"} {
+		if code, out, errs := command(t, "audit", "begin", "--data-dir", dir, "--cluster", "a"); code != 0 || !strings.Contains(out, want) {
+			t.Errorf("begin: %d %s%s", code, out, errs)
+		}
+	}
+	if code, out, errs := command(t, "audit", "verify", "--data-dir", dir); code != 0 || !strings.Contains(out, "checked against seal 1") {
+		t.Errorf("begun: %d %s%s", code, out, errs)
+	}
 }
 
 // TestAnchorsAreKept: each anchor is compared with the one before, which stays; a chain that does

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -104,4 +105,43 @@ SELECT cluster, 2, 'forged', 'forged', created_at, digest, cause, change, summar
 			})
 		})
 	}
+}
+
+// TestBeginningsAreWrittenWhole: a migration that is cut off while it writes beginnings leaves
+// none, and the version of before, so that it is run again.
+func TestBeginningsAreWrittenWhole(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		if f.postgres {
+			return // has one transaction as well
+		}
+		f.fill()
+		other := decided(31)
+		other.Decision.Cluster, other.Decision.Revision = "other", 0 // before prod by name
+		f.append(other)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := sqlite.MigrateTo(t.Context(), f.url, migrations.Beginnings-1); err != nil {
+			t.Fatal(err)
+		}
+		f.exec(`DELETE FROM seals`, `UPDATE clusters SET seals = 0, seal_hash = x''`,
+			`CREATE TRIGGER cut_off BEFORE INSERT ON seals WHEN new.cluster = 'prod' BEGIN SELECT RAISE(ABORT, 'cut off'); END`)
+		if err := sqlite.MigrateUp(t.Context(), f.url); err == nil {
+			t.Fatal("the migration went through")
+		}
+		var seals, version int
+		if err := errors.Join(f.db.QueryRowContext(t.Context(), `SELECT count(*) FROM seals`).Scan(&seals), f.db.QueryRowContext(t.Context(), `PRAGMA user_version`).Scan(&version)); err != nil {
+			t.Fatal(err)
+		}
+		if seals != 0 || version != migrations.Beginnings-1 {
+			t.Errorf("%d seals are left, and version %d", seals, version)
+		}
+		f.exec(`DROP TRIGGER cut_off`)
+		f.reopen()
+		for _, name := range []string{"prod", "other"} {
+			if r, err := audit.Verify(t.Context(), f, name, audit.Options{}); err != nil || !r.Good() || r.Beginning == 0 {
+				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+		}
+	})
 }

@@ -67,7 +67,7 @@ func (r *Report) Text() string {
 	if r.BeforeSeq > 0 || r.BeforeRevision > 0 {
 		checked := "not checked"
 		if r.Beginning > 0 {
-			checked = fmt.Sprintf("checked against seal %d, which a migration wrote", r.Beginning)
+			checked = fmt.Sprintf("checked against seal %d, which was written later", r.Beginning)
 		}
 		fmt.Fprintf(&b, "  older than the chain: decisions to %d, revisions to %d, %s\n", r.BeforeSeq, r.BeforeRevision, checked)
 	}

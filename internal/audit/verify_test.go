@@ -7,6 +7,8 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/store"
+	"berth/internal/store/postgres"
+	"berth/internal/store/sqlite"
 )
 
 // TestRemovalsAreNoFinding: what retention, pruning and deletion take away is signed off in the
@@ -151,6 +153,24 @@ func TestWithoutBeginning(t *testing.T) {
 		check("removed", 20)
 		f.append(uploaded(3), decided(21))
 		check("written on", 20)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		write := sqlite.WriteBeginning
+		if f.postgres {
+			write = postgres.WriteBeginning
+		}
+		if err := write(t.Context(), f.url, "prod"); err != nil {
+			t.Fatal(err)
+		}
+		f.reopen()
+		if r := f.verify(audit.Options{}); !r.Good() || r.Beginning != 2 || r.Rows[store.SealDecisions] != 21 {
+			t.Errorf("begun anew: %+v", r)
+		}
+		f.exec(`UPDATE decisions SET node = 'node-3' WHERE seq = 5`)
+		if r := f.verify(audit.Options{}); len(r.Findings) != 1 || r.Findings[0].From != 5 {
+			t.Errorf("changed since: %+v", r)
+		}
 	})
 }
 

@@ -133,7 +133,7 @@ func (o MigrateOptions) change(ctx context.Context, cfg *pgx.ConnConfig, conn *p
 	if o.around != nil {
 		target = o.around(target)
 	}
-	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn) }}
+	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn, migrations.Beginnings-1, "") }}
 	return migrations.Postgres.Run(target, have.Version, want, steps, nil)
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
-	"berth/migrations"
 )
 
 const (
@@ -100,9 +99,28 @@ func (c migrating) PutSeal(ctx context.Context, s *store.Seal) (bool, error) {
 	return err == nil, err
 }
 
-// writeBeginnings gives each chain of an older release its seal of beginning. Servers that still
-// write wait for it.
-func (o MigrateOptions) writeBeginnings(ctx context.Context, conn *pgx.Conn) error {
+// WriteBeginning writes a seal of beginning for a chain that has none: what is stored of the
+// cluster is taken as it is. Servers wait meanwhile.
+func WriteBeginning(ctx context.Context, url, cluster string) error {
+	cfg, err := parse(url)
+	if err != nil {
+		return fmt.Errorf("open postgres: %w", err)
+	}
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec // no named statement, which a pooler may lose
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("open postgres: %w", err)
+	}
+	defer hangUp(conn)
+	if err := checkSchema(ctx, conn); err != nil {
+		return fmt.Errorf("open postgres %s: %w", place(cfg), err)
+	}
+	return MigrateOptions{}.withDefaults().writeBeginnings(ctx, conn, store.SealFormat, cluster)
+}
+
+// writeBeginnings gives each chain that has none its seal of beginning, or that of a cluster.
+// Servers that still write wait for it.
+func (o MigrateOptions) writeBeginnings(ctx context.Context, conn *pgx.Conn, format int64, cluster string) error {
 	if err := o.boundLocks(ctx, conn); err != nil {
 		return err
 	}
@@ -110,7 +128,7 @@ func (o MigrateOptions) writeBeginnings(ctx context.Context, conn *pgx.Conn) err
 		if _, err := tx.Exec(ctx, `LOCK TABLE clusters IN EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		return seal.WriteBeginnings(ctx, migrating{sealReader{tx}}, migrations.Beginnings-1)
+		return seal.WriteBeginnings(ctx, migrating{sealReader{tx}}, format, cluster)
 	})
 }
 

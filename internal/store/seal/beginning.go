@@ -19,11 +19,11 @@ type Chains interface {
 // 256 seals a call.
 const beforeRows = 512
 
-// WriteBeginnings writes a seal of beginning for each chain that has none, behind its other seals:
-// it is of the rows that are older than the chain, as the format hashes them. What an older program
-// does not know of such a seal it does not look at.
-func WriteBeginnings(ctx context.Context, c Chains, format int64) error {
-	heads, err := c.SealHeads(ctx, "")
+// WriteBeginnings writes a seal of beginning for each chain that has none, or for that of a
+// cluster, behind its other seals: it is of the rows that are older than the chain, as the format
+// hashes them. What an older program does not know of such a seal it does not look at.
+func WriteBeginnings(ctx context.Context, c Chains, format int64, cluster string) error {
+	heads, err := c.SealHeads(ctx, cluster)
 	if err != nil {
 		return err
 	}

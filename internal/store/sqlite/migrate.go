@@ -78,7 +78,7 @@ func migrateTo(ctx context.Context, path string, o Options, want int) error {
 		target = o.around(target)
 	}
 	current := func(views string) (bool, error) { return viewsAre(ctx, db, views) }
-	steps := migrations.Steps{migrations.Beginnings: func() error { return writeBeginnings(ctx, db) }}
+	steps := migrations.Steps{migrations.Beginnings: func() error { return writeBeginnings(ctx, db, migrations.Beginnings-1, "") }}
 	if err := migrations.SQLite.Run(target, have, want, steps, current); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", path, have, want, err)
 	}

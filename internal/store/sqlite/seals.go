@@ -78,13 +78,32 @@ func (c migrating) PutSeal(ctx context.Context, s *store.Seal) (bool, error) {
 	return err == nil, err
 }
 
-// writeBeginnings gives each chain of an older release its seal of beginning.
-func writeBeginnings(ctx context.Context, db *sql.DB) error {
+// WriteBeginning writes a seal of beginning for a chain that has none: what is stored of the
+// cluster is taken as it is. The store must not be open.
+func WriteBeginning(ctx context.Context, dir, cluster string) (err error) {
+	path, lock, err := claim(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := migrateTo(ctx, path, Options{}.withDefaults(), migrations.Latest); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", dsn(path, Options{}.withDefaults(), writing))
+	if err != nil {
+		return fmt.Errorf("open sqlite %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return writeBeginnings(ctx, db, store.SealFormat, cluster)
+}
+
+// writeBeginnings gives each chain that has none its seal of beginning, or that of a cluster.
+func writeBeginnings(ctx context.Context, db *sql.DB, format int64, cluster string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	err = seal.WriteBeginnings(ctx, migrating{sealReader{tx}, tx}, migrations.Beginnings-1)
+	err = seal.WriteBeginnings(ctx, migrating{sealReader{tx}, tx}, format, cluster)
 	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
