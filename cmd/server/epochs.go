@@ -55,8 +55,12 @@ func (w *epochWatch) then(f ...func(*store.EpochChange)) {
 	w.tell = append(w.tell, f...)
 }
 
-// namedAtOnce is how many ids stand in one line of the log.
-const namedAtOnce = 100
+// namedAtOnce is how many ids stand in one line of the log, namedClusters how many clusters in the
+// remark of /readyz.
+const (
+	namedAtOnce   = 100
+	namedClusters = 5
+)
 
 func (w *epochWatch) changed(c *store.EpochChange) {
 	ctx := context.Background()
@@ -78,11 +82,15 @@ func (w *epochWatch) changed(c *store.EpochChange) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	texts := make([]string, len(c.Losses))
+	var texts []string
 	for i := range c.Losses {
 		l := &c.Losses[i]
-		w.lost += max(0, l.Lost)
-		texts[i] = l.Cluster + ": " + lossText(l)
+		if w.lost += max(0, l.Lost); i < namedClusters {
+			texts = append(texts, l.Cluster+": "+lossText(l))
+		}
+	}
+	if n := len(c.Losses) - len(texts); n > 0 {
+		texts = append(texts, fmt.Sprintf("and %d clusters more", n))
 	}
 	if len(texts) > 0 {
 		w.gapAt = c.At

@@ -41,19 +41,7 @@ func (x *examination) report(ctx context.Context) error {
 	if x.mem.empty() && x.to.Number == x.before.Number {
 		return nil // others have told what they know
 	}
-	total := &store.EpochLoss{}
-	for i := range x.losses {
-		l := &x.losses[i]
-		if l.Lost == store.UnknownLoss || total.Lost == store.UnknownLoss {
-			total.Lost = store.UnknownLoss
-		} else {
-			total.Lost += l.Lost
-		}
-		if err := x.write(ctx, l); err != nil {
-			return err
-		}
-	}
-	return x.putEpoch(ctx, total)
+	return x.write(ctx)
 }
 
 // compare finds what is remembered and not stored.
@@ -169,31 +157,74 @@ func (x *examination) unknown(ctx context.Context) error {
 	})
 }
 
-// write puts a loss on record: a gap with its seal, and what is known of it.
-func (x *examination) write(ctx context.Context, l *store.EpochLoss) error {
-	if _, err := x.tx.Exec(ctx, sqlNewHeads, []string{l.Cluster}); err != nil { // nothing of it may be left
+const sqlSealPlaces = `SELECT cluster, newest, last_seq, seals, seal_hash FROM clusters WHERE cluster = ANY ($1)
+ORDER BY cluster FOR UPDATE`
+
+// write puts the losses on record, all at once: for each a gap with its seal, and what is known of
+// it; and their sum.
+func (x *examination) write(ctx context.Context) error {
+	names := make([]string, len(x.losses))
+	for i := range x.losses {
+		names[i] = x.losses[i].Cluster
+	}
+	if _, err := x.tx.Exec(ctx, sqlNewHeads, names); err != nil { // nothing of one may be left
 		return err
 	}
-	g := x.gap(l)
-	values := gapValues(g)
-	if _, err := x.tx.Exec(ctx, sqlPutGap, values...); err != nil {
-		return fmt.Errorf("write gap of %s: %w", l.Cluster, err)
+	rows, err := x.tx.Query(ctx, sqlSealPlaces, names)
+	if err != nil {
+		return err
 	}
-	err := addSeal(ctx, x.tx, l.Cluster, func(h *store.SealHead) (*store.Seal, error) {
-		var rows seal.Rows
-		if err := rows.Gap(g.ID, values); err != nil {
-			return nil, err
-		}
-		return rows.Seal(h, h.Seq, h.Newest)
+	heads := map[string]*store.SealHead{}
+	err = each(rows, func() error {
+		h := &store.SealHead{}
+		err := rows.Scan(&h.Cluster, &h.Newest, &h.Seq, &h.Number, &h.Hash)
+		heads[h.Cluster] = h
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	return x.putEpoch(ctx, l)
+	p := &pgx.Batch{}
+	total := &store.EpochLoss{}
+	for i := range x.losses {
+		l := &x.losses[i]
+		if l.Lost == store.UnknownLoss || total.Lost == store.UnknownLoss {
+			total.Lost = store.UnknownLoss
+		} else {
+			total.Lost += l.Lost
+		}
+		if err := x.putGap(p, x.gap(l), heads[l.Cluster]); err != nil {
+			return err
+		}
+		if err := x.putEpoch(p, l); err != nil {
+			return err
+		}
+	}
+	if err := x.putEpoch(p, total); err != nil {
+		return err
+	}
+	return x.tx.SendBatch(ctx, p).Close()
 }
 
-// putEpoch writes a row of chain_epochs: of a cluster's loss, or of the sum.
-func (x *examination) putEpoch(ctx context.Context, l *store.EpochLoss) error {
+// putGap adds a gap and its seal to a batch.
+func (x *examination) putGap(p *pgx.Batch, g *store.Gap, head *store.SealHead) error {
+	values := gapValues(g)
+	var rows seal.Rows
+	if err := rows.Gap(g.ID, values); err != nil {
+		return fmt.Errorf("write gap of %s: %w", g.Cluster, err)
+	}
+	s, err := rows.Seal(head, head.Seq, head.Newest)
+	if err != nil {
+		return fmt.Errorf("write gap of %s: %w", g.Cluster, err)
+	}
+	p.Queue(sqlPutGap, values...)
+	p.Queue(sqlPutSeal, seal.Values(s)...)
+	p.Queue(sqlSealHead, s.Number, s.Hash, g.Cluster)
+	return nil
+}
+
+// putEpoch adds a row of chain_epochs to a batch: of a cluster's loss, or of the sum.
+func (x *examination) putEpoch(p *pgx.Batch, l *store.EpochLoss) error {
 	count := func(n int64, none int64) *int64 {
 		if n == none {
 			return nil
@@ -213,7 +244,7 @@ func (x *examination) putEpoch(ctx context.Context, l *store.EpochLoss) error {
 		s := string(js)
 		ids = &s
 	}
-	_, err := x.tx.Exec(ctx, sqlPutEpoch, x.to.Number, l.Cluster, x.g.o.Instance, x.to.System, x.to.Timeline, x.now,
+	p.Queue(sqlPutEpoch, x.to.Number, l.Cluster, x.g.o.Instance, x.to.System, x.to.Timeline, x.now,
 		count(l.Lost, store.UnknownLoss), since, until, count(l.FirstRevision, 0), count(l.LastRevision, 0), ids)
-	return err
+	return nil
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"syscall"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"berth/internal/audit"
 	"berth/internal/store"
 	"berth/internal/store/pgtest"
 )
@@ -215,5 +217,46 @@ func TestRememberedIsBounded(t *testing.T) {
 	}
 	if n := len(m.records); n > maxRemembered+maxRemembered/64 || of.dropped < 20000 {
 		t.Errorf("%d records are remembered, the last one forgotten is of seal %d", n, of.dropped)
+	}
+}
+
+// A database with thousands of clusters begins an epoch, and gets a gap of each, in one go.
+func TestEpochOfManyClusters(t *testing.T) {
+	url := freshURL(t)
+	s := openAt(t, url, Options{Epochs: new(noticed).options("a")})
+	const clusters = 3000
+	var entries []*store.Entry
+	for n := range clusters {
+		name := fmt.Sprint("c-", n)
+		r := &store.Revision{Cluster: name, Number: 1, Token: store.NewToken(1), CreatedAt: time.Now(), Digest: "sha256:1", Cause: "upload", Summary: []byte("{}")}
+		entries = append(entries, &store.Entry{Revision: r, Checkpoint: &store.Checkpoint{Cluster: name, Number: 1}})
+	}
+	for part := range slices.Chunk(entries, 500) {
+		if err := s.Append(t.Context(), part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.pool.Exec(t.Context(), `UPDATE chain_epochs SET timeline = 99`); err != nil {
+		t.Fatal(err)
+	}
+	var n noticed
+	began := time.Now()
+	later := openAt(t, url, Options{Epochs: n.options("b")})
+	if err := later.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d clusters took %v", clusters, time.Since(began))
+	if changes, _ := n.all(); len(changes) != 1 || len(changes[0].Losses) != clusters {
+		t.Fatalf("noticed %d changes", len(changes))
+	}
+	gaps, err := later.ListGaps(t.Context(), "")
+	if err != nil || len(gaps) != clusters {
+		t.Errorf("%d gaps, %v", len(gaps), err)
+	}
+	for _, name := range []string{"c-0", "c-2999"} {
+		r, err := audit.Verify(t.Context(), later, name, audit.Options{})
+		if err != nil || !r.Good() || r.Rows[store.SealGaps] != 1 || r.Rows[store.SealRevisions] != 2 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
 	}
 }
