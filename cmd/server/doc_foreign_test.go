@@ -112,7 +112,7 @@ func foreignFault(words []string, named, values map[string]bool) error {
 		}
 	}
 	for _, word := range plain {
-		if kind, name, is := strings.Cut(word, "/"); is && inBerth && slices.Contains([]string{"deployment", "job", "service"}, kind) && !named[kind+"/"+name] {
+		if kind, name, is := strings.Cut(word, "/"); is && inBerth && slices.Contains([]string{"deployment", "job", "service"}, kind) && !placeholder.MatchString(name) && !named[kind+"/"+name] {
 			return fmt.Errorf("no manifest makes %s", word)
 		}
 		if strings.HasPrefix(word, "deploy/") {
