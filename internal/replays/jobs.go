@@ -240,7 +240,10 @@ func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides
 }
 
 // Get returns a job.
-func (j *Jobs) Get(ctx context.Context, id string) (*Job, error) {
+func (j *Jobs) Get(ctx context.Context, id string) (*Job, error) { return j.Find(ctx, id) }
+
+// Find is Get: the differences of a job are asked for apart.
+func (j *Jobs) Find(ctx context.Context, id string) (*Job, error) {
 	r, err := j.st.Replay(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("batch replay %s: %w", id, err)

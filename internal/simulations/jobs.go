@@ -154,17 +154,25 @@ func (j *Jobs) Start(ctx context.Context, q *Question) (*Job, error) {
 
 // Get returns a job, with its answer once it is done.
 func (j *Jobs) Get(ctx context.Context, id string) (*Job, error) {
-	s, err := j.st.Simulation(ctx, id)
+	out, err := j.Find(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("job %s: %w", id, err)
+		return nil, err
 	}
-	out := jobOf(s)
-	if s.State == store.ReplayDone {
+	if out.State == store.ReplayDone {
 		if out.Result, err = j.part(ctx, id, store.SimulationResult); err != nil {
 			return nil, fmt.Errorf("answer of job %s: %w", id, err)
 		}
 	}
 	return out, nil
+}
+
+// Find returns a job without its answer.
+func (j *Jobs) Find(ctx context.Context, id string) (*Job, error) {
+	s, err := j.st.Simulation(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("job %s: %w", id, err)
+	}
+	return jobOf(s), nil
 }
 
 // part reads a part of a job, with memory for it and what is made of it.
