@@ -55,7 +55,13 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 		{"internal/handlers/simulation_jobs.go", `if q.Server != a.server() {`, `if q.Server == "" {`},
 	}},
 	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
-		{"internal/store/jobs.go", `own >= int64(l.PerCluster):`, `own >= int64(l.PerCluster)*2:`},
+		{"internal/store/jobs.go", `n.Cluster >= places*int64(l.PerCluster):`, `n.Cluster >= 2*places*int64(l.PerCluster):`},
+	}},
+	{"one-caller-has-all-workers", "beside a caller's long job its next one is begun", "./internal/simulations", "TestCallersTakeTurns", []edit{
+		{"internal/simulations/work.go", `j.working.Load() > 0)`, `j.working.Load() > 2)`},
+	}},
+	{"no-place-for-another", "a caller without a job is refused where others have all places", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
+		{"internal/store/jobs.go", `places = 2`, `places = 1`},
 	}},
 	{"jobs-counted-apart", "calls at the same time each store the last job that is allowed", "./internal/store/postgres", "TestStore", []edit{
 		{"internal/store/postgres/simulations.go", `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`, `SELECT 1`},
