@@ -208,6 +208,10 @@ func (c *check) seal(ctx context.Context, s *store.Seal) error {
 	if s.Kind == store.SealedEpoch {
 		return errors.Join(c.between(ctx, s), c.revisions(ctx, s, items.Revisions))
 	}
+	if s.Format > store.SealFormat {
+		c.newer(s)
+		return c.revisions(ctx, s, items.Revisions)
+	}
 	return errors.Join(c.decisions(ctx, s), c.revisions(ctx, s, items.Revisions))
 }
 

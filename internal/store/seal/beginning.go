@@ -32,7 +32,7 @@ func WriteBeginnings(ctx context.Context, c Chains, format int64, cluster string
 		if h.Beginning > 0 || h.Number == 0 && h.Seq == 0 && h.Newest == 0 {
 			continue
 		}
-		b := &beginning{Chains: c, head: h, format: format}
+		b := &beginning{Chains: c, head: h, format: min(format, store.SealFormat)}
 		if err := b.write(ctx); err != nil {
 			return err
 		}
