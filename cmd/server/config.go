@@ -71,8 +71,8 @@ func (s *settings) validate() error {
 			fail("--database-url (or DATABASE_URL) must be a URL such as postgres://user@host:5432/berth") // not quoted: it may hold a password
 		}
 	}
-	if s.KeepRevisions != 0 && time.Duration(s.KeepRevisions) < time.Hour {
-		fail("--keep-revisions must be at least 1h: decisions on their way to the store refer to revisions")
+	if err := checkKeepRevisions(s.KeepRevisions); err != nil {
+		fail(err.Error())
 	}
 	if s.PollInterval != 0 && s.PollInterval < 10*time.Millisecond {
 		fail("--poll-interval must be at least 10ms")

@@ -225,10 +225,10 @@ func shape(shown string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^\s*` + strings.ReplaceAll(strings.ReplaceAll(regexp.QuoteMeta(shown), "…", ".*"), " ", `\s*`) + `\s*$`)
 }
 
-// TestPagesAreTrue runs the commands of README.md and docs/extender.md against a server and
-// compares what they print with what stands below them.
-func TestPagesAreTrue(t *testing.T) {
-	for _, program := range []string{"bash", "curl", "jq", "sqlite3"} {
+// needs skips a test where a program is missing, which in CI is an error.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
 			if os.Getenv("CI") == "true" {
 				t.Fatal(err)
@@ -236,6 +236,12 @@ func TestPagesAreTrue(t *testing.T) {
 			t.Skip(err)
 		}
 	}
+}
+
+// TestPagesAreTrue runs the commands of README.md and docs/extender.md against a server and
+// compares what they print with what stands below them.
+func TestPagesAreTrue(t *testing.T) {
+	needs(t, "bash", "curl", "jq", "sqlite3")
 	r := serve(t, t.TempDir())
 	text := pages(t)
 	id, ran := "", 0

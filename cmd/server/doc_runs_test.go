@@ -54,14 +54,7 @@ func ranHere(page, line string) bool {
 // TestDocumentsRun runs commands of documents as their readers do, by programs on a path, beside a
 // server and on its data directory, and compares what they print.
 func TestDocumentsRun(t *testing.T) {
-	for _, program := range []string{"bash", "curl", "sqlite3"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal(err)
-			}
-			t.Skip(err)
-		}
-	}
+	needs(t, "bash", "curl", "sqlite3")
 	bin, dir := t.TempDir(), t.TempDir()
 	for name, of := range map[string]string{"server": ".", "berth": "../berth"} {
 		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, name), of).CombinedOutput(); err != nil {

@@ -19,8 +19,8 @@ type retainCmd struct {
 
 // Run deletes what is too old.
 func (r *retainCmd) Run(ctx context.Context, s streams) (err error) {
-	if r.KeepRevisions != 0 && time.Duration(r.KeepRevisions) < time.Hour {
-		return errors.New("--keep-revisions must be at least 1h: decisions on their way to the store refer to revisions")
+	if err := checkKeepRevisions(r.KeepRevisions); err != nil {
+		return err
 	}
 	log := newLogger(s.err, "auto", "info")
 	st, err := (backend{dir: r.DataDir, url: r.DatabaseURL}).open(ctx, log)
@@ -35,6 +35,14 @@ func (r *retainCmd) Run(ctx context.Context, s streams) (err error) {
 	}
 	if !keeper.drop(ctx) {
 		return errors.New("some records could not be deleted: see the lines above")
+	}
+	return nil
+}
+
+// checkKeepRevisions returns why revisions cannot be deleted at that age; 0 keeps all.
+func checkKeepRevisions(a age) error {
+	if a != 0 && time.Duration(a) < time.Hour {
+		return errors.New("--keep-revisions must be at least 1h: decisions on their way to the store refer to revisions")
 	}
 	return nil
 }

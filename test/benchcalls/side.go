@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -74,26 +73,12 @@ func (s *side) resident() (int64, error) {
 }
 
 // post sends a body and reads the answer, which has to be one of success.
-func (s *side) post(path, body string) ([]byte, error) { return s.send(http.MethodPost, path, body) }
+func (s *side) post(path, body string) ([]byte, error) {
+	return s.process.Send(s.client, http.MethodPost, path, body)
+}
 
-func (s *side) get(path string) ([]byte, error) { return s.send(http.MethodGet, path, "") }
-
-func (s *side) send(method, path, body string) ([]byte, error) {
-	req, err := http.NewRequest(method, "http://"+s.process.Host+path, strings.NewReader(body)) //nolint:noctx // the process ends with it
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := s.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode >= 300 {
-		err = fmt.Errorf("%s: %d %.300s", path, res.StatusCode, raw)
-	}
-	return raw, err
+func (s *side) get(path string) ([]byte, error) {
+	return s.process.Send(s.client, http.MethodGet, path, "")
 }
 
 // decided posts a question and wants the outcome that the row is about.

@@ -3,8 +3,12 @@ package process
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -59,4 +63,27 @@ func (s *Server) Stop() {
 		_ = s.Cmd.Process.Kill()
 		<-s.Ended
 	}
+}
+
+// Send sends JSON and returns the answer, which has to be one of success. headers are names and
+// values in turns.
+func (s *Server) Send(client *http.Client, method, path, body string, headers ...string) ([]byte, error) {
+	req, err := http.NewRequest(method, "http://"+s.Host+path, strings.NewReader(body)) //nolint:noctx // the process ends with it
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 {
+		err = fmt.Errorf("%s: %d %.300s", path, res.StatusCode, raw)
+	}
+	return raw, err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -93,22 +92,7 @@ func (s *server) prepare(nodes int) ([]kind, error) {
 
 // send posts in a plain way, for what is prepared.
 func (s *server) send(tenant int, path, body string) ([]byte, error) {
-	req, err := http.NewRequest(http.MethodPost, "http://"+s.Host+path, strings.NewReader(body)) //nolint:noctx // the process ends with it
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+s.tokens[tenant])
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = res.Body.Close() }()
-	raw, err := io.ReadAll(res.Body)
-	if err == nil && res.StatusCode >= 300 {
-		err = fmt.Errorf("%s: %d %s", path, res.StatusCode, raw)
-	}
-	return raw, err
+	return s.Send(http.DefaultClient, http.MethodPost, path, body, "Authorization", "Bearer "+s.tokens[tenant])
 }
 
 func namesOf(nodes int) []string {
