@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+
 	"time"
 
 	"github.com/golang-migrate/migrate/v4/database"
@@ -129,15 +129,13 @@ WHERE ` + isLock(lock)
 	return fmt.Sprintf("another migration (pid %d, application %q, %s)", pid, program, state)
 }
 
-// oneLockTimeout is how long a statement of a migration waits for a table. The sessions of servers
-// queue behind it meanwhile, so that it steps back and tries again.
-const oneLockTimeout = 2 * time.Second
-
 // boundLocks bounds the waits of a migration's own statements, which a server's open transaction
-// may hold up, and marks the session as one that runs them.
+// may hold up, and marks the session as one that runs them. The sessions of servers queue behind a
+// statement that waits, so that it steps back and tries again. It does so before PostgreSQL looks
+// for deadlocks, which might end the server's transaction instead.
 func (o MigrateOptions) boundLocks(ctx context.Context, conn *pgx.Conn) error {
-	atMost := min(o.LockTimeout, oneLockTimeout)
-	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), pg_advisory_lock_shared(`+statementsLock+`)`, strconv.FormatInt(atMost.Milliseconds(), 10))
+	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', greatest(1, least($1, setting::bigint / 2))::text, false), pg_advisory_lock_shared(`+
+		statementsLock+`) FROM pg_settings WHERE name = 'deadlock_timeout'`, o.LockTimeout.Milliseconds())
 	return err
 }
 
