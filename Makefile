@@ -7,7 +7,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
 PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md DECISIONS.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
-TESTS_ONLY := ^(internal|migrations)/[a-z/]*test/|engine/rules/descriptor\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
+TESTS_ONLY := ^test/([a-z]*test|enginetest/naive)/|engine/rules/descriptor\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
 # Packages whose tests start goroutines and take seconds, not minutes, under the race detector.
 RACE    := $(addprefix ./internal/,binding certs classes cluster handlers/wire kube memory replays store/commit)
 FUZZTIME ?= 30s
@@ -113,7 +113,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 	done
 
 openb: ## run a real cluster's trace against a running server: make openb DATA=DIR
-	$(GO) run ./cmd/openb --data $(DATA)
+	$(GO) run ./test/openb --data $(DATA)
 
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed
 	./test/conformance/run.sh $(N) $(SEED) $(CONFIG)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/migrations/migrationstest"
+	"berth/test/migrationstest"
 )
 
 // released is the schema of the last release, v0.3.0: a contraction may take away what the programs

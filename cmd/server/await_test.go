@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"berth/api"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // freeAddress is one that can be listened on.

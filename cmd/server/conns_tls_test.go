@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/certs/certstest"
+	"berth/test/certstest"
 )
 
 // TestConnectionsPerName: over TLS connections are counted for the name in the client's

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // docRun is a command of a document that TestDocumentsRun runs: the lines of a page that begin with

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/certs/certstest"
 	"berth/internal/doctor"
-	"berth/internal/kube/kubetest"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	"berth/test/certstest"
+	"berth/test/kubetest"
+	"berth/test/pgtest"
 )
 
 // examined runs the command and returns its exit code and findings.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	"berth/test/pgtest"
 )
 
 // A server whose database lost what it answered says so where people look, and serves on.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 )
 
 // TestFullDisk: a disk that fills up under a server is told by 503, named by /readyz, and over by

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/certs/certstest"
+	"berth/test/certstest"
 )
 
 // TestHandshakes shows bad certificates to real listeners, one for REST and one for kube-scheduler,

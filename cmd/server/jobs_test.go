@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // scenarioBody is a scenario of a few seconds under two configurations.

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/kube/kubetest"
+	"berth/test/kubetest"
 )
 
 // launchFollowing launches a server that follows a cluster of two nodes and a pod.

@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/handlers"
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
+	"berth/test/kubetest"
 )
 
 type known struct {

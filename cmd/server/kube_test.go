@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"berth/internal/kube/kubetest"
 	"berth/internal/store"
 	"berth/internal/store/sqlite"
+	"berth/test/kubetest"
 )
 
 func clusterNode(name string) *corev1.Node {

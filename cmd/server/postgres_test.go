@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // A server over Postgres refuses to start without its schema and names the command that migrates.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // TestQuarantine: records whose revision the database lacks are in quarantine, are counted and

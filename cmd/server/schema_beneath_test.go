@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"berth/api"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 	"berth/migrations"
+	"berth/test/pgtest"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"berth/internal/handlers"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }

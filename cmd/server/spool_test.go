@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"berth/internal/decisionlog"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // count asks a server's own database for its decisions, by id.

@@ -16,7 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"berth/internal/access"
-	"berth/internal/access/accesstest"
+	"berth/test/accesstest"
 )
 
 func TestOIDC(t *testing.T) {

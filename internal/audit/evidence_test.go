@@ -10,8 +10,8 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	"berth/test/pgtest"
 )
 
 // evidence is a store that was opened to be checked.

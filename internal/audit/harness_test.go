@@ -15,9 +15,9 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/test/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }

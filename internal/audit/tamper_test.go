@@ -15,9 +15,9 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/test/pgtest"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/audit.md again")

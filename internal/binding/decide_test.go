@@ -9,10 +9,10 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
+	"berth/test/logtest"
 )
 
 func scheduledCondition(p *corev1.Pod) corev1.PodCondition {

@@ -16,12 +16,12 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
-	et "berth/internal/engine/enginetest"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	et "berth/test/enginetest"
+	"berth/test/logtest"
+	"berth/test/pgtest"
 )
 
 // kept makes what an upload would make of an object.

@@ -11,10 +11,10 @@ import (
 	"berth/internal/binding"
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
+	"berth/test/logtest"
 )
 
 // guarded opens a fixture in which a bind needs a decision, and returns what answers /filter.

@@ -5,7 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }

@@ -9,13 +9,13 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	"berth/test/logtest"
+	"berth/test/pgtest"
 )
 
 // onShared opens a log with a pool of its own over a database.

@@ -10,10 +10,10 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/slot"
 	"berth/internal/store"
 	"berth/internal/store/commit"
+	"berth/test/logtest"
 )
 
 // place is a slot that reports when it is released.

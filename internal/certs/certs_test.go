@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"berth/internal/certs/certstest"
+	"berth/test/certstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

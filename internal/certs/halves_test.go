@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/certs/certstest"
+	"berth/test/certstest"
 )
 
 // read reads the files as often as it takes to believe them.

@@ -15,7 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
+	"berth/test/kubetest"
 )
 
 // cluster starts an apiserver that holds the fixture, and makes a call that

@@ -19,8 +19,8 @@ import (
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/sqlite"
+	"berth/test/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }

@@ -11,8 +11,8 @@ import (
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	"berth/test/pgtest"
 )
 
 // watching opens a replica that notices when its database becomes another one.

@@ -10,7 +10,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/steps"
-	"berth/internal/steps/stepstest"
+	"berth/test/stepstest"
 )
 
 // many is a view of pods on a node that it does not have.

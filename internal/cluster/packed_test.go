@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"testing"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/kubeobj"
+	"berth/test/enginetest"
 )
 
 // largeObjects reads the objects of a large cluster, one at a time.

@@ -14,8 +14,8 @@ import (
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
+	"berth/test/pgtest"
 )
 
 // watched counts the calls of a store and can make it unavailable.

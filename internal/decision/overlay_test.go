@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kubeobj"
-	"berth/internal/steps/stepstest"
+	"berth/test/stepstest"
 )
 
 // TestOverlaysEndWithTheirContext: many nodes are not put over a view once the caller has gone.

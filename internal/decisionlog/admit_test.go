@@ -7,9 +7,9 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
+	"berth/test/logtest"
 )
 
 // TestUIDsOfMadePods binds a pod, deletes it and binds another of its name: the

@@ -7,10 +7,10 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
+	"berth/test/logtest"
 )
 
 // TestNewestAgreementCounts has several servers behind one address, of which any may answer

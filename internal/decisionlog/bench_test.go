@@ -6,9 +6,9 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/store"
+	"berth/test/logtest"
 )
 
 // size is what a record takes in the store, as far as its bytes go.

@@ -11,9 +11,9 @@ import (
 	"berth/internal/binding"
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
+	"berth/test/logtest"
 )
 
 // liveApiserver refuses one pod; the outcome of another is unknown.

@@ -12,15 +12,15 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/scenario"
 	"berth/internal/store"
 	"berth/internal/store/commit"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/test/logtest"
+	"berth/test/pgtest"
 )
 
 // corpus is a log with two mornings' decisions of a cluster named demo, made by

@@ -19,7 +19,7 @@ import (
 
 	"berth/internal/queries"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 var update = flag.Bool("update", false, "write the examples of docs/sql.md anew")

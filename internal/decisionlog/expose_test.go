@@ -35,7 +35,7 @@ import (
 	"berth/internal/handlers"
 	"berth/internal/profiles"
 	"berth/internal/store/commit"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // expose sends every canary through the API over a backend, and tells which of

@@ -3,9 +3,9 @@ package decisionlog_test
 import (
 	"testing"
 
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/test/logtest"
 )
 
 // TestMigratedRecordsReplay takes a log that the server's own code filled down

@@ -9,8 +9,8 @@ import (
 	"berth/internal/binding"
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
+	"berth/test/logtest"
 )
 
 // TestPassedKeepsNoState: the memory of answers holds no set of nodes, and finds

@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
+	"berth/test/logtest"
 )
 
 // shelf is stored classes, by name; "" is the default one.

@@ -7,9 +7,9 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
+	"berth/test/logtest"
 )
 
 // BenchmarkQueue shows the queue of 1,000 pods that were tried in vain, after 10,000 revisions, a

@@ -9,8 +9,8 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
+	"berth/test/logtest"
 )
 
 // TestRememberedAnswersReplay has callers decide, filter and bind at the same time on a chain of

@@ -10,11 +10,11 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
+	"berth/test/logtest"
 )
 
 func TestReplayWithOverrides(t *testing.T) {

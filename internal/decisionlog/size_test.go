@@ -18,13 +18,13 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/test/logtest"
+	"berth/test/pgtest"
 )
 
 // shape is a decision as clusters have them.

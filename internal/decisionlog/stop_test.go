@@ -9,10 +9,10 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
+	"berth/test/logtest"
 )
 
 // ending is a context that ends when it is looked at for the nth time, so that a

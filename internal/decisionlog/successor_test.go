@@ -7,8 +7,8 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
+	"berth/test/logtest"
 )
 
 // A StatefulSet's pod comes back under its name with another UID, and

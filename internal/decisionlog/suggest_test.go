@@ -7,8 +7,8 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/kubeobj"
+	"berth/test/logtest"
 )
 
 // Each case is a pod that fits nowhere on four nodes, and the change that has to

@@ -8,10 +8,10 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/decisionlog/logtest"
 	"berth/internal/engine"
 	callslot "berth/internal/slot"
 	"berth/internal/store"
+	"berth/test/logtest"
 )
 
 // broken takes every entry and fails to write it.

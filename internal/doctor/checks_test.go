@@ -14,9 +14,9 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"berth/internal/certs"
-	"berth/internal/certs/certstest"
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
+	"berth/test/certstest"
+	"berth/test/kubetest"
 )
 
 // has wants one finding of a level, and a remedy for each that is not in order.

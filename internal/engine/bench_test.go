@@ -12,12 +12,12 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/enginetest"
-	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
+	"berth/test/enginetest/naive"
 )
 
 // large is the cluster of the benchmarks, made once.

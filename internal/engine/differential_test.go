@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
-	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
+	"berth/test/enginetest/naive"
 )
 
 // disagreement asks both; empty means that they agree.

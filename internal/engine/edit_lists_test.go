@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // TestLongLists puts, moves and deletes pods of one crowded node and compares the state with one

@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/footprint"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // TestFootprint: neither a decision nor its explanation allocates more than is estimated before.

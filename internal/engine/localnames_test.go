@@ -13,11 +13,11 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // unheard is a pod whose names are all new to the state.

@@ -17,10 +17,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/kubeobj"
 	"berth/internal/profiles"
+	"berth/test/enginetest"
 )
 
 // vector is a case with kube-scheduler's own verdict; see

@@ -8,12 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
-	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/preemption"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
+	"berth/test/enginetest/naive"
 )
 
 const benchDriver = "csi.example.com"

@@ -7,10 +7,10 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // TestVolumesComeAndGo asks again after each change to volumes and nodes: what

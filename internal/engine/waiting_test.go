@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"berth/internal/engine/enginetest"
+	"berth/test/enginetest"
 )
 
 // TestPodsOfUnknownNodes binds ten times as many pods to one node that the state lacks: they cost

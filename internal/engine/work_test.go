@@ -13,11 +13,11 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
-	"berth/internal/steps/stepstest"
+	"berth/test/enginetest"
+	"berth/test/stepstest"
 )
 
 // laborious is a pod whose node affinity holds terms×expressions requirements that all nodes meet.

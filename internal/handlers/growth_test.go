@@ -18,7 +18,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"berth/internal/steps/stepstest"
+	"berth/test/stepstest"
 )
 
 // dimension is one part of a cluster or of a call that its sender can make large.

@@ -15,8 +15,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"berth/internal/access"
-	"berth/internal/access/accesstest"
 	"berth/internal/store"
+	"berth/test/accesstest"
 )
 
 // guardedHarness is a harness whose calls of as need an identity.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/cluster"
-	"berth/internal/steps/stepstest"
+	"berth/test/stepstest"
 )
 
 // longCall is a call whose work grows with what its caller sends or has stored.

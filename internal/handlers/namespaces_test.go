@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/access/accesstest"
 	"berth/internal/decision"
+	"berth/test/accesstest"
 )
 
 // TestNoNameOfAnotherNamespace calls every route as callers of namespace shop: no bytes of an

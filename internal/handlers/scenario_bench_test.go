@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"berth/internal/decision"
-	"berth/internal/engine/enginetest"
 	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // BenchmarkScenarioBesideCalls places the same arrivals in closed loop on a fork, and the naive

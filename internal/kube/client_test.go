@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
+	"berth/test/kubetest"
 )
 
 // TestConfig: a kubeconfig that runs programs or skips the verification of certificates is refused,

@@ -11,7 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
+	"berth/test/kubetest"
 )
 
 // TestDenied: each right is reviewed by itself, and those that are denied come back.

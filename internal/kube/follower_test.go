@@ -16,11 +16,11 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 	"berth/internal/store/commit"
 	"berth/internal/store/sqlite"
+	"berth/test/kubetest"
 )
 
 // world is an apiserver, a store, and what of berth stands between them.

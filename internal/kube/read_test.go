@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
 	"berth/internal/kubeobj"
+	"berth/test/kubetest"
 )
 
 // TestReadPages: every object comes once, over any number of pages, each requested by limit and

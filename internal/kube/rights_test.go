@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/kube"
-	"berth/internal/kube/kubetest"
+	"berth/test/kubetest"
 )
 
 // TestAsksNoMore: what following and binding ask of an apiserver is what Verbs

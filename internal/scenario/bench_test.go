@@ -11,9 +11,9 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // fullSize is the cluster that the project measures itself on.

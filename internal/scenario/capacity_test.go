@@ -3,8 +3,8 @@ package scenario_test
 import (
 	"testing"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // TestCapacity checks the figures of a small cluster by hand: a is full of cpu, b of nothing, c is

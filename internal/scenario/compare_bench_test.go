@@ -8,10 +8,10 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // BenchmarkCompare has 100,000 pods of 500 apps arrive under two configurations.

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // dead is a node whose kubelet does not report any more.

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // TestFindLeavesNoTrace is on random clusters: what was tried in vain is taken back, so that

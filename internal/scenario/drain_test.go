@@ -12,9 +12,9 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // running makes a pod of a controller that has been ready on a node for a while, after start

@@ -11,11 +11,11 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/podlife"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // twin drains a node in the plain way: a state for every change, engine.Decide for every attempt.

@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/ledger"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 func editor() *scenario.Editor {

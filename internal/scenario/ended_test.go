@@ -5,8 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // TestEndedPods counts pods that had ended on nodes that are drained or lost, and no others.

@@ -9,11 +9,11 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // TestFitEqualsBindingUntilUnschedulable is the second equality: as many replicas fit, on the same

@@ -9,9 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 func lost(t *testing.T, o scenario.LossQuestion, objects ...any) *scenario.Loss {

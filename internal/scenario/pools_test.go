@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // like is a pool of copies of a node.

@@ -15,10 +15,10 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // webSet is a ReplicaSet of the Deployment web.

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 // rolloutVector is a case of testdata/rollouts.jsonl, which test/conformance/cmd/rollouts writes.

@@ -12,12 +12,12 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/preemption"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -15,11 +15,11 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/kubeobj"
 	"berth/internal/ledger"
 	"berth/internal/scenario"
+	"berth/test/enginetest"
 )
 
 var bounds = scenario.Bounds{Pods: 1000, Attempts: 5000, Profiles: 3}

@@ -16,9 +16,9 @@ import (
 	"berth/internal/memory"
 	"berth/internal/scenario"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/test/pgtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Around(m)) }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth/internal/steps"
-	"berth/internal/steps/stepstest"
+	"berth/test/stepstest"
 )
 
 type inner struct {

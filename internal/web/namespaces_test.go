@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/access/accesstest"
 	"berth/internal/cluster"
+	"berth/test/accesstest"
 )
 
 // TestPagesNameNoOtherNamespace visits every page as callers of namespace shop.

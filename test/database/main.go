@@ -10,7 +10,7 @@ import (
 	"os"
 	"syscall"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 func main() {

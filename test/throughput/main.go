@@ -19,10 +19,10 @@ import (
 
 	"berth/internal/memory"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
 	"berth/internal/store/postgres"
 	"berth/internal/store/spool"
 	"berth/internal/store/sqlite"
+	"berth/test/pgtest"
 )
 
 type options struct {

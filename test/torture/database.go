@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // database is a private PostgreSQL that can be broken.

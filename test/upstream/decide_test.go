@@ -10,11 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/conformance/oracle"
+	"berth/test/enginetest"
 )
 
 // mostPods bounds the pods of large clusters, so that they fit the memory of a small machine.

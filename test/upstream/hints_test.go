@@ -14,12 +14,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/test/conformance/gen"
 	"berth/test/conformance/oracle"
+	"berth/test/enginetest"
 )
 
 // hintCases is how many clusters TestHints draws: 400, or HINTS. HINTS_SEED is the first seed.

@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-trimpath", "-o", dir, "./cmd/server", "./cmd/synth", "./cmd/berth")
+	build := exec.Command("go", "build", "-trimpath", "-o", dir, "./cmd/server", "./test/synth", "./cmd/berth")
 	build.Dir, build.Env = filepath.Join("..", ".."), append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the server: %v\n%s", err, out)

@@ -7,8 +7,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // BenchmarkAdvice groups the rejections of 5,000 nodes, and looks for what would

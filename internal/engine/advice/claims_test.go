@@ -12,8 +12,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // late stands for a rule about volumes: the pod's claim has to be there, of a

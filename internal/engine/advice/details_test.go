@@ -7,8 +7,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // grouped returns the groups of a pod under the default rules.

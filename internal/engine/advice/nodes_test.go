@@ -10,8 +10,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // offered returns the suggestions, in order, for a pod under the default rules.

@@ -11,8 +11,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // pinned is a pod whose volume can be used in zone b only, in a cluster whose zone a is

@@ -21,10 +21,10 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // trial is a random case made ready.

@@ -7,7 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth/internal/engine/devices"
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 // BenchmarkAllocate sets the search beside its twin, which judges all that was

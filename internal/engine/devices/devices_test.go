@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine/devices"
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth/internal/engine/devices"
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 // other is the driver of every second pool of namesakes.

@@ -11,8 +11,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth/internal/engine/devices"
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/state"
+	et "berth/test/enginetest"
 )
 
 // at compiles objects and returns the inventory and the one node.

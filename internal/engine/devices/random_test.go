@@ -7,7 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 // dice draws cases of one node.

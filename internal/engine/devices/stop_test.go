@@ -11,7 +11,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth/internal/engine/devices"
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 // ending is a context that ends when it is looked at for the nth time, so that a

@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
-	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
+	"berth/test/enginetest/naive"
 )
 
 // TestEveryRejectingRuleIsNamed compares, for each rejected node, the filters that

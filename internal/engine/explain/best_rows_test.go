@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // naiveRows sorts all feasible rows.

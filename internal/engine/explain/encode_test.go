@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/jsonscan"
+	"berth/test/enginetest"
 )
 
 // decideKept is engine.Decide of a result that others may be given.

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // TestAttachmentsFollowPods binds, deletes and moves pods one edit at a time, asked

@@ -8,9 +8,9 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // BenchmarkCrowd asks about equal pods from many goroutines at once, as many connections of a

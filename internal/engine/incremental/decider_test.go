@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
-	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
+	"berth/test/enginetest/naive"
 )
 
 // TestDeciderAgreesWithTheNaiveTwin compares what a Decider remembered with the

@@ -7,8 +7,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	"berth/test/enginetest"
 )
 
 // TestDigestsFollowTheScores compares digests made with the hashes of earlier ones with those made

@@ -12,11 +12,11 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/incremental"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // shared is what answers share, as text: digests of both forms and explanations, in a random order.

@@ -3,7 +3,7 @@ package preemption_test
 import (
 	"testing"
 
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 // TestHugeRequests: amounts near and above 63 bits count as upstream's arithmetic has them, in the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 // TestFewBudgetsOfAPodAreListed: an answer does not grow with victims times budgets.

@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/preemption"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
 )
 
 // The cases of Kubernetes' own documentation on pod priority and preemption,

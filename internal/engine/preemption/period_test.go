@@ -3,7 +3,7 @@ package preemption_test
 import (
 	"testing"
 
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 // TestShortPeriodsShortenTheWait: a pod starts once its victims' grace periods are

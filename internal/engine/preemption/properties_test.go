@@ -9,10 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/preemption"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // eachPreemption goes through random cases in which preemption finds a node.

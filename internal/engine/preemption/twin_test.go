@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	et "berth/internal/engine/enginetest"
-	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
+	"berth/test/enginetest/naive"
 )
 
 // TestManyPodsOnANode compares the search with its naive twin on nodes whose pods take several

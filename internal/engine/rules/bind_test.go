@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/engine"
-	et "berth/internal/engine/enginetest"
-	"berth/internal/engine/enginetest/naive"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	et "berth/test/enginetest"
+	"berth/test/enginetest/naive"
 )
 
 // sequence is a random cluster whose pods are bound one after the other.

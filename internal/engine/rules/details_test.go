@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"berth/internal/engine"
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
 )
 
 // TestDetailsAreDeclared: a rule explains random nodes with the kinds of its descriptor only.

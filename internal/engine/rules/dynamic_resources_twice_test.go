@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/engine"
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
 )
 
 // TestAClaimByTwoNames: kube-scheduler allocates devices once per name, so that one device is not

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 func TestVolumesAreEvaluated(t *testing.T) {

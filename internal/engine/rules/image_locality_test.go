@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 func TestImageLocality(t *testing.T) {

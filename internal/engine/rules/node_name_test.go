@@ -3,8 +3,8 @@ package rules_test
 import (
 	"testing"
 
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
 )
 
 func TestNodeName(t *testing.T) {

@@ -3,7 +3,7 @@ package rules_test
 import (
 	"testing"
 
-	et "berth/internal/engine/enginetest"
+	et "berth/test/enginetest"
 )
 
 func TestNodeResourcesBalancedAllocation(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
 )
 
 func TestNodeUnschedulable(t *testing.T) {

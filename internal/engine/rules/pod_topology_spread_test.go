@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/engine"
-	et "berth/internal/engine/enginetest"
 	"berth/internal/engine/rules"
+	et "berth/test/enginetest"
 )
 
 func TestSchedulingGates(t *testing.T) {

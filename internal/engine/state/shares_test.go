@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // TestShares holds the scores of blocks of nodes against the quotients that they stand for, of

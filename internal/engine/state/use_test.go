@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"berth/internal/engine/enginetest"
 	"berth/internal/engine/state"
+	"berth/test/enginetest"
 )
 
 // TestLeastLeft changes nodes and pods at random, and holds what a block has left at least against

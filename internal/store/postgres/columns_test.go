@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 
 	"github.com/jackc/pgx/v5"
 )

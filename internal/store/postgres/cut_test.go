@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"

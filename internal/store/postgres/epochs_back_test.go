@@ -14,7 +14,7 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // An old primary that comes back writable is not written to, whichever the address names first.

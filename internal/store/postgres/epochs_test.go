@@ -17,7 +17,7 @@ import (
 
 	"berth/internal/audit"
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // noticed collects what a server is told of epochs.

@@ -3,7 +3,7 @@ package postgres
 import (
 	"testing"
 
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 )
 
 func TestGate(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/store/pgtest"
-	"berth/migrations/migrationstest"
+	"berth/test/migrationstest"
+	"berth/test/pgtest"
 
 	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/google/go-cmp/cmp"

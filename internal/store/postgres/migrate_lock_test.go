@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 
 	"github.com/jackc/pgx/v5"
 )

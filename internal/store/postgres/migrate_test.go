@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
-	"berth/internal/store/storetest"
 	"berth/migrations"
+	"berth/test/pgtest"
+	"berth/test/storetest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // TestRoleWithoutCreate: a user who may create nothing in the schema public, as from PostgreSQL 15

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"berth/internal/store/pgtest"
 	"berth/migrations"
+	"berth/test/pgtest"
 )
 
 // TestBehindPgBouncer: in session mode, as Debian's package starts it, everything works and each

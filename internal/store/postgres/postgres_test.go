@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
-	"berth/internal/store/storetest"
+	"berth/test/pgtest"
+	"berth/test/storetest"
 
 	"go.uber.org/goleak"
 )

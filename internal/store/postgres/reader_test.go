@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 
 	"github.com/jackc/pgx/v5"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 func TestOpenRefuses(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"

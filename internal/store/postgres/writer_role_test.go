@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"berth/internal/store"
-	"berth/internal/store/pgtest"
+	"berth/test/pgtest"
 )
 
 // TestWriterRole: with the grants of docs/audit.md a server writes its log and cannot change it.

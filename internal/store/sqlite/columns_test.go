@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 )
 
 func TestColumns(t *testing.T) {

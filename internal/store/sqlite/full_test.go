@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 )
 
 // TestFull: a disk without room is ErrFull, said by Ping as well, and is over when there is room.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/migrations/migrationstest"
+	"berth/test/migrationstest"
 
 	"github.com/golang-migrate/migrate/v4/database"
 	"github.com/google/go-cmp/cmp"

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/storetest"
 	"berth/migrations"
+	"berth/test/storetest"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 
 	"go.uber.org/goleak"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/internal/store/storetest"
+	"berth/test/storetest"
 )
 
 // TestViews runs queries that people need.
