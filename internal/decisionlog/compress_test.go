@@ -94,6 +94,31 @@ func TestEncodeInput(t *testing.T) {
 	}
 }
 
+// TestStoredInputsStay holds inputs to the names that records of earlier releases have.
+func TestStoredInputsStay(t *testing.T) {
+	for want, in := range map[string]*input{
+		`{"v":1,"bind":"n1","along":"sha256:0"}`: {Version: 1, Bind: "n1", Effects: "sha256:0"},
+		`{"v":1,"pod":{"a":"<&>"},"only":{"names":["a<b"]},"nodes":[{"b":1}],"explain":"full","noPreemption":true,"scoreAlways":true,"suggest":true}`: {
+			Version: 1, Evaluated: Evaluated{
+				PodJSON: json.RawMessage(`{"a":"<&>"}`), Explain: "full", NoPreemption: true, ScoreAlways: true, Suggest: true,
+				Only: &candidates{Names: []string{"a<b"}}, Nodes: []json.RawMessage{[]byte(`{"b":1}`)},
+			},
+		},
+		`{"v":1,"pod":{},"victims":[],"class":{"name":"","value":0},"gone":[{"namespace":"","name":"","uid":""}]}`: {
+			Version: 1, Evaluated: Evaluated{PodJSON: json.RawMessage(`{}`), Victims: &[]engine.NodeVictims{}, Class: &decision.StoredClass{}, Excluded: []decision.Excluded{{}}},
+		},
+		`{"v":1,"result":{"node":"","outcome":""}}`: {Version: 1, Result: &BindResult{}},
+	} {
+		packed, err := in.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if js, err := InputText(packed); err != nil || string(js) != want {
+			t.Errorf("%s, want %s (%v)", js, want, err)
+		}
+	}
+}
+
 // BenchmarkPack packs and reads a usual input, beside zstd with the same dictionary.
 func BenchmarkPack(b *testing.B) {
 	z, _ := coders()
