@@ -5,7 +5,7 @@ TAG     ?= $(VERSION)
 LDFLAGS := -s -w
 TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
-PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md DECISIONS.md
+PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
 TESTS_ONLY := ^test/([a-z]*test|enginetest/naive)/|engine/rules/descriptor\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
 # Packages whose tests start goroutines and take seconds, not minutes, under the race detector.

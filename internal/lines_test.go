@@ -11,7 +11,10 @@ import (
 )
 
 // maxColumns bounds the lines of prose and of comments. A tab counts as four columns.
-const maxColumns = 100
+const (
+	maxColumns  = 100
+	maxDecision = 40 // lines of a page of docs/decisions
+)
 
 // maxLines bounds files of Go code. A longer one holds two subjects.
 const maxLines = 400
@@ -84,9 +87,20 @@ func TestLineLengths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "DECISIONS.md"} {
+	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
 		pages = append(pages, "../"+name)
 	}
+	decisions, err := filepath.Glob("../docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range decisions {
+		text, err := os.ReadFile(page)
+		if n := strings.Count(string(text), "\n"); err != nil || n > maxDecision {
+			t.Errorf("%s has %d lines, want at most %d (%v)", page, n, maxDecision, err)
+		}
+	}
+	pages = append(pages, decisions...)
 	check := func(path string, long func(string) []int) {
 		text, err := os.ReadFile(path)
 		if err != nil {

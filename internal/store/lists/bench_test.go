@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkLists sets the lists' own encoding against encoding/json of the same values, in time and
-// in bytes a record: the row "lists" of DECISIONS' price tags.
+// in bytes a record.
 func BenchmarkLists(b *testing.B) {
 	d := &store.Decision{
 		Failures: []store.Failure{

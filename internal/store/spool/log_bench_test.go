@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkLog writes groups of 64 records durably, to the spool's own log and to a table of an
-// SQLite file: the row "spool" of DECISIONS' price tags. cpu-us is what does not wait for the disk.
+// SQLite file. cpu-us is what does not wait for the disk.
 func BenchmarkLog(b *testing.B) {
 	run := func(name string, open func(b *testing.B) func(recs []record) error) {
 		b.Run(name, func(b *testing.B) {
