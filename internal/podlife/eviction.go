@@ -83,6 +83,38 @@ func (s Signal) UsageKey() corev1.ResourceName {
 	return usageMemory
 }
 
+// place is a pod among those that are ranked.
+type place struct {
+	Ranked
+	exceeds bool
+	above   resource.Quantity
+}
+
+// evictedBefore compares two pods as a kubelet orders them. The text is why the second comes later.
+func evictedBefore(signal Signal, a, b *place) (int, string) {
+	if signal != SignalPIDs {
+		if n := trueFirst(a.NoStats, b.NoStats); n != 0 {
+			return n, "the pod before it has no statistics"
+		}
+		if n := trueFirst(a.exceeds, b.exceeds); n != 0 {
+			return n, "the pod before it uses more than it requests"
+		}
+	}
+	if n := cmp.Compare(a.Priority, b.Priority); n != 0 {
+		return n, "its priority is higher"
+	}
+	if n := trueFirst(a.NoStats, b.NoStats); n != 0 {
+		return n, "the pod before it has no statistics"
+	}
+	if n := b.above.Cmp(a.above); n != 0 {
+		if signal == SignalPIDs {
+			return n, "it has fewer processes"
+		}
+		return n, "it uses less above its requests"
+	}
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)), "equal; by namespace and name"
+}
+
 // RankForEviction orders pods as the kubelet would evict them, those that it
 // does not evict apart (pkg/kubelet/eviction helpers.go rankMemoryPressure,
 // rankDiskPressureFunc, rankPIDPressure; eviction_manager.go evictPod). Pods that
@@ -93,11 +125,6 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		return nil, nil, field.NotSupported(field.NewPath("signal"), signal, Signals)
 	}
 	ranking, protected = []Ranked{}, []Protected{}
-	type place struct {
-		Ranked
-		exceeds bool
-		above   resource.Quantity
-	}
 	var list []place
 	for _, c := range pods {
 		p := c.Pod.DeepCopy()
@@ -137,33 +164,10 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 		at.ExceedsRequests, at.UsageAboveRequests = at.exceeds, new(at.above.DeepCopy())
 		list = append(list, at)
 	}
-	judge := func(a, b *place) (int, string) {
-		if signal != SignalPIDs {
-			if n := trueFirst(a.NoStats, b.NoStats); n != 0 {
-				return n, "the pod before it has no statistics"
-			}
-			if n := trueFirst(a.exceeds, b.exceeds); n != 0 {
-				return n, "the pod before it uses more than it requests"
-			}
-		}
-		if n := cmp.Compare(a.Priority, b.Priority); n != 0 {
-			return n, "its priority is higher"
-		}
-		if n := trueFirst(a.NoStats, b.NoStats); n != 0 {
-			return n, "the pod before it has no statistics"
-		}
-		if n := b.above.Cmp(a.above); n != 0 {
-			if signal == SignalPIDs {
-				return n, "it has fewer processes"
-			}
-			return n, "it uses less above its requests"
-		}
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)), "equal; by namespace and name"
-	}
-	slices.SortStableFunc(list, func(a, b place) int { n, _ := judge(&a, &b); return n })
+	slices.SortStableFunc(list, func(a, b place) int { n, _ := evictedBefore(signal, &a, &b); return n })
 	for i := range list {
 		if i > 0 {
-			_, list[i].Why = judge(&list[i-1], &list[i])
+			_, list[i].Why = evictedBefore(signal, &list[i-1], &list[i])
 		}
 		ranking = append(ranking, list[i].Ranked)
 	}

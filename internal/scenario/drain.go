@@ -198,10 +198,55 @@ func (d *disruption) drainAll(names []string, q *DrainQuestion, out *Drain) erro
 	return d.finish()
 }
 
+// evictions is what one round over a node's pods leaves for the next.
+type evictions struct {
+	later   []podName   // refused by a budget for now
+	refused []PodReason // why
+	last    int64       // when the last evicted pod is gone
+}
+
+// evictFrom evicts one pod from a node, or deletes it where budgets do not count.
+func (d *disruption) evictFrom(node string, n podName, q *DrainQuestion, out *DrainedNode, round *evictions) error {
+	pod, err := d.f.Pod(n.namespace, n.name)
+	if errors.Is(err, store.ErrNotFound) || err == nil && pod.Spec.NodeName != node {
+		return nil // gone meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	evicts := q.RespectBudgets == nil || *q.RespectBudgets
+	v := podlife.EvictionVerdict{Allowed: true}
+	if evicts {
+		v = d.budgets.judge(pod)
+	}
+	if !v.Allowed {
+		why := PodReason{n.namespace, n.name, cmp.Or(v.Cause, v.Message)}
+		if v.Temporary() {
+			round.later, round.refused = append(round.later, n), append(round.refused, why)
+		} else {
+			out.Blocked = append(out.Blocked, why)
+		}
+		return nil
+	}
+	rec := &Disrupted{Cause: causeEviction, Wave: out.Waves + 1, Rule: &v.Rule}
+	if !evicts {
+		rec.Cause, rec.Rule = causeDeletion, nil
+	}
+	out.Evicted++
+	gone, err := d.evict(pod, rec, q.GracePeriodSeconds)
+	if err != nil {
+		return err
+	}
+	round.last = max(round.last, gone)
+	if gone < 0 {
+		out.Blocked = append(out.Blocked, PodReason{n.namespace, n.name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists"})
+	}
+	return nil
+}
+
 // drain drains a node that is cordoned.
 func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) {
 	out := &DrainedNode{Name: node, Outcome: NodeDrained, StartSeconds: d.now}
-	evicts := q.RespectBudgets == nil || *q.RespectBudgets
 	todo, err := d.sort(node, q, out)
 	if err != nil {
 		return nil, err
@@ -215,41 +260,11 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 	}
 	last := d.now
 	for len(todo) > 0 {
-		var later []podName
-		var refused []PodReason
+		round := evictions{last: last}
 		before := out.Evicted
 		for _, n := range todo {
-			pod, err := d.f.Pod(n.namespace, n.name)
-			if errors.Is(err, store.ErrNotFound) || err == nil && pod.Spec.NodeName != node {
-				continue // gone meanwhile
-			}
-			if err != nil {
+			if err := d.evictFrom(node, n, q, out, &round); err != nil {
 				return nil, err
-			}
-			v := podlife.EvictionVerdict{Allowed: true}
-			if evicts {
-				v = d.budgets.judge(pod)
-			}
-			if !v.Allowed {
-				why := PodReason{n.namespace, n.name, cmp.Or(v.Cause, v.Message)}
-				if v.Temporary() {
-					later, refused = append(later, n), append(refused, why)
-				} else {
-					out.Blocked = append(out.Blocked, why)
-				}
-				continue
-			}
-			rec := &Disrupted{Cause: causeEviction, Wave: out.Waves + 1, Rule: &v.Rule}
-			if !evicts {
-				rec.Cause, rec.Rule = causeDeletion, nil
-			}
-			out.Evicted++
-			gone, err := d.evict(pod, rec, q.GracePeriodSeconds)
-			if err != nil {
-				return nil, err
-			}
-			if last = max(last, gone); gone < 0 {
-				out.Blocked = append(out.Blocked, PodReason{n.namespace, n.name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists"})
 			}
 		}
 		if out.Evicted > before {
@@ -258,10 +273,10 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 		if err := d.schedulePods(); err != nil {
 			return nil, err
 		}
-		todo = later
+		todo, last = round.later, round.last
 		next, ok := d.events.next()
 		if len(todo) > 0 && !ok {
-			out.Blocked = append(out.Blocked, refused...) // nothing will change any more
+			out.Blocked = append(out.Blocked, round.refused...) // nothing will change any more
 			break
 		}
 		if len(todo) > 0 {

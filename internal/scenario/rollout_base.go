@@ -23,33 +23,9 @@ import (
 // read finds the ReplicaSets of the Deployment, and their pods.
 func (r *rollout) read(ctx context.Context, v *cluster.View) error {
 	r.steps = steps.Of(ctx)
-	sets, foreign := map[string]*replicaSet{}, map[string]bool{}
-	for after, more := (kubeobj.Key{Kind: "ReplicaSet", Namespace: r.namespace}), true; more; {
-		items, further, err := v.List(ctx, "ReplicaSet", after, setsPage)
-		if err != nil {
-			return err
-		}
-		more = further
-		for _, js := range items {
-			o, err := kubeobj.FromCanonical("ReplicaSet", js)
-			if err != nil {
-				return err
-			}
-			after = o.Key
-			if more = more && o.Key.Namespace == r.namespace; o.Key.Namespace != r.namespace {
-				break
-			}
-			s := o.Value.(*appsv1.ReplicaSet)
-			if owner := metav1.GetControllerOfNoCopy(s); owner == nil || owner.Kind != "Deployment" || owner.Name != r.name {
-				foreign[s.Name] = true
-				continue
-			}
-			set := &replicaSet{name: s.Name, created: s.CreationTimestamp.Unix(), spec: -1}
-			if s.Spec.Replicas != nil {
-				set.spec = int(*s.Spec.Replicas)
-			}
-			sets[s.Name] = set
-		}
+	sets, foreign, err := r.readSets(ctx, v)
+	if err != nil {
+		return err
 	}
 	selector, err := metav1.LabelSelectorAsSelector(r.spec.Selector)
 	if err != nil {
@@ -107,6 +83,39 @@ func (r *rollout) read(ctx context.Context, v *cluster.View) error {
 // setsPage is how many ReplicaSets are read at once.
 const setsPage = 500
 
+// readSets lists the Deployment's own ReplicaSets and the names of the namespace's others.
+func (r *rollout) readSets(ctx context.Context, v *cluster.View) (sets map[string]*replicaSet, foreign map[string]bool, err error) {
+	sets, foreign = map[string]*replicaSet{}, map[string]bool{}
+	for after, more := (kubeobj.Key{Kind: "ReplicaSet", Namespace: r.namespace}), true; more; {
+		items, further, err := v.List(ctx, "ReplicaSet", after, setsPage)
+		if err != nil {
+			return nil, nil, err
+		}
+		more = further
+		for _, js := range items {
+			o, err := kubeobj.FromCanonical("ReplicaSet", js)
+			if err != nil {
+				return nil, nil, err
+			}
+			after = o.Key
+			if more = more && o.Key.Namespace == r.namespace; o.Key.Namespace != r.namespace {
+				break
+			}
+			s := o.Value.(*appsv1.ReplicaSet)
+			if owner := metav1.GetControllerOfNoCopy(s); owner == nil || owner.Kind != "Deployment" || owner.Name != r.name {
+				foreign[s.Name] = true
+				continue
+			}
+			set := &replicaSet{name: s.Name, created: s.CreationTimestamp.Unix(), spec: -1}
+			if s.Spec.Replicas != nil {
+				set.spec = int(*s.Spec.Replicas)
+			}
+			sets[s.Name] = set
+		}
+	}
+	return sets, foreign, nil
+}
+
 // podsOf lists the pods of a namespace that a selector selects, by name.
 func podsOf(st *state.State, namespace string, selector labels.Selector) (list []podName) {
 	st.EachPod(func(p *state.Pod) {
@@ -122,9 +131,8 @@ func (r *rollout) assume(format string, args ...any) {
 	r.out.Assumed = append(r.out.Assumed, fmt.Sprintf(format, args...))
 }
 
-// begin makes ready what is there before the update.
-func (r *rollout) begin(ctx context.Context) error {
-	r.limits()
+// assumePods notes what is assumed of pods, and of how soon one is ready.
+func (r *rollout) assumePods() {
 	noStatus, sick := 0, 0
 	var starts []int64
 	for _, s := range r.old {
@@ -163,6 +171,12 @@ func (r *rollout) begin(ctx context.Context) error {
 		r.took = DefaultStart
 		r.assume("a pod is ready %d s after its bind: startSeconds tells better", r.took)
 	}
+}
+
+// begin makes ready what is there before the update.
+func (r *rollout) begin(ctx context.Context) error {
+	r.limits()
+	r.assumePods()
 	r.d.left = func(p *corev1.Pod) {
 		if m := r.members[nameOf(p)]; m != nil {
 			m.left = true
@@ -193,19 +207,8 @@ func (r *rollout) begin(ctx context.Context) error {
 		}
 	}
 	r.d.waiting, r.d.fresh = pending, len(pending) > 0
-	for _, s := range r.sets() {
-		for _, m := range s.pods {
-			if !m.left {
-				continue
-			}
-			ends, err := r.d.graceOn(m.pod.Spec.NodeName, max(0, int64(m.pod.DeletionTimestamp.Sub(r.d.f.o.Now).Seconds())))
-			if err == nil {
-				err = r.d.leave(m.pod, &Disrupted{Cause: causeDeletion}, ends)
-			}
-			if err != nil {
-				return err
-			}
-		}
+	if err := r.endLeft(); err != nil {
+		return err
 	}
 	r.out.LeastAvailable = math.MaxInt
 	if err := r.observe(); err != nil {
@@ -219,6 +222,25 @@ func (r *rollout) begin(ctx context.Context) error {
 	}
 	if len(active) > 1 {
 		r.assume("the update comes while another one is on its way, with the replicas that this one has")
+	}
+	return nil
+}
+
+// endLeft ends the pods that are being deleted already, each at the end of its grace period.
+func (r *rollout) endLeft() error {
+	for _, s := range r.sets() {
+		for _, m := range s.pods {
+			if !m.left {
+				continue
+			}
+			ends, err := r.d.graceOn(m.pod.Spec.NodeName, max(0, int64(m.pod.DeletionTimestamp.Sub(r.d.f.o.Now).Seconds())))
+			if err == nil {
+				err = r.d.leave(m.pod, &Disrupted{Cause: causeDeletion}, ends)
+			}
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
