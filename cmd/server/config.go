@@ -30,7 +30,7 @@ type settings struct {
 	DataDir           string         `default:"./data" placeholder:"DIR" help:"Directory of the embedded store."`
 	DatabaseURL       string         `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store, for any number of servers. Run server migrate up first. Set a URL with a password in the environment: every user of the machine can read arguments."`
 	DatabaseUnsafe    bool           `help:"Serve from a database whose settings may lose answered data; each is logged."`
-	Audit             string         `default:"strict" enum:"strict,relaxed" help:"strict: no answer without its durable record. relaxed: answers do not wait; lost records are counted, and leave a gap in the log."`
+	Audit             string         `default:"strict" hidden:""` // until v0.3.0 it could be relaxed
 	SpoolDir          string         `placeholder:"DIR" help:"Directory for decisions while Postgres is unavailable; DIR/spool below --data-dir if not set."`
 	SpoolLimit        handlers.Bytes `default:"1GiB" placeholder:"BYTES" help:"Maximum size of the spool; beyond it, calls that must be recorded are refused."`
 	KeepDecisions     age            `placeholder:"AGE" help:"Delete decisions older than this, such as 90d or 2160h; without it all are kept."`
@@ -82,6 +82,9 @@ func (s *settings) validate() error {
 		if err := handlers.CheckOrigin(origin); err != nil {
 			errs = append(errs, fmt.Errorf("--cors-origin: %w", err))
 		}
+	}
+	if s.Audit != "strict" {
+		fail("--audit (or BERTH_AUDIT) can only be strict: every answer waits for its durable record; leave it out")
 	}
 	if s.DataDir == "" {
 		fail("--data-dir must not be empty")

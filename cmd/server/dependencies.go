@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -32,8 +34,6 @@ type dependencies struct {
 	store    store.Store   // the spool where there is one, around the database
 	spool    *spool.Writer // nil over the embedded store
 	group    *commit.Group
-	relaxed  *commit.Relaxed // nil: no answer without its record
-	marker   *commit.Marker  // with relaxed
 	clusters *cluster.Manager
 	classes  *classes.Registry
 	log      *decisionlog.Log
@@ -48,13 +48,15 @@ type dependencies struct {
 // queueCapacity is how many records may wait for the disk.
 const queueCapacity = 4096
 
-// openDependencies opens the store, the clusters and the log. lost is called for each record that
-// --audit=relaxed loses. A nil lost stands for a process that records nothing: it opens no spool,
-// since a spool belongs to one server.
-func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, observe func(int, time.Duration, error), lost func(string), log *slog.Logger) (*dependencies, error) {
+// openDependencies opens the store, the clusters and the log. A process that does not serve records
+// nothing: it opens no spool, since a spool belongs to one server.
+func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, observe func(int, time.Duration, error), serves bool, log *slog.Logger) (*dependencies, error) {
 	b, watch := s.backend(), &epochWatch{log: log}
-	if b.serves = lost != nil; b.serves { // its answers may be lost
-		var err error
+	if b.serves = serves; serves { // its answers may be lost
+		err := checkRelaxed(s.DataDir)
+		if err != nil {
+			return nil, err
+		}
 		if b.epochs, err = watch.options(); err != nil {
 			return nil, err
 		}
@@ -65,7 +67,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 	}
 	st := opened
 	d := &dependencies{store: st, epochs: watch, budget: memory.New(int64(s.Limits.MemoryBudget))}
-	if s.DatabaseURL != "" && lost != nil {
+	if s.DatabaseURL != "" && serves {
 		if d.spool, err = openSpool(st, s, log); err != nil {
 			return nil, errors.Join(err, named("close store", st.Close()))
 		}
@@ -74,12 +76,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 	d.store = store.Traced(d.store)
 	st = d.store
 	d.group = commit.NewGroup(st, commit.Options{CallersWrite: s.DatabaseURL == "", Queue: queueCapacity, ObserveFunc: observe})
-	if lost != nil {
-		if err := d.relax(ctx, s, lost, log); err != nil {
-			return nil, errors.Join(err, d.close(ctx))
-		}
-	}
-	d.clusters, err = cluster.Open(ctx, st, d.committer(), cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
+	d.clusters, err = cluster.Open(ctx, st, d.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
@@ -164,11 +161,7 @@ func (d *dependencies) notes() []handlers.Note {
 			return note
 		}})
 	}
-	notes = append(notes, d.epochs.notes()...)
-	if d.relaxed != nil {
-		notes = append(notes, handlers.Note{Name: "audit", Text: func() string { return relaxedNote }})
-	}
-	return notes
+	return append(notes, d.epochs.notes()...)
 }
 
 // close closes the dependencies in the reverse order of their use, so that nothing accepted is
@@ -181,8 +174,27 @@ func (d *dependencies) close(ctx context.Context) error {
 	if d.clusters != nil {
 		errs = append(errs, named("end writes", d.clusters.Close()))
 	}
-	errs = append(errs, d.endRelaxed(ctx), named("flush records", d.group.Close(ctx)), named("close store", d.store.Close()))
+	errs = append(errs, named("flush records", d.group.Close(ctx)), named("close store", d.store.Close()))
 	return errors.Join(errs...)
+}
+
+// checkRelaxed refuses the data directory of a server of v0.3.0 that was killed with
+// --audit=relaxed: its log lacks the gap that names what was answered and not recorded.
+func checkRelaxed(dir string) error {
+	path := filepath.Join(dir, "relaxed")
+	if _, err := os.Stat(path); err != nil {
+		return nil // none there; a directory that cannot be read is refused where it is opened
+	}
+	return fmt.Errorf("%s: a server with --audit=relaxed was killed, and its log does not have the gap yet: start and stop v0.3.0 here once, which writes it, or remove the file", path)
+}
+
+// instance names this process, in gaps and as the one that follows a cluster.
+func instance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
 
 func named(what string, err error) error {

@@ -108,9 +108,6 @@ func (s *settings) examineSettings() ([]doctor.Finding, doctor.Server) {
 		return r.Findings, facts
 	}
 	r.Good("a server would start with these settings")
-	if s.Audit == "relaxed" {
-		r.Warn("Leave out --audit=relaxed where every answer has to be on record.", "%s", relaxedNote)
-	}
 	if s.DatabaseUnsafe {
 		r.Warn("Leave out --database-unsafe and correct the database.", "--database-unsafe: a database that may lose records is accepted")
 	}

@@ -61,11 +61,12 @@ func TestDoctor(t *testing.T) {
 	code, list = examined(t, "--data-dir", dir, "--listen", "0.0.0.0:1", "--extender-deadline", "1s", "--audit", "relaxed")
 	finds(t, list, "settings", doctor.Problem, "--listen 0.0.0.0:1 can be reached")
 	finds(t, list, "settings", doctor.Problem, "--hold-rejections")
+	finds(t, list, "settings", doctor.Problem, "--audit")
 	if code != 2 {
 		t.Errorf("exit %d", code)
 	}
-	code, list = examined(t, "--data-dir", dir, "--audit", "relaxed")
-	finds(t, list, "settings", doctor.Warning, "--audit=relaxed")
+	code, list = examined(t, "--data-dir", dir, "--database-unsafe")
+	finds(t, list, "settings", doctor.Warning, "--database-unsafe")
 	if code != 1 {
 		t.Errorf("exit %d", code)
 	}

@@ -71,7 +71,7 @@ func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error
 	if err != nil {
 		return nil, err
 	}
-	deps, err := openDependencies(ctx, set, conf, nil, nil, newLogger(s.err, "auto", "warn"))
+	deps, err := openDependencies(ctx, set, conf, nil, false, newLogger(s.err, "auto", "warn"))
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}

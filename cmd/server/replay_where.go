@@ -101,7 +101,7 @@ func (c *replayCmd) localBatch(ctx context.Context, s streams) (*localBatch, err
 		return nil, err
 	}
 	log := newLogger(s.err, "auto", "warn")
-	deps, err := openDependencies(ctx, set, conf, nil, nil, log)
+	deps, err := openDependencies(ctx, set, conf, nil, false, log)
 	if err != nil {
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}

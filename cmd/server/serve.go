@@ -102,13 +102,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	lost, err := tel.countLost()
-	if err != nil {
-		return err
-	}
 	up := &serving{}
 	defer func() { err = errors.Join(err, up.end()) }()
-	opened := func() (*dependencies, error) { return openDependencies(ending, &c.settings, conf, observe, lost, log) }
+	opened := func() (*dependencies, error) { return openDependencies(ending, &c.settings, conf, observe, true, log) }
 	deps, err := opened()
 	if postgres.Away(err) {
 		up.start(ctx, ending, places, &c.Limits, log)

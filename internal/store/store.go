@@ -92,7 +92,7 @@ type Gap struct {
 	Cluster      string
 	Since, Until time.Time // when they were answered
 	Lost         int64     // decisions; UnknownLoss
-	Cause        string    // queue-full, store, killed
+	Cause        string    // CauseFailover; until v0.3.0 also queue-full, store, killed
 	Instance     string    // the process that lost them
 }
 

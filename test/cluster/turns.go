@@ -32,8 +32,7 @@ func turns(ctx context.Context, e *env) error {
 	}{
 		{name: "unread", used: cpuTimes{}, url: noop.url()},
 		{name: "scored", used: cpuTimes{}, url: noop.url() + "/scored"},
-		{name: "strict", used: cpuTimes{}, args: s.args},
-		{name: "relaxed", used: cpuTimes{}, args: append(slices.Clone(s.args), "--audit", "relaxed")},
+		{name: "berth", used: cpuTimes{}, args: s.args},
 	}
 	for turn := range e.options.turns {
 		for i := range list {

@@ -108,8 +108,7 @@ var storeFaults = []fault{
 	}},
 }
 
-// spoolFaults are faults of the spool, the queue before the store, and the
-// relaxed mode.
+// spoolFaults are faults of the spool and of the queue before the store.
 var spoolFaults = []fault{
 	{"spool-acks-before-fsync", "a record is acknowledged when it is written, not when it is on disk", "./internal/store/spool", "TestPowerLoss", []edit{
 		{"internal/store/spool/journal.go", `if err := j.file.Sync(); err != nil {`, `if err := error(nil); err != nil {`},
@@ -151,14 +150,6 @@ var spoolFaults = []fault{
 	}},
 	{"spool-forgets-limit", "the spool grows beyond its limit", "./internal/store/spool", "TestFullSpoolRefuses", []edit{
 		{"internal/store/spool/journal.go", `if full {`, `if full && false {`},
-	}},
-	{"relaxed-drops-uncounted", "a record is dropped from a full queue and nobody counts it", "./internal/store/commit", "TestRelaxedCountsWhatItDrops", []edit{
-		{"internal/store/commit/relaxed.go", `r.o.LostFunc(cause)`, `return
-	r.o.LostFunc(cause)`},
-	}},
-	{"relaxed-forgets-its-death", "a killed process leaves no trace of what it may have lost", "./internal/store/commit", "TestMarkerOutlivesAKill", []edit{
-		{"internal/store/commit/marker.go", `b, err := json.Marshal(mark)`, `return nil
-	b, err := json.Marshal(mark)`},
 	}},
 	{"commit-queue-unbounded", "a store that stalls lets the queue grow", "./internal/store/commit", "TestStalledStoreHoldsCallersBack", []edit{
 		{"internal/store/commit/options.go", `if o.ObserveFunc == nil {`, `o.Queue = 1 << 20
