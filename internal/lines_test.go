@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -100,7 +101,11 @@ func TestLineLengths(t *testing.T) {
 			t.Errorf("%s has %d lines, want at most %d (%v)", page, n, maxDecision, err)
 		}
 	}
-	pages = append(pages, decisions...)
+	notes, err := filepath.Glob("../api/notes/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = slices.Concat(pages, decisions, notes)
 	check := func(path string, long func(string) []int) {
 		text, err := os.ReadFile(path)
 		if err != nil {

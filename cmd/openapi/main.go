@@ -7,6 +7,7 @@
 //	@version		v1
 //	@description	Scheduling decisions with the semantics of Kubernetes v1.36: explained, recorded, replayable.
 //	@description	Times are RFC 3339 in UTC, ids of decisions are UUIDv7, errors are application/problem+json (RFC 9457). Kubernetes objects go in and out in their own JSON.
+//	@description	In examples, B is the server's address and the cluster demo is the one that docs/api.md makes.
 //	@license.name	Apache-2.0
 //	@license.url	https://www.apache.org/licenses/LICENSE-2.0
 //	@BasePath		/

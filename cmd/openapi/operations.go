@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,8 +17,8 @@ import (
 )
 
 // describeOperations adds what generators of clients need and annotations do not hold: servers, and
-// each operation's id, whether it needs an identity, and examples of bodies. It changes what they
-// misread in schemas.
+// each operation's id, whether it needs an identity, and examples of bodies. The notes on it in
+// api/notes end its description. It changes what generators misread in schemas.
 func describeOperations(root string, doc *openapi3.T) error {
 	doc.Servers = openapi3.Servers{
 		{URL: "/", Description: "the server that this description comes from"},
@@ -44,6 +46,11 @@ func describeOperations(root string, doc *openapi3.T) error {
 			if err := giveExample(root, path, op); err != nil {
 				return err
 			}
+			notes, err := os.ReadFile(filepath.Join(root, "api", "notes", op.OperationID+".md"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			op.Description = strings.TrimSpace(op.Description + "\n\n" + string(notes))
 		}
 	}
 	return nil

@@ -17,8 +17,9 @@ var example = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n(?:```json\n(.*?)```\n)
 // changing is what differs from run to run: ids, times and cursors.
 var changing = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|"cursor":"[^"]*"`)
 
-// TestTour runs the examples of docs/api.md in one shell, in their order. Each prints what the page
-// has below it.
+// TestTour runs the examples of docs/api.md and of the notes on operations (api/notes) in one
+// shell, in their order. Each prints what the page has below it. With -update the pages are
+// written again.
 func TestTour(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -28,7 +29,7 @@ func TestTour(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "api.md"))
+	notes, err := filepath.Glob(filepath.Join("..", "..", "api", "notes", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,15 +43,22 @@ func TestTour(t *testing.T) {
 	}
 	const end = "== end of the example ==\n"
 	var script strings.Builder
-	var want []string
-	for _, e := range example.FindAllStringSubmatch(string(page), -1) {
-		if strings.HasPrefix(e[1], "server ") {
-			continue // the program, not the API
+	type shown struct{ page, answer string }
+	var want []shown
+	for _, page := range append([]string{filepath.Join("..", "..", "docs", "api.md")}, notes...) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		script.WriteString(e[1] + "echo '" + strings.TrimSpace(end) + "'\n")
-		want = append(want, e[2])
+		for _, e := range example.FindAllStringSubmatch("\n"+string(text), -1) {
+			if strings.HasPrefix(e[1], "server ") {
+				continue // the program, not the API
+			}
+			script.WriteString(e[1] + "echo '" + strings.TrimSpace(end) + "'\n")
+			want = append(want, shown{page, e[2]})
+		}
 	}
-	if len(want) < 35 {
+	if len(want) < 40 {
 		t.Fatalf("only %d examples", len(want))
 	}
 	shell := exec.CommandContext(t.Context(), "bash")
@@ -65,11 +73,23 @@ func TestTour(t *testing.T) {
 		t.Fatalf("%d answers to %d examples:\n%s", len(have)-1, len(want), out)
 	}
 	for i, w := range want {
-		if w == "" {
+		if w.answer == "" {
 			continue
 		}
-		if d := cmp.Diff(changing.ReplaceAllString(w, "…"), changing.ReplaceAllString(have[i], "…")); d != "" {
-			t.Errorf("example %d (-docs/api.md +answer):\n%s", i+1, d)
+		d := cmp.Diff(changing.ReplaceAllString(w.answer, "…"), changing.ReplaceAllString(have[i], "…"))
+		if d == "" {
+			continue
+		}
+		if !*update {
+			t.Errorf("example %d, %s (-page +answer):\n%s", i+1, w.page, d)
+			continue
+		}
+		text, err := os.ReadFile(w.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(w.page, []byte(strings.Replace(string(text), w.answer, have[i], 1)), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
