@@ -35,8 +35,6 @@ var notRun = map[string]string{
 	"docs/kubernetes.md: kubectl":             "needs a cluster; test/cluster runs one",
 	"docs/kubernetes.md: helm":                "needs a cluster; test/deploy renders the chart",
 	"docs/kubernetes.md: for f in":            "needs a cluster",
-	"docs/openb.md: go run ./cmd/server":      "needs the trace, which is a download",
-	"docs/openb.md: go run ./test/openb":      "the same",
 }
 
 // runsHere reports whether a command of a page is run: by TestDocumentsRun, by TestTour, by
