@@ -31,7 +31,7 @@ func (l *Log) Preempted(ctx context.Context, cluster string, pods []kubeobj.Key)
 	if len(nodes) == 0 {
 		return nil, nil
 	}
-	for _, p := range v.State.NominatedPods() {
+	for p := range v.State.NominatedPods().All() {
 		if !nodes[p.Nominated] {
 			continue
 		}

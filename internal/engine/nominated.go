@@ -1,10 +1,9 @@
 package engine
 
 import (
+	"errors"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
 
 	"berth/internal/engine/state"
 )
@@ -21,7 +20,7 @@ func (q *Query) Priority() int32 {
 // of a scheduler that the configuration runs.
 func (q *Query) Nominees() iter.Seq[*state.Pod] {
 	return func(yield func(*state.Pod) bool) {
-		for _, p := range q.State.NominatedPods() {
+		for p := range q.State.NominatedPods().All() {
 			if p.UID != string(q.Pod.UID) && q.Profile.runs(p.Scheduler) && !q.Profile.gates(p) && !yield(p) {
 				return
 			}
@@ -66,30 +65,73 @@ func (r *Result) filterTwice(out []Rejected, in state.Bits) ([]Rejected, error) 
 // still be filtered without the nominated pods, since both must hold
 // (pkg/scheduler/framework/runtime RunFilterPluginsWithNominatedPods).
 func (r *Result) filterWithNominated(in state.Bits) ([]Rejected, error) {
-	q := r.Query
-	rows := q.NominatedRows()
-	if len(rows) == 0 {
+	q, p := r.Query, r.Query.Profile
+	pods := q.NominatedRows()
+	if len(pods) == 0 {
 		return nil, nil
 	}
+	left := q.Bits()
+	for row := range pods {
+		left.Set(row)
+	}
+	left.And(in)
 	var out []Rejected
-	// In order of the nodes' names, like everything that answers list.
-	for _, row := range slices.SortedFunc(maps.Keys(rows), func(a, b int) int {
-		return strings.Compare(q.Nodes.Node(a).Name, q.Nodes.Node(b).Name)
-	}) {
-		if !in.Has(row) {
+	for _, i := range p.Filter {
+		f := p.Rules[i]
+		if f.Filter == nil || r.Skipped[i] || left.Empty() {
 			continue
 		}
-		q.checkContext()
-		rejected, err := r.filterWith(rows[row], int32(row))
-		if err != nil {
-			return nil, err
+		q.Work(left.Count())
+		rej, ok := q.filterNominated(f, r.States[i], left, pods)
+		if !ok {
+			return nil, r.nominatedError(in, pods)
 		}
-		if len(rejected) > 0 {
-			in.Clear(row)
-			out = q.mergeRejected(out, rejected)
+		if len(rej.Reasons) > 0 {
+			out = append(out, rej)
+			left.AndNot(rej.Nodes)
+			in.AndNot(rej.Nodes)
 		}
 	}
 	return out, nil
+}
+
+// filterNominated judges rows by one filter, each with the pods nominated to it, which matter to
+// filters with a trial alone; ok is false where it cannot.
+func (q *Query) filterNominated(f *Plugin, kept any, rows state.Bits, pods map[int][]*state.Pod) (rej Rejected, ok bool) {
+	if f.Try == nil {
+		rej, err := q.FilterBy(f, kept, rows)
+		return rej, err == nil
+	}
+	rej = q.NewRejected(f.Name)
+	trial := f.Try(q, kept)
+	for row := range q.Nodes.ByName(rows) { // in order, like everything that answers list
+		trial.Begin(int32(row), pods[row])
+		code, reasons := trial.Verdict()
+		if code == Error {
+			return rej, false
+		}
+		if code != Success {
+			rej.addRow(q, row, code, reasons)
+		}
+	}
+	if f.ReasonRank != nil {
+		SortReasons(rej.Reasons, f.ReasonRank)
+	}
+	return rej, true
+}
+
+// nominatedError returns the error of the first node that cannot be judged with the pods nominated
+// to it.
+func (r *Result) nominatedError(in state.Bits, pods map[int][]*state.Pod) error {
+	for row := range r.Query.Nodes.ByName(in) {
+		if len(pods[row]) == 0 {
+			continue
+		}
+		if _, err := r.filterWith(pods[row], int32(row)); err != nil {
+			return err
+		}
+	}
+	return errors.New("a node cannot be judged with the pods nominated to it")
 }
 
 // filterWith judges one row with more pods on it.

@@ -42,6 +42,22 @@ func (r *Rejected) Add(text string, code Code, nodes state.Bits) {
 	r.Reasons = append(r.Reasons, Reason{text, nodes})
 }
 
+// addRow rejects one row.
+func (r *Rejected) addRow(q *Query, row int, code Code, reasons []string) {
+	r.Nodes.Set(row)
+	if code == UnschedulableAndUnresolvable {
+		r.Unresolvable.Set(row)
+	}
+	for _, text := range reasons {
+		k := slices.IndexFunc(r.Reasons, func(own Reason) bool { return own.Text == text })
+		if k < 0 {
+			k = len(r.Reasons)
+			r.Reasons = append(r.Reasons, Reason{text, q.Bits()})
+		}
+		r.Reasons[k].Nodes.Set(row)
+	}
+}
+
 // CodeOf returns the code of a rejected row.
 func (r *Rejected) CodeOf(row int) Code {
 	if r.Unresolvable.Has(row) {

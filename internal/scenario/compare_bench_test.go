@@ -72,7 +72,7 @@ func BenchmarkDrainHundred(b *testing.B) {
 		objects = append(objects, enginetest.LargePod(10*i, fmt.Sprintf("more-%d", i), enginetest.On("node-00000")))
 	}
 	v, profiles := viewOf(b, objects...), profileOf(b, rules.DefaultSpec())
-	pods := len(v.State.PodsOn(v.State.Nodes().Row("node-00000")))
+	pods := v.State.PodsOn(v.State.Nodes().Row("node-00000")).Len()
 	o := scenario.DrainQuestion{NodeChoice: chosen("node-00000"), Force: true}
 	began := cpuTime(b)
 	for b.Loop() {

@@ -345,8 +345,8 @@ func (d *disruption) podsOn(node string) ([]podName, error) {
 		return nil, nil
 	}
 	on := st.PodsOn(row)
-	list := make([]podName, 0, len(on))
-	for _, p := range on { // in this order already
+	list := make([]podName, 0, on.Len())
+	for p := range on.All() { // in this order already
 		if err := d.steps.Take(1); err != nil {
 			return nil, err
 		}

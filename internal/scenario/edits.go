@@ -254,7 +254,7 @@ func (out *Edited) remove(ctx context.Context, field string, s *NodeSelection) e
 		if k := (kubeobj.Key{Kind: "CSINode", Name: name}); st.CSINode(name) != nil {
 			del = append(del, k)
 		}
-		for _, p := range st.PodsOn(st.Nodes().Row(name)) {
+		for p := range st.PodsOn(st.Nodes().Row(name)).All() {
 			del = append(del, kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 			out.Gone = append(out.Gone, decision.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 		}

@@ -82,10 +82,10 @@ func newGrid(st *state.State) *grid {
 func (g *grid) readPods(count *steps.Counter, st *state.State, daemon func(*state.Pod) bool, examples bool) error {
 	for _, row := range g.rows {
 		pods, inUse := st.PodsOn(int(row)), 0
-		if err := count.Take(len(pods)); err != nil {
+		if err := count.Take(pods.Len()); err != nil {
 			return err
 		}
-		for _, p := range pods {
+		for p := range pods.All() {
 			c := g.class(p.Class)
 			if daemon(p) {
 				for i, n := range c.request {

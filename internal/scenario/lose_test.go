@@ -185,7 +185,7 @@ func TestLoseAtRandom(t *testing.T) {
 		}
 		for _, name := range o.Nodes {
 			row := v.State.Nodes().Row(name)
-			for _, p := range v.State.PodsOn(row) {
+			for p := range v.State.PodsOn(row).All() {
 				if who := p.Namespace + "/" + p.Name; !p.Terminating && ends[who] == 0 {
 					t.Errorf("seed %d: nothing is told of %s on %s", seed, who, name)
 				}

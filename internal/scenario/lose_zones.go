@@ -118,7 +118,7 @@ func (l *loss) readZones() error {
 		if l.lost[n.Name] {
 			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.rates.grace, RemovedAfterSeconds: l.removed})
 			l.zones[key] = z
-			l.pods += len(l.d.f.State().PodsOn(row))
+			l.pods += l.d.f.State().PodsOn(row).Len()
 		}
 		if _, excluded := n.Labels[excludedLabel]; excluded {
 			continue

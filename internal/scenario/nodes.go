@@ -124,7 +124,7 @@ func templated(template *corev1.Node, name string) []metav1.Object {
 
 // daemonsOn returns the daemon pods of a node.
 func daemonsOn(v *cluster.View, node string) (out []*corev1.Pod, err error) {
-	for _, p := range v.State.PodsOn(v.State.Nodes().Row(node)) {
+	for p := range v.State.PodsOn(v.State.Nodes().Row(node)).All() {
 		pod, err := v.Pod(p.Namespace, p.Name)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,8 @@ package explain
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 
 	"berth/internal/engine"
@@ -70,22 +72,25 @@ func (a *Alone) run() (err error) {
 	rows := q.Bits()
 	copy(rows, q.Candidates)
 	rows.AndNot(a.r.Feasible)
+	pods := q.NominatedRows()
+	maps.DeleteFunc(pods, func(row int, _ []*state.Pod) bool { return !rows.Has(row) })
 	nominated := map[int]*trial{}
 	defer q.Caught(&err)
-	for row, pods := range q.NominatedRows() {
-		if rows.Has(row) {
-			on := newTrial(q.WithPods(pods, int32(row)))
-			nominated[row] = on
-			defer on.q.Answered() // details are not stopped
+	defer func() { // details are not stopped
+		for _, on := range nominated {
+			on.q.Answered()
 		}
-	}
+	}()
 	for _, i := range filtering(q.Profile) {
 		rule := ruleAlone{index: i}
 		var skip bool
 		rule.whole, rule.broken, skip = a.on.preFilter(i)
 		if !skip && rule.whole == nil && rule.broken == "" {
-			for row, on := range nominated {
-				rule.judgeWith(on, row)
+			for row := range a.on.rejectedWith(i, pods) {
+				if nominated[row] == nil {
+					nominated[row] = newTrial(q.WithPods(pods[row], int32(row)))
+				}
+				rule.judgeWith(nominated[row], row)
 			}
 			if rule.rejected, err = a.on.filter(i, rows); err != nil {
 				rule.rejected = q.FilterEach(q.Profile.Rules[i], a.on.states[i], rows, func(row int, err error) { rule.fail(row, err.Error()) })
@@ -100,7 +105,25 @@ func (a *Alone) run() (err error) {
 	return nil
 }
 
-// judgeWith judges a row with the pods nominated to it.
+// rejectedWith returns the rows that a filter rejects, or cannot judge, with the pods nominated to
+// them. Only a filter with a trial reads pods.
+func (t *trial) rejectedWith(i int, pods map[int][]*state.Pod) iter.Seq[int] {
+	return func(yield func(row int) bool) {
+		f := t.q.Profile.Rules[i]
+		if f.Try == nil || len(pods) == 0 {
+			return
+		}
+		on := f.Try(t.q, t.states[i])
+		for row, list := range pods {
+			on.Begin(int32(row), list)
+			if code, _ := on.Verdict(); code != engine.Success && !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// judgeWith judges a row with the pods nominated to it, for its details.
 func (r *ruleAlone) judgeWith(on *trial, row int) {
 	w := &rowWith{on: on}
 	var why string

@@ -177,7 +177,7 @@ func (d *Decider) recall(s *state.State, pod *corev1.Pod, p *engine.Profile, o e
 	m.at = at
 	m.kept.still = kept && !m.whole && m.changed.Empty()
 	m.hashes.Use(r)
-	if kept && len(s.NominatedPods()) == 0 { // else a verdict may be of them
+	if kept && s.NominatedPods().Len() == 0 { // else a verdict may be of them
 		m.verdicts.Use(r, m.live)
 	}
 	d.resize(m)

@@ -71,7 +71,7 @@ func (m *memo) again(s *state.State, pod *corev1.Pod, o *engine.Options) *engine
 	}
 	q := r.Query
 	if q.State == s && o.Candidates == nil && q.Options.MaxSteps == o.MaxSteps && q.Options.NoPreemption == o.NoPreemption &&
-		(q.Pod.UID == pod.UID && q.Pod.Name == pod.Name || len(s.NominatedPods()) == 0 && !slices.ContainsFunc(pod.Spec.Volumes, ephemeral)) &&
+		(q.Pod.UID == pod.UID && q.Pod.Name == pod.Name || s.NominatedPods().Len() == 0 && !slices.ContainsFunc(pod.Spec.Volumes, ephemeral)) &&
 		r.Again(pod, *o) {
 		return r
 	}

@@ -172,7 +172,7 @@ type made struct {
 
 func (m *made) Name() string                            { return fmt.Sprintf("made-%+v", *m) }
 func (m *made) Locality(*engine.Query) engine.Locality  { return m.near }
-func (m *made) pods(q *engine.Query, row int) (n int64) { return int64(len(q.State.PodsOn(row))) }
+func (m *made) pods(q *engine.Query, row int) (n int64) { return int64(q.State.PodsOn(row).Len()) }
 
 func (m *made) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *engine.Rejected) error {
 	odd, full := q.Bits(), q.Bits()

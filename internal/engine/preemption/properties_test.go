@@ -186,7 +186,7 @@ func columns(s *state.State) string {
 				fmt.Fprintf(&b, " %d:%d", id, n)
 			}
 		}
-		for _, p := range s.PodsOn(row) {
+		for p := range s.PodsOn(row).All() {
 			fmt.Fprintf(&b, " %s/%s", p.Namespace, p.Name)
 		}
 		b.WriteByte('\n')
@@ -196,7 +196,7 @@ func columns(s *state.State) string {
 			fmt.Fprintf(&b, "%d: %d %v\n", id, p.Total(), p.Segments())
 		}
 	}
-	for _, p := range s.NominatedPods() {
+	for p := range s.NominatedPods().All() {
 		fmt.Fprintf(&b, "nominated %s/%s %s\n", p.Namespace, p.Name, p.Nominated)
 	}
 	return b.String()

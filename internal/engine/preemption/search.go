@@ -94,7 +94,7 @@ func eligible(r *engine.Result) (bool, string) {
 	if row < 0 || !q.Candidates.Has(row) || r.RejectionOf(row).Code == engine.UnschedulableAndUnresolvable {
 		return true, ""
 	}
-	for _, p := range q.State.PodsOn(row) {
+	for p := range q.State.PodsOn(row).All() {
 		if p.Terminating && p.EvictedByScheduler && q.State.PriorityOf(p) < q.Priority() {
 			return false, ReasonVictimTerminating
 		}

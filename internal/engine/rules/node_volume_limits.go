@@ -177,7 +177,7 @@ func trouble(q *engine.Query, a *state.Attachments, rows state.Bits) error {
 		if err != nil || a.Unresolved(int32(row)) == 0 {
 			continue
 		}
-		for _, p := range q.State.PodsOn(row) {
+		for p := range q.State.PodsOn(row).All() {
 			if _, text := q.State.AttachedBy(nil, p); text != "" && err == nil {
 				err = errors.New(text)
 			}

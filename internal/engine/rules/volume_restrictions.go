@@ -160,7 +160,7 @@ func (VolumeRestrictions) Details(q *engine.Query, r restricted, row int) []engi
 // appendUsers lists the pods that use one of the pod's claims.
 func appendUsers(dst []engine.Detail, q *engine.Query, claim string) []engine.Detail {
 	q.State.ClaimPostings(q.Pod.Namespace, claim).Each(func(row, _ int32) {
-		for _, p := range q.State.PodsOn(int(row)) {
+		for p := range q.State.PodsOn(int(row)).All() {
 			if p.Namespace == q.Pod.Namespace && p.References([]string{claim}) > 0 {
 				dst = append(dst, engine.Detail{Kind: "claimInUse", Claim: claim, Value: p.Namespace + "/" + p.Name, Domain: p.NodeName})
 			}

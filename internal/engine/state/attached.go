@@ -122,7 +122,7 @@ func (s *State) attach() *Attachments {
 		a.know(edit, s, v)
 	}
 	for row := range a.limited.All() {
-		for _, p := range s.PodsOn(row) {
+		for p := range s.PodsOn(row).All() {
 			if p.Volumes != nil {
 				a.count(edit, s, p, 1)
 			}

@@ -38,7 +38,6 @@ type Edit struct {
 	within *steps.Counter // of Within; may be nil
 	ended  error          // of its context: the state is incomplete
 
-	lists   map[int]*listChange // of long lists of pods, by row
 	inPlace bool
 	rows    []int32 // in place: those whose pods changed
 
@@ -92,7 +91,6 @@ func (e *Edit) Finish() (*State, error) {
 
 // Done returns the edited state.
 func (e *Edit) Done() *State {
-	e.applyLists()
 	if e.local != nil && len(e.local.names) > 0 {
 		e.s.local = e.local
 	}
@@ -312,8 +310,7 @@ func (e *Edit) removeNode(name string) {
 		return
 	}
 	e.forgetAttached() // rows have changed
-	e.applyList(int(row))
-	pods := slices.Clone(e.s.PodsOn(int(row)))
+	pods := slices.Collect(e.s.PodsOn(int(row)).All())
 	for _, p := range pods {
 		if !e.step() {
 			return

@@ -55,7 +55,8 @@ func (e *Edit) place(p *Pod) {
 	switch {
 	case p.occupies():
 		e.count(p, 1)
-		e.insertPod(int(p.Row), p)
+		on := e.s.onNode.edit(e.id, int(p.Row))
+		*on = (*on).with(e.id, p)
 	case p.Terminal:
 	case p.NodeName != "":
 		list := append(e.waitingPods(p.NodeName), p)
@@ -63,7 +64,7 @@ func (e *Edit) place(p *Pod) {
 	default:
 		e.s.pending.put(e.id, p)
 		if p.Nominated != "" {
-			e.insertPod(nominatedList, p)
+			e.s.nominated = e.s.nominated.with(e.id, p)
 		}
 	}
 }
@@ -82,7 +83,8 @@ func (e *Edit) leave(p *Pod) {
 	switch {
 	case p.occupies():
 		e.count(p, -1)
-		e.dropPod(int(p.Row), p)
+		on := e.s.onNode.edit(e.id, int(p.Row))
+		*on = (*on).without(e.id, p)
 	case p.Terminal:
 	case p.NodeName != "":
 		rest := e.waitingPods(p.NodeName)
@@ -99,7 +101,7 @@ func (e *Edit) leave(p *Pod) {
 	default:
 		e.s.pending.remove(e.id, p.Namespace, p.Name)
 		if p.Nominated != "" {
-			e.dropPod(nominatedList, p)
+			e.s.nominated = e.s.nominated.without(e.id, p)
 		}
 	}
 }

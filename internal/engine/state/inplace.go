@@ -20,7 +20,6 @@ func (p *InPlace) Edit() *Edit { return p.e }
 // changed, some rows more than once. The rows are valid until the next change.
 func (p *InPlace) Next() (s *State, rows []int32, changed bool) {
 	e := p.e
-	e.applyLists()
 	if !e.dirty() {
 		return e.s, nil, false
 	}

@@ -21,12 +21,12 @@ type Ranked struct {
 // not started come last of their priority. Where upstream's order is arbitrary, pods are ordered by
 // namespace and name (pkg/scheduler/util/utils.go MoreImportantPod).
 type Ranking struct {
-	list    *[]*Pod // the state's list; its identity shows whether the ranking still holds
-	classed uint64  // of the state, where some pod has its priority from a class
-	latest  int64   // the latest start
-	own     bool    // every pod has a priority of its own
-	wraps   bool    // an amount is below 0, or their sum overflows
-	sum     Amount  // of all pods
+	list    *PodList // the state's list; its identity shows whether the ranking still holds
+	classed uint64   // of the state, where some pod has its priority from a class
+	latest  int64    // the latest start
+	own     bool     // every pod has a priority of its own
+	wraps   bool     // an amount is below 0, or their sum overflows
+	sum     Amount   // of all pods
 	Of      []Ranked
 	Pods    []*Pod
 }
@@ -83,8 +83,8 @@ func (s *State) Ranking(row int, now int64) *Ranking {
 
 var emptyRanking = Ranking{own: true}
 
-func (s *State) ranking(at *[]*Pod, now int64) *Ranking {
-	list := *at
+func (s *State) ranking(at *PodList, now int64) *Ranking {
+	list := at.slice()
 	k := &Ranking{list: at, classed: s.classed, own: true, Pods: make([]*Pod, len(list)), Of: make([]Ranked, len(list))}
 	priority := func(p *Pod) int32 { return p.Priority }
 	for _, p := range list {

@@ -28,7 +28,7 @@ func TestFitting(t *testing.T) {
 			pods[i] = &Pod{Class: &Class{Shape: &Shape{}, Request: Request{Amount: a}}}
 			s.t.addClass(fmt.Sprint(i), pods[i].Class)
 		}
-		k, classes := s.ranking(&pods, 0), s.t.ClassColumns()
+		k, classes := s.ranking(&PodList{n: len(pods), parts: []podPart{{pods: pods}}}, 0), s.t.ClassColumns()
 		if wraps := below || !total.IsInt64(); k.Wraps() != wraps {
 			t.Fatalf("Wraps is %v, want %v", k.Wraps(), wraps)
 		}

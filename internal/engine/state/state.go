@@ -20,7 +20,7 @@ type State struct {
 	nodes  *NodeSet
 	use    blocks[useBlock]
 	scalar vec[*Requested] // by scalar id
-	onNode vec[*[]*Pod]    // by row, in order of namespace and name; nil for none
+	onNode vec[*PodList]   // by row
 	shapes vec[*Postings]
 	terms  vec[*Postings]
 	ports  vec[*Postings]
@@ -30,7 +30,7 @@ type State struct {
 	pods      table[*Pod]
 	waiting   map[string][]*Pod // bound to nodes that the state does not have, by node name
 	pending   table[*Pod]       // neither bound nor terminal
-	nominated []*Pod            // of the pending ones, those with a nominated node, by namespace and name
+	nominated *PodList          // of the pending ones, those with a nominated node
 
 	ns      map[string]labels.Set
 	nsEdit  uint64 // the edit that last changed ns
@@ -80,14 +80,8 @@ func (s *State) Pod(namespace, name string) *Pod { return s.pods.get(namespace, 
 // PodCount returns the number of pods, terminal ones included.
 func (s *State) PodCount() int { return s.pods.n }
 
-// PodsOn lists the pods that occupy a row, by namespace and name. Not to be
-// written.
-func (s *State) PodsOn(row int) []*Pod {
-	if list := s.onNode.at(row); list != nil {
-		return *list
-	}
-	return nil
-}
+// PodsOn lists the pods that occupy a row.
+func (s *State) PodsOn(row int) *PodList { return s.onNode.at(row) }
 
 // EachPod visits all pods in no particular order.
 func (s *State) EachPod(f func(*Pod)) { s.pods.each(f) }
@@ -103,9 +97,8 @@ func (s *State) Pending() []*Pod {
 // InPlace reports whether an InPlace changes the state, or what it shares with one.
 func (s *State) InPlace() bool { return s.inPlace }
 
-// NominatedPods lists the pending pods with a nominated node, by namespace and name. Not to be
-// written.
-func (s *State) NominatedPods() []*Pod { return s.nominated }
+// NominatedPods lists the pending pods with a nominated node.
+func (s *State) NominatedPods() *PodList { return s.nominated }
 
 // Requested returns how much of an extended resource is requested; nil for nothing.
 func (s *State) Requested(id int32) *Requested {

@@ -62,7 +62,7 @@ func (t *Trail) arrive(s *State) {
 	}
 }
 
-func (t *Trail) compare(a, b *vec[*[]*Pod]) {
+func (t *Trail) compare(a, b *vec[*PodList]) {
 	for g := range max(len(a.groups), len(b.groups)) {
 		if g < len(a.groups) && g < len(b.groups) && a.groups[g] == b.groups[g] {
 			continue

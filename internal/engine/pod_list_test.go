@@ -11,7 +11,7 @@ import (
 
 // TestLongLists puts, moves and deletes pods of one crowded node and compares the state with one
 // that is made of what is left, in one edit and in several.
-func TestLongLists(t *testing.T) {
+func TestPodLists(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		base := []any{enginetest.Node("n1"), enginetest.Node("n2")}
@@ -60,7 +60,7 @@ func TestLongLists(t *testing.T) {
 		}
 		for row := range 2 {
 			names := func(s *state.State, row int) (out string) {
-				for _, p := range s.PodsOn(row) {
+				for p := range s.PodsOn(row).All() {
 					out += p.Name + " "
 				}
 				return out
@@ -71,7 +71,7 @@ func TestLongLists(t *testing.T) {
 			}
 		}
 		nominated := func(s *state.State) (out string) {
-			for _, p := range s.NominatedPods() {
+			for p := range s.NominatedPods().All() {
 				out += p.Name + " "
 			}
 			return out
