@@ -32,6 +32,7 @@ func (r *report) chains(ctx context.Context, p *place, when string) (decisions i
 			r.violate("hash chain", "%s: cluster %s: %s", when, f.Cluster, f.Detail)
 		}
 	}
-	fmt.Printf("        hash chains checked: %d decisions in %s\n", decisions, time.Since(began).Round(time.Millisecond))
+	r.checked, r.checking = time.Now(), time.Since(began)
+	fmt.Printf("        hash chains checked: %d decisions in %s\n", decisions, r.checking.Round(time.Millisecond))
 	return decisions
 }

@@ -26,6 +26,7 @@ type options struct {
 	Seeds    int           `default:"1" help:"How many seeds to run, each the one before plus one."`
 	Scenario string        `default:"random" enum:"random,rolling,upgrade,outages,disk,calm" help:"random: every fault, shuffled; rolling: restarts in turn; upgrade: the next program, which has one more migration, takes the place of this one server after server, and back, with faults between; outages: 5, 30 and 60 s without Postgres in three ways; disk: the spool's disk full and frozen; calm: none."`
 	Turns    int           `default:"20" help:"Restarts of the scenarios rolling and upgrade."`
+	For      time.Duration `placeholder:"TIME" help:"Begin no fault after this time, and do the books."`
 	Clients  int           `default:"8" help:"Callers, each one call at a time."`
 	Replicas int           `default:"2" help:"Servers on the one Postgres."`
 	Rate     float64       `default:"250" help:"Calls a second that all clients together try; 0: as fast as they can."`
@@ -129,7 +130,7 @@ func torture(ctx context.Context, o options, seed uint64, dir string) (_ *report
 	r := &report{seed: seed, began: time.Now()}
 	clients := startClients(ctx, w, o, seed)
 	for _, f := range plan(seed, o) {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || o.For > 0 && time.Since(r.began) > o.For {
 			break
 		}
 		r.inject(ctx, w, f, o)

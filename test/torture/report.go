@@ -18,6 +18,8 @@ type report struct {
 	seed       uint64
 	began      time.Time
 	tortured   time.Duration
+	checked    time.Time     // when the chains were checked last
+	checking   time.Duration // how long that took
 	strikes    []strike
 	jobs       []job
 	skipped    []string
