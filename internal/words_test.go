@@ -16,7 +16,7 @@ import (
 	"unicode"
 )
 
-// glossary is what CONTRIBUTING.md keeps out of the code.
+// glossary is what docs/glossary.md keeps out of the code.
 type glossary struct {
 	// identifiers maps a word to the packages that may not use it; "" stands for all.
 	identifiers map[string][]string
@@ -24,22 +24,17 @@ type glossary struct {
 	comments *regexp.Regexp
 }
 
-// readGlossary reads both tables of the section "Glossary".
+// readGlossary reads both tables of docs/glossary.md.
 func readGlossary(t *testing.T) glossary {
 	t.Helper()
-	text, err := os.ReadFile("../CONTRIBUTING.md")
+	text, err := os.ReadFile("../docs/glossary.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(text), "\n## Glossary\n")
-	if !found {
-		t.Fatal("CONTRIBUTING.md has no section Glossary")
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
 	quoted := regexp.MustCompile("`([^`]+)`")
 	g := glossary{identifiers: map[string][]string{}}
 	var phrases []string
-	for line := range strings.Lines(section) {
+	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		switch len(cells) {
 		case 3:
@@ -116,7 +111,7 @@ func declared(file *ast.File, f func(*ast.Ident)) {
 	})
 }
 
-// TestWords holds the code to the glossary of CONTRIBUTING.md.
+// TestWords holds the code to docs/glossary.md.
 func TestWords(t *testing.T) {
 	g := readGlossary(t)
 	found := map[string][]string{}
@@ -154,7 +149,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for _, folder := range slices.Sorted(maps.Keys(found)) {
-		t.Errorf("%s: the glossary of CONTRIBUTING.md has another word for\n\t%s", folder, strings.Join(found[folder], "\n\t"))
+		t.Errorf("%s: docs/glossary.md has another word for\n\t%s", folder, strings.Join(found[folder], "\n\t"))
 	}
 }
 
