@@ -23,8 +23,7 @@ var embedded embed.FS
 //
 // Each migration is one transaction, and so holds no BEGIN or COMMIT. In the
 // same transaction the schema notes the version that it then has, which tells
-// after a crash whether the file took effect: up to version 10 the file ends
-// with that statement, from 11 on Open adds it.
+// after a crash whether the file took effect: Open adds that statement.
 type Dialect struct {
 	folder string
 	noted  func(version int) string // the statement that notes a version
@@ -35,6 +34,9 @@ type Dialect struct {
 var (
 	SQLite   = Dialect{folder: "sqlite", noted: func(version int) string { return fmt.Sprintf("PRAGMA user_version = %d;", version) }}
 	Postgres = Dialect{folder: "postgres", noted: func(version int) string {
+		if version == 0 {
+			return "" // the table that has it is gone
+		}
 		if serves := Serves(version); serves > 0 {
 			return fmt.Sprintf("UPDATE schema_version SET version = %d, serves = %d;", version, serves)
 		}
@@ -42,9 +44,9 @@ var (
 	}}
 )
 
-// repeatable is the first version whose views are those of views.sql, and whose
-// migrations do not note their version themselves.
-const repeatable = 11
+// Oldest is the schema of the first release, v0.3.0, and the number of the migration that makes it
+// of nothing.
+const Oldest = 15
 
 // Open implements fs.FS.
 func (d Dialect) Open(name string) (fs.File, error) {
@@ -56,14 +58,18 @@ func (d Dialect) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	m, err := source.DefaultParse(path.Base(name))
-	if err != nil || m.Version < repeatable {
+	if err != nil {
 		return f, nil
 	}
-	after := m.Version
-	if m.Direction == source.Down {
+	after := int(m.Version)
+	switch {
+	case m.Direction == source.Up:
+	case after == Oldest:
+		after = 0
+	default:
 		after--
 	}
-	return noting{f, io.MultiReader(f, strings.NewReader("\n"+d.noted(int(after))+"\n"))}, nil
+	return noting{f, io.MultiReader(f, strings.NewReader("\n"+d.noted(after)+"\n"))}, nil
 }
 
 // noting is a file with a statement behind it.

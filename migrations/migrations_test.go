@@ -30,7 +30,7 @@ func TestDialectsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := 1; n <= newest; n++ {
+		for n := Oldest; n <= newest; n++ {
 			for _, direction := range []string{"up", "down"} {
 				names, err := fs.Glob(d, fmt.Sprintf("%04d_*.%s.sql", n, direction))
 				if err != nil || len(names) != 1 {
@@ -45,7 +45,7 @@ func TestDialectsAgree(t *testing.T) {
 		}
 		parts[i] = append(parts[i], strings.Split(drop, "\n")...)
 	}
-	if diff := cmp.Diff(parts[0], parts[1]); diff != "" || len(parts[0]) < 40 {
+	if diff := cmp.Diff(parts[0], parts[1]); diff != "" || len(parts[0]) < 30 {
 		t.Errorf("sqlite against postgres (-/+), %d parts:\n%s", len(parts[0]), diff)
 	}
 }
@@ -57,8 +57,12 @@ func TestVersionIsNoted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := 2; n <= newest; n++ {
-			for direction, version := range map[string]int{"up": n, "down": n - 1} {
+		for n := Oldest; n <= newest; n++ {
+			before := n - 1
+			if n == Oldest {
+				before = 0
+			}
+			for direction, version := range map[string]int{"up": n, "down": before} {
 				names, err := fs.Glob(d, fmt.Sprintf("%04d_*.%s.sql", n, direction))
 				if err != nil || len(names) != 1 {
 					t.Fatal(names, err)
@@ -72,7 +76,12 @@ func TestVersionIsNoted(t *testing.T) {
 					t.Fatal(err)
 				}
 				what, _, _ := strings.Cut(d.noted(1), "1")
-				if want := d.noted(version); strings.Count(string(text), what) != 1 || !strings.HasSuffix(strings.TrimSpace(string(text)), want) {
+				times := 1
+				want := d.noted(version)
+				if want == "" {
+					times = 0
+				}
+				if strings.Count(string(text), what) != times || !strings.HasSuffix(strings.TrimSpace(string(text)), want) {
 					t.Errorf("%s of %s does not end with %q alone", names[0], d.folder, want)
 				}
 			}
@@ -87,7 +96,7 @@ func TestObjects(t *testing.T) {
 		if err != nil || !slices.Contains(indexes, "decisions_by_seq") || len(indexes) < 8 {
 			t.Fatal(indexes, err)
 		}
-		for name, want := range map[string]bool{"decisions": true, "stamps": true, "seals": true, "servers": d.folder == Postgres.folder, "decisions_before": false, "schema_migrations": false} {
+		for name, want := range map[string]bool{"decisions": true, "stamps": true, "seals": true, "servers": d.folder == Postgres.folder, "schema_migrations": false} {
 			if slices.Contains(tables, name) != want {
 				t.Errorf("%s: table %s is listed: %v; %q", d.folder, name, !want, tables)
 			}

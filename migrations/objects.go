@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-var changedTable = regexp.MustCompile(`(?m)^(CREATE TABLE|DROP TABLE|ALTER TABLE|CREATE INDEX|CREATE UNIQUE INDEX|DROP INDEX) (?:IF (?:NOT )?EXISTS )?(\w+)(?: ON (\w+))?(?: RENAME TO (\w+);)?`)
+var changedTable = regexp.MustCompile(`(?m)^(CREATE TABLE|DROP TABLE|CREATE INDEX|CREATE UNIQUE INDEX|DROP INDEX) (?:IF (?:NOT )?EXISTS )?(\w+)(?: ON (\w+))?`)
 
 // Script returns all migrations up, one after the other, and the views behind them: what makes the
 // newest schema of nothing.
@@ -32,8 +32,8 @@ func (d Dialect) Script() (string, error) {
 		}
 		text += string(part) + "\n"
 	}
-	views, drop, err := d.views() // up to version 10 migrations made views, too
-	return text + drop + views, err
+	views, _, err := d.views()
+	return text + views, err
 }
 
 // Tables returns the names of the newest schema's tables that have a CREATE TABLE of their own, and
@@ -44,21 +44,15 @@ func (d Dialect) Tables() (tables, indexes []string, err error) {
 		return nil, nil, err
 	}
 	there, on := map[string]bool{}, map[string]string{} // tables; the table of an index
-	drop := func(table string) {
-		delete(there, table)
-		maps.DeleteFunc(on, func(_, of string) bool { return of == table })
-	}
 	for _, m := range changedTable.FindAllStringSubmatch(text, -1) {
 		switch verb, name, table := m[1], m[2], m[3]; {
 		case verb == "CREATE TABLE":
 			there[name] = true
 		case verb == "DROP TABLE":
-			drop(name)
+			delete(there, name)
+			maps.DeleteFunc(on, func(_, of string) bool { return of == name })
 		case verb == "DROP INDEX":
 			delete(on, name)
-		case verb == "ALTER TABLE" && m[4] != "":
-			drop(name) // its indexes are dropped with it, or made again
-			there[m[4]] = true
 		case strings.HasSuffix(verb, "INDEX"):
 			on[name] = table
 		}

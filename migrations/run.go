@@ -53,6 +53,17 @@ func (d Dialect) Newest() (int, error) {
 	return int(version), source.Close()
 }
 
+// Reachable returns an error where no migrations lead from version have to want.
+func Reachable(have, want int) error {
+	switch {
+	case have > 0 && have < Oldest:
+		return fmt.Errorf("schema %d is older than that of v0.3.0, which is %d: migrate it with v0.3.0 first", have, Oldest)
+	case want > 0 && want < Oldest:
+		return fmt.Errorf("there is no schema %d: the oldest is %d, that of v0.3.0, and 0 takes everything away", want, Oldest)
+	}
+	return nil
+}
+
 // Beginnings is the migration before which chains of older releases get their seals of beginning.
 const Beginnings = 18
 
@@ -85,7 +96,7 @@ func (d Dialect) Run(target database.Driver, have, want int, steps Steps, curren
 		return err
 	}
 	// Views read columns that a way down takes away.
-	if want < have && have >= repeatable {
+	if want < have {
 		if err := target.Run(strings.NewReader(drop)); err != nil {
 			return fmt.Errorf("drop views: %w", Brief(err))
 		}

@@ -50,7 +50,7 @@ func TestMigrationWritesBeginnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, down := range []int{migrations.Beginnings - 1, 15, 14} {
+	for _, down := range []int{migrations.Beginnings - 1, migrations.Oldest} {
 		t.Run(fmt.Sprint(down), func(t *testing.T) {
 			onBoth(t, func(t *testing.T, f *fixture) {
 				f.append(uploaded(1), uploaded(2), uploaded(3), &store.Entry{Gap: &store.Gap{ID: "g1", Cluster: "prod", Since: at(1), Until: at(2), Lost: 3, Cause: "store", Instance: "i"}})

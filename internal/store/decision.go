@@ -120,7 +120,7 @@ type Column struct {
 	Null bool
 	// Stamped reports whether it is a column of the table stamps.
 	Stamped bool
-	// Since is the schema version that brought the column; 0: a record of any version has it.
+	// Since is the schema version that brought the column; 0: the oldest one has it.
 	Since int
 	// Field returns a pointer to what the column holds; nil for Stamp.
 	Field func(*Decision) any
@@ -159,12 +159,12 @@ var DecisionColumns = []Column{
 	{Name: "scores", Kind: List, Null: true, Field: func(d *Decision) any { return &d.Scores }},
 	{Name: "victims", Kind: List, Null: true, Field: func(d *Decision) any { return &d.Victims }},
 	{Name: "input", Kind: Blob, Null: true, Field: func(d *Decision) any { return &d.Input }},
-	{Name: "seq", Kind: Place, Since: 7, Field: func(d *Decision) any { return &d.Seq }},
-	{Name: "mode", Kind: Text, Since: 9, Field: func(d *Decision) any { return &d.Mode }},
-	{Name: "stale_ms", Kind: BigInt, Null: true, Since: 9, Field: func(d *Decision) any { return &d.StaleMillis }},
-	{Name: "asked_by", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.By }},
-	{Name: "peer", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.Peer }},
-	{Name: "request_id", Kind: Text, Null: true, Since: 14, Field: func(d *Decision) any { return &d.Asked.RequestID }},
+	{Name: "seq", Kind: Place, Field: func(d *Decision) any { return &d.Seq }},
+	{Name: "mode", Kind: Text, Field: func(d *Decision) any { return &d.Mode }},
+	{Name: "stale_ms", Kind: BigInt, Null: true, Field: func(d *Decision) any { return &d.StaleMillis }},
+	{Name: "asked_by", Kind: Text, Null: true, Field: func(d *Decision) any { return &d.Asked.By }},
+	{Name: "peer", Kind: Text, Null: true, Field: func(d *Decision) any { return &d.Asked.Peer }},
+	{Name: "request_id", Kind: Text, Null: true, Field: func(d *Decision) any { return &d.Asked.RequestID }},
 	{Name: "asked_as_of", Kind: Time, Null: true, Since: 16, Field: func(d *Decision) any { return &d.AskedAsOf }},
 	{Name: "rejected_by", Kind: Text, Null: true, Since: 16, Field: func(d *Decision) any { return &d.RejectedBy }},
 }

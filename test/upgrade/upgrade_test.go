@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -46,17 +47,43 @@ func unpack(t *testing.T, file, dir string) {
 	}
 }
 
-// TestUpgrade opens the data of every release with this one's server: it migrates, answers as its
-// own release did, replays every record identically, and takes new ones.
-func TestUpgrade(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.tar.gz")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	program := filepath.Join(t.TempDir(), "server")
+func build(t *testing.T) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "server")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/server").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return program
+}
+
+// TestTooOld: data of before v0.3.0 is refused with what to do, and left as it is.
+func TestTooOld(t *testing.T) {
+	program, dir := build(t), t.TempDir()
+	unpack(t, "testdata/schema-13.tar.gz", dir)
+	file := filepath.Join(dir, "data", "berth.db")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"migrate", "up"}, {"migrate", "down", "--to", "0"}} {
+		out, err := exec.CommandContext(t.Context(), program, append(args, "--data-dir", filepath.Dir(file))...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "schema 13 is older than that of v0.3.0, which is 15: migrate it with v0.3.0 first") {
+			t.Errorf("%q: %v: %s", args, err, out)
+		}
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the data was changed: %v", err)
+	}
+}
+
+// TestUpgrade opens the data of every release with this one's server: it migrates, answers as its
+// own release did, replays every record identically, and takes new ones.
+func TestUpgrade(t *testing.T) {
+	files, err := filepath.Glob("testdata/v*.tar.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	program := build(t)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".tar.gz"), func(t *testing.T) {
 			dir := t.TempDir()

@@ -92,6 +92,9 @@ func migrateTo(ctx context.Context, url string, want int, o MigrateOptions) erro
 	case want > known:
 		return fmt.Errorf("migrate %s: no version %d, the newest is %d", place(cfg), want, known)
 	}
+	if err := migrations.Reachable(have, want); err != nil {
+		return fmt.Errorf("migrate %s: %w", place(cfg), err)
+	}
 	if err := o.unused(ctx, conn, have, want); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", place(cfg), have, want, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/migrations"
 	"berth/test/migrationstest"
 	"berth/test/pgtest"
 
@@ -55,7 +56,7 @@ func TestMigrateKilledBetweenStatements(t *testing.T) {
 	s := openAt(t, url, Options{})
 	appendOne(t, s, "d1")
 	want = schema(t, url) // with partitions
-	down := kill("views", newest(t)-1) + kill("migration", 1)
+	down := kill("views", newest(t)-1) + kill("migration", migrations.Oldest)
 	if err := MigrateUp(t.Context(), url, MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestMigrateKilledBetweenStatements(t *testing.T) {
 	if _, err := openAt(t, url, Options{}).Decision(t.Context(), "d1"); err != nil {
 		t.Error(err)
 	}
-	if up < 150 || down < 150 {
+	if up < 80 || down < 10 {
 		t.Errorf("only %d and %d kills", up, down)
 	}
 	t.Logf("%d kills on the way up, %d on the way down", up, down)

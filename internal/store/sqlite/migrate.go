@@ -66,6 +66,9 @@ func migrateTo(ctx context.Context, path string, o Options, want int) error {
 	case want > known:
 		return fmt.Errorf("migrate %s: no version %d, the newest is %d", path, want, known)
 	}
+	if err := migrations.Reachable(have, want); err != nil {
+		return fmt.Errorf("migrate %s: %w", path, err)
+	}
 	db, err := sql.Open("sqlite", dsn(path, o, writing))
 	if err != nil {
 		return fmt.Errorf("open sqlite %s: %w", path, err)

@@ -130,7 +130,7 @@ func TestHalfNotedMigrationHeals(t *testing.T) {
 			if err := MigrateTo(t.Context(), dir, 0); err != nil {
 				t.Fatal(err)
 			}
-			execRaw(t, dir, "DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (1, 1)")
+			execRaw(t, dir, "DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (15, 1)")
 		},
 		"killed after it took effect": func(t *testing.T, dir string) {
 			if err := MigrateUp(t.Context(), dir); err != nil {

@@ -1,2 +1,0 @@
--- From here on the views stand in views.sql, which is run after the migrations, and not in the
--- migrations themselves. Those of version 10 are the same.

@@ -1,2 +1,0 @@
--- What was measured goes; later revisions are measured again.
-DROP TABLE capacities;

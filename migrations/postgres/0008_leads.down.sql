@@ -1,3 +1,0 @@
-DROP TABLE leads;
-
-UPDATE schema_version SET version = 7;

@@ -1,3 +1,0 @@
-DROP TABLE leads;
-
-PRAGMA user_version = 7;

@@ -1,0 +1,22 @@
+-- Takes the whole schema away with everything in it.
+DROP TABLE keys;
+DROP TABLE seals;
+DROP TABLE access_log;
+DROP TABLE tokens;
+DROP TABLE capacities;
+DROP TABLE simulation_parts;
+DROP TABLE simulations;
+DROP TABLE confirmations;
+DROP TABLE leads;
+DROP TABLE priority_classes;
+DROP TABLE priority_class_versions;
+DROP TABLE replay_differences;
+DROP TABLE replay_parts;
+DROP TABLE replays;
+DROP TABLE decision_gaps;
+DROP TABLE decisions;
+DROP TABLE stamps;
+DROP TABLE profiles;
+DROP TABLE checkpoints;
+DROP TABLE revisions;
+DROP TABLE clusters;
