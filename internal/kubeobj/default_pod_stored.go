@@ -1,10 +1,14 @@
 package kubeobj
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 )
 
 // defaultPod does what an apiserver does on create, of what decisions read
@@ -102,4 +106,71 @@ func defaultVolumes(s *corev1.PodSpec) {
 	if s.Volumes = kept; len(kept) == 0 {
 		s.Volumes = nil
 	}
+}
+
+// setProbeDefaults sets the numbers that a probe leaves out (upstream SetDefaults_Probe).
+func setProbeDefaults(p *corev1.Probe) {
+	p.TimeoutSeconds, p.PeriodSeconds = cmp.Or(p.TimeoutSeconds, 1), cmp.Or(p.PeriodSeconds, 10)
+	p.SuccessThreshold, p.FailureThreshold = cmp.Or(p.SuccessThreshold, 1), cmp.Or(p.FailureThreshold, 3)
+}
+
+// roundUp rounds quantities up to thousandths, the finest that an API server keeps (upstream
+// pkg/apis/core/v1/defaults.go, SetDefaults_ResourceList).
+func roundUp(list corev1.ResourceList) {
+	for name, q := range list {
+		if !q.RoundUp(resource.Milli) {
+			list[name] = q
+		}
+	}
+}
+
+// addMissing copies to dst the resources that it lacks. dst becomes an empty list, not nil, if src
+// is one.
+func addMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
+	if src != nil && *dst == nil {
+		*dst = corev1.ResourceList{}
+	}
+	for name, q := range src {
+		if _, ok := (*dst)[name]; !ok {
+			(*dst)[name] = q.DeepCopy()
+		}
+	}
+}
+
+// setPodResourceDefaults completes pod-level resources that are given in part: limits of huge pages
+// from the containers' sum, then requests from the containers' sum, then requests from the limits
+// (upstream defaults.go, defaultHugePagePodLimits and defaultPodRequests). The containers have
+// their defaults.
+func setPodResourceDefaults(p *corev1.Pod) {
+	r := p.Spec.Resources
+	if r == nil {
+		return
+	}
+	defer func() {
+		roundUp(r.Limits)
+		roundUp(r.Requests)
+	}()
+	if len(r.Limits) == 0 && len(r.Requests) == 0 {
+		return
+	}
+	fill := func(dst *corev1.ResourceList, src corev1.ResourceList, admit func(corev1.ResourceName) bool) {
+		for name, q := range src {
+			if resourcehelper.IsSupportedPodLevelResource(name) && admit(name) {
+				addMissing(dst, corev1.ResourceList{name: q})
+			}
+		}
+	}
+	fill(&r.Limits, resourcehelper.AggregateContainerLimits(p, resourcehelper.PodResourcesOptions{}), func(name corev1.ResourceName) bool {
+		_, requested := r.Requests[name]
+		return isHugePage(name) && !requested
+	})
+	if len(r.Limits) == 0 {
+		return
+	}
+	fill(&r.Requests, resourcehelper.AggregateContainerRequests(p, resourcehelper.PodResourcesOptions{}), overcommits)
+	fill(&r.Requests, r.Limits, func(corev1.ResourceName) bool { return true })
+}
+
+func isHugePage(name corev1.ResourceName) bool {
+	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }

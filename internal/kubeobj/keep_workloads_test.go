@@ -63,12 +63,12 @@ func TestUpdateOfOlderPod(t *testing.T) {
 	pod := func(js string) *corev1.Pod { return mustRead(t, js, JSON)[0].Value.(*corev1.Pod) }
 	now, old := pod(whole), pod(older)
 	now.DeletionTimestamp, now.ResourceVersion, old.ResourceVersion = old.DeletionTimestamp, "1", "1"
-	if errs := ValidateUpdate(now, old, true); len(errs) > 0 {
+	if errs := ValidateKeptUpdate(now, old); len(errs) > 0 {
 		t.Errorf("an older pod may not be written again: %v", errs)
 	}
 	other := now.DeepCopy()
 	other.Spec.RuntimeClassName = new("runc")
-	if errs := ValidateUpdate(other, now, true); len(errs) == 0 {
+	if errs := ValidateKeptUpdate(other, now); len(errs) == 0 {
 		t.Error("a runtime class changes")
 	}
 }

@@ -17,14 +17,14 @@ const (
 )
 
 // checkAffinity is validateAffinity.
-func checkAffinity(a *corev1.Affinity, o options, path *field.Path) (errs field.ErrorList) {
+func checkAffinity(a *corev1.Affinity, path *field.Path) (errs field.ErrorList) {
 	if a == nil {
 		return nil
 	}
 	if n := a.NodeAffinity; n != nil {
 		at := path.Child("nodeAffinity")
 		if s := n.RequiredDuringSchedulingIgnoredDuringExecution; s != nil {
-			errs = append(errs, checkNodeSelector(s, o, at.Child(required))...)
+			errs = append(errs, checkNodeSelector(s, at.Child(required))...)
 		}
 		for i, t := range n.PreferredDuringSchedulingIgnoredDuringExecution {
 			errs = append(errs, checkWeight(t.Weight, at.Child(preferred).Index(i))...)
@@ -33,11 +33,11 @@ func checkAffinity(a *corev1.Affinity, o options, path *field.Path) (errs field.
 	}
 	pods := func(r []corev1.PodAffinityTerm, p []corev1.WeightedPodAffinityTerm, at *field.Path) {
 		for i := range r {
-			errs = append(errs, checkPodTerm(&r[i], o, at.Child(required).Index(i))...)
+			errs = append(errs, checkPodTerm(&r[i], at.Child(required).Index(i))...)
 		}
 		for i := range p {
 			errs = append(errs, checkWeight(p[i].Weight, at.Child(preferred).Index(i))...)
-			errs = append(errs, checkPodTerm(&p[i].PodAffinityTerm, o, at.Child(preferred).Index(i).Child("podAffinityTerm"))...)
+			errs = append(errs, checkPodTerm(&p[i].PodAffinityTerm, at.Child(preferred).Index(i).Child("podAffinityTerm"))...)
 		}
 	}
 	if p := a.PodAffinity; p != nil {
@@ -55,16 +55,16 @@ func validateNodeSelector(s *corev1.NodeSelector, path *field.Path) field.ErrorL
 	if s == nil {
 		return nil
 	}
-	return checkNodeSelector(s, options{}, path)
+	return checkNodeSelector(s, path)
 }
 
-func checkNodeSelector(s *corev1.NodeSelector, o options, path *field.Path) (errs field.ErrorList) {
+func checkNodeSelector(s *corev1.NodeSelector, path *field.Path) (errs field.ErrorList) {
 	terms := path.Child("nodeSelectorTerms")
 	if len(s.NodeSelectorTerms) == 0 {
 		return field.ErrorList{field.Required(terms, "must have at least one node selector term")}
 	}
 	for i, t := range s.NodeSelectorTerms {
-		errs = append(errs, checkNodeTerm(t, o.allowNodeValues, terms.Index(i))...)
+		errs = append(errs, checkNodeTerm(t, false, terms.Index(i))...)
 	}
 	return errs
 }
@@ -137,10 +137,9 @@ func checkFieldRequirement(r corev1.NodeSelectorRequirement, at *field.Path) (er
 }
 
 // checkPodTerm is validatePodAffinityTerm.
-func checkPodTerm(t *corev1.PodAffinityTerm, o options, path *field.Path) field.ErrorList {
-	selectors := metavalidation.LabelSelectorValidationOptions{AllowInvalidLabelValueInSelector: o.allowSelectorValues}
-	errs := metavalidation.ValidateLabelSelector(t.LabelSelector, selectors, path.Child("labelSelector"))
-	errs = append(errs, metavalidation.ValidateLabelSelector(t.NamespaceSelector, selectors, path.Child("namespaceSelector"))...)
+func checkPodTerm(t *corev1.PodAffinityTerm, path *field.Path) field.ErrorList {
+	errs := checkSelector(t.LabelSelector, path.Child("labelSelector"))
+	errs = append(errs, checkSelector(t.NamespaceSelector, path.Child("namespaceSelector"))...)
 	for _, ns := range t.Namespaces {
 		for _, msg := range apivalidation.ValidateNamespaceName(ns, false) {
 			errs = append(errs, field.Invalid(path.Child("namespace"), ns, msg))
@@ -200,7 +199,7 @@ func checkLabelKeys(path *field.Path, match, mismatch []string, sel *metav1.Labe
 }
 
 // checkSpread is validateTopologySpreadConstraints.
-func checkSpread(list []corev1.TopologySpreadConstraint, o options, path *field.Path) (errs field.ErrorList) {
+func checkSpread(list []corev1.TopologySpreadConstraint, path *field.Path) (errs field.ErrorList) {
 	type sort struct {
 		key  string
 		when corev1.UnsatisfiableConstraintAction
@@ -231,40 +230,8 @@ func checkSpread(list []corev1.TopologySpreadConstraint, o options, path *field.
 		if c.NodeTaintsPolicy != nil {
 			errs = append(errs, checkEnum(*c.NodeTaintsPolicy, at.Child("nodeTaintsPolicy"), corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)...)
 		}
-		if o.allowSpreadKeys {
-			errs = append(errs, checkOldSpreadKeys(&c, at.Child("matchLabelKeys"))...)
-		} else {
-			errs = append(errs, checkLabelKeys(at, c.MatchLabelKeys, nil, c.LabelSelector)...)
-		}
-		if !o.allowSpreadSelectors {
-			errs = append(errs, metavalidation.ValidateLabelSelector(c.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, at.Child("labelSelector"))...)
-		}
-	}
-	return errs
-}
-
-// checkOldSpreadKeys is ValidateMatchLabelKeysInTopologySpread, the rule of releases that did not
-// merge the keys into the selector.
-func checkOldSpreadKeys(c *corev1.TopologySpreadConstraint, path *field.Path) (errs field.ErrorList) {
-	if len(c.MatchLabelKeys) == 0 {
-		return nil
-	}
-	has := map[string]bool{}
-	if c.LabelSelector == nil {
-		errs = append(errs, field.Forbidden(path, "must not be specified when labelSelector is not set"))
-	} else {
-		for key := range c.LabelSelector.MatchLabels {
-			has[key] = true
-		}
-		for _, r := range c.LabelSelector.MatchExpressions {
-			has[r.Key] = true
-		}
-	}
-	for i, key := range c.MatchLabelKeys {
-		errs = append(errs, metavalidation.ValidateLabelName(key, path.Index(i))...)
-		if has[key] {
-			errs = append(errs, field.Invalid(path.Index(i), key, "exists in both matchLabelKeys and labelSelector"))
-		}
+		errs = append(errs, checkLabelKeys(at, c.MatchLabelKeys, nil, c.LabelSelector)...)
+		errs = append(errs, checkSelector(c.LabelSelector, at.Child("labelSelector"))...)
 	}
 	return errs
 }

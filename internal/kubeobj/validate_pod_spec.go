@@ -2,55 +2,20 @@ package kubeobj
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// options are what the validation of a pod lets pass (upstream pkg/apis/core/validation,
-// PodValidationOptions).
-type options struct {
-	// stored is set for a pod that an API server took before. Fields that decisions do not read are
-	// absent from it, and it may have been created when other rules held.
-	stored bool
-
-	// An update may keep what is wrong if the old pod has it (upstream pkg/api/pod/util.go,
-	// GetValidationOptionsFromPodSpecAndMeta).
-
-	allowSelectorValues  bool // values of label selectors that no label can have
-	allowNodeValues      bool // the same in required terms of node affinity
-	allowSpreadSelectors bool
-	allowSpreadKeys      bool // a key in matchLabelKeys and in the selector
-	allowHugePages       bool // amounts that are no multiple of the page size
-	allowDeletionCost    bool
-	allowInitResize      bool
-	allowComparisons     bool // the operators Lt and Gt of tolerations
-	allowHostNetwork     bool // hostNetwork without hostUsers
-}
-
-// ValidateCreate returns what an API server refuses in a pod that is to be created. The pod has its
-// defaults (upstream pkg/apis/core/validation, ValidatePodCreate). Security contexts, DNS settings
-// and the sources of volumes are not validated: neither scheduling nor a pod's life depends on
-// them.
-func ValidateCreate(p *corev1.Pod) field.ErrorList {
-	errs := validateMetaAndSpec(p, options{})
-	if len(p.Spec.EphemeralContainers) > 0 {
-		errs = append(errs, field.Forbidden(field.NewPath("spec", "ephemeralContainers"), "cannot be set on create"))
-	}
-	return append(errs, checkGatedNode(&p.Spec)...)
-}
-
 // validateStored returns what no API server would have stored in a pod's spec. It is never stricter
-// than ValidateCreate. What may be set only after a create, such as ephemeral containers, passes.
+// than ValidateCreate. What may be set only after a create, such as ephemeral containers, passes,
+// and so does what older releases admitted. Fields that decisions do not read are absent.
 func validateStored(p *corev1.Pod) field.ErrorList {
-	errs := validateSpec(p, options{stored: true, allowHugePages: true}, field.NewPath("spec"))
-	return append(errs, checkGatedNode(&p.Spec)...)
+	return append(validateSpec(p, field.NewPath("spec")), checkGatedNode(&p.Spec)...)
 }
 
 func checkGatedNode(s *corev1.PodSpec) field.ErrorList {
@@ -58,20 +23,6 @@ func checkGatedNode(s *corev1.PodSpec) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("spec", "nodeName"), "cannot be set until all schedulingGates have been cleared")}
-}
-
-func validateMetaAndSpec(p *corev1.Pod, o options) field.ErrorList {
-	meta := field.NewPath("metadata")
-	errs := apivalidation.ValidateObjectMeta(&p.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, meta)
-	errs = append(errs, checkAnnotations(p, o, meta.Child("annotations"))...)
-	errs = append(errs, validateSpec(p, o, field.NewPath("spec"))...)
-	for i, c := range p.Spec.Containers {
-		errs = append(errs, checkTrimmed(c.Image, field.NewPath("spec", "containers").Index(i).Child("image"))...)
-	}
-	for i, c := range p.Spec.InitContainers {
-		errs = append(errs, checkTrimmed(c.Image, field.NewPath("spec", "initContainers").Index(i).Child("image"))...)
-	}
-	return errs
 }
 
 func checkTrimmed(image string, path *field.Path) field.ErrorList {
@@ -83,11 +34,11 @@ func checkTrimmed(image string, path *field.Path) field.ErrorList {
 
 // checkAnnotations is ValidatePodSpecificAnnotations without the annotations
 // that once were tolerations, seccomp and AppArmor profiles.
-func checkAnnotations(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
+func checkAnnotations(p *corev1.Pod, anyCost bool, path *field.Path) (errs field.ErrorList) {
 	if value, static := p.Annotations[corev1.MirrorPodAnnotationKey]; static && p.Spec.NodeName == "" {
 		errs = append(errs, field.Invalid(path.Key(corev1.MirrorPodAnnotationKey), value, "must set spec.nodeName if mirror pod annotation is set"))
 	}
-	if cost, ok := p.Annotations[corev1.PodDeletionCost]; ok && !o.allowDeletionCost && !isDeletionCost(cost) {
+	if cost, ok := p.Annotations[corev1.PodDeletionCost]; ok && !anyCost && !isDeletionCost(cost) {
 		errs = append(errs, field.Invalid(path.Key(corev1.PodDeletionCost), cost, "must be a 32bit integer"))
 	}
 	return errs
@@ -103,53 +54,39 @@ func isDeletionCost(s string) bool {
 	return err == nil
 }
 
-// validateSpec is upstream's ValidatePodSpec without security contexts, DNS settings, the sources
-// of volumes, the rules for one operating system and pull secrets.
-func validateSpec(p *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
+// validateSpec is the part of upstream's ValidatePodSpec about what is kept.
+func validateSpec(p *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	s := &p.Spec
-	volumes, volumeErrs := checkVolumes(s.Volumes, o, path.Child("volumes"))
-	errs = append(errs, volumeErrs...)
-	if !o.stored {
-		errs = append(errs, checkClaims(p, path.Child("resourceClaims"))...)
-	}
-	k := containerCheck{spec: s, volumes: volumes, claims: claimNames(s.ResourceClaims), options: o}
+	errs = append(errs, checkVolumes(s.Volumes, path.Child("volumes"))...)
+	k := containerCheck{spec: s, claims: claimNames(s.ResourceClaims)}
 	errs = append(errs, k.containers(path.Child("containers"))...)
 	errs = append(errs, k.initContainers(path.Child("initContainers"))...)
 	errs = append(errs, k.podResources(path.Child("resources"))...)
 	errs = append(errs, checkHostNetwork(s, path.Child("containers"))...)
 	errs = append(errs, checkRequiredEnum(s.RestartPolicy, path.Child("restartPolicy"), corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)...)
-	if !o.stored {
-		errs = append(errs, checkRequiredEnum(s.DNSPolicy, path.Child("dnsPolicy"), corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)...)
-	}
 	errs = append(errs, metavalidation.ValidateLabels(s.NodeSelector, path.Child("nodeSelector"))...)
-	errs = append(errs, checkAffinity(s.Affinity, o, path.Child("affinity"))...)
+	errs = append(errs, checkAffinity(s.Affinity, path.Child("affinity"))...)
 	for i, g := range s.ReadinessGates {
 		errs = append(errs, checkQualified(string(g.ConditionType), path.Child("readinessGates").Index(i).Child("conditionType"))...)
 	}
 	errs = append(errs, checkGates(s.SchedulingGates, path.Child("schedulingGates"))...)
-	errs = append(errs, checkSpread(s.TopologySpreadConstraints, o, path.Child("topologySpreadConstraints"))...)
-	if !o.stored {
-		errs = append(errs, checkHostUsers(s, o, path)...)
-	}
+	errs = append(errs, checkSpread(s.TopologySpreadConstraints, path.Child("topologySpreadConstraints"))...)
 	errs = append(errs, checkDNSName(s.ServiceAccountName, path.Child("serviceAccountName"))...)
 	errs = append(errs, checkDNSName(s.NodeName, path.Child("nodeName"))...)
-	if d := s.ActiveDeadlineSeconds; d != nil && !o.stored && (*d < 1 || *d > math.MaxInt32) {
-		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *d, validation.InclusiveRangeError(1, math.MaxInt32)))
-	}
 	if s.Hostname != "" {
 		errs = append(errs, checkLabel(s.Hostname, path.Child("hostname"))...)
 	}
 	if s.Subdomain != "" {
 		errs = append(errs, checkLabel(s.Subdomain, path.Child("subdomain"))...)
 	}
-	errs = append(errs, checkTolerations(s.Tolerations, o, path.Child("tolerations"))...)
+	errs = append(errs, checkTolerations(s.Tolerations, anyComparison, path.Child("tolerations"))...)
 	errs = append(errs, checkDNSName(s.PriorityClassName, path.Child("priorityClassName"))...)
 	errs = append(errs, checkGivenName(s.RuntimeClassName, path.Child("runtimeClassName"))...)
 	if s.PreemptionPolicy != nil {
 		errs = append(errs, checkPreemptionPolicy(s.PreemptionPolicy, path.Child("preemptionPolicy"))...)
 	}
 	if s.Overhead != nil {
-		errs = append(errs, checkRequirements(&corev1.ResourceRequirements{Limits: s.Overhead}, containerResource, o, path.Child("overhead"))...)
+		errs = append(errs, checkRequirements(&corev1.ResourceRequirements{Limits: s.Overhead}, containerResource, path.Child("overhead"))...)
 	}
 	if s.OS != nil {
 		errs = append(errs, checkRequiredEnum(s.OS.Name, path.Child("os", "name"), corev1.Linux, corev1.Windows)...)
@@ -222,54 +159,6 @@ func checkHostNetwork(s *corev1.PodSpec, path *field.Path) (errs field.ErrorList
 	return errs
 }
 
-// checkHostUsers is validateHostUsers; its paths for PID and IPC are upstream's.
-func checkHostUsers(s *corev1.PodSpec, o options, path *field.Path) (errs field.ErrorList) {
-	if s.HostUsers == nil || *s.HostUsers {
-		return nil
-	}
-	if s.HostNetwork && !o.allowHostNetwork { // its gate is off by default
-		errs = append(errs, field.Forbidden(path.Child("hostNetwork"), "when `hostUsers` is false"))
-	}
-	if s.HostPID {
-		errs = append(errs, field.Forbidden(path.Child("HostPID"), "when `hostUsers` is false"))
-	}
-	if s.HostIPC {
-		errs = append(errs, field.Forbidden(path.Child("HostIPC"), "when `hostUsers` is false"))
-	}
-	return errs
-}
-
-// checkClaims is validatePodResourceClaims.
-func checkClaims(p *corev1.Pod, path *field.Path) (errs field.ErrorList) {
-	seen := map[string]bool{}
-	_, static := p.Annotations[corev1.MirrorPodAnnotationKey]
-	for i, c := range p.Spec.ResourceClaims {
-		if static {
-			errs = append(errs, field.Forbidden(field.NewPath(""), "static pods do not support resource claims"))
-			continue
-		}
-		at := path.Index(i)
-		switch {
-		case c.Name == "":
-			errs = append(errs, field.Required(at.Child("name"), ""))
-		case seen[c.Name]:
-			errs = append(errs, field.Duplicate(at.Child("name"), c.Name))
-		default:
-			errs = append(errs, checkLabel(c.Name, at.Child("name"))...)
-			seen[c.Name] = true
-		}
-		if c.ResourceClaimName != nil && c.ResourceClaimTemplateName != nil {
-			errs = append(errs, field.Invalid(at, podClaim(c), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"))
-		}
-		if c.ResourceClaimName == nil && c.ResourceClaimTemplateName == nil {
-			errs = append(errs, field.Invalid(at, podClaim(c), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"))
-		}
-		errs = append(errs, checkGivenName(c.ResourceClaimName, at.Child("resourceClaimName"))...)
-		errs = append(errs, checkGivenName(c.ResourceClaimTemplateName, at.Child("resourceClaimTemplateName"))...)
-	}
-	return errs
-}
-
 // claimNames returns nil if there are no claims, as most pods have none.
 func claimNames(claims []corev1.PodResourceClaim) map[string]bool {
 	if len(claims) == 0 {
@@ -284,9 +173,18 @@ func claimNames(claims []corev1.PodResourceClaim) map[string]bool {
 	return names
 }
 
-// checkTolerations is ValidateTolerations. The operators Lt and Gt are off by
-// default.
-func checkTolerations(list []corev1.Toleration, o options, path *field.Path) (errs field.ErrorList) {
+// comparisons chooses which tolerations pass that have the operators Lt and Gt, whose feature is
+// off by default.
+type comparisons int
+
+const (
+	noComparison  comparisons = iota
+	ofIntegers                // an update may keep them
+	anyComparison             // as stored
+)
+
+// checkTolerations is ValidateTolerations.
+func checkTolerations(list []corev1.Toleration, c comparisons, path *field.Path) (errs field.ErrorList) {
 	for i, t := range list {
 		at := path.Index(i)
 		if t.Key != "" {
@@ -307,7 +205,7 @@ func checkTolerations(list []corev1.Toleration, o options, path *field.Path) (er
 				errs = append(errs, field.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'"))
 			}
 		case corev1.TolerationOpLt, corev1.TolerationOpGt:
-			errs = append(errs, checkComparison(t, o, at)...)
+			errs = append(errs, checkComparison(t, c, at)...)
 		default:
 			errs = append(errs, field.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists}))
 		}
@@ -318,11 +216,11 @@ func checkTolerations(list []corev1.Toleration, o options, path *field.Path) (er
 	return errs
 }
 
-func checkComparison(t corev1.Toleration, o options, at *field.Path) field.ErrorList {
-	if o.stored {
+func checkComparison(t corev1.Toleration, c comparisons, at *field.Path) field.ErrorList {
+	switch c {
+	case anyComparison:
 		return nil
-	}
-	if !o.allowComparisons {
+	case noComparison:
 		return field.ErrorList{field.NotSupported(at.Child("operator"), t.Operator, []corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt})}
 	}
 	if _, err := strconv.ParseInt(t.Value, 10, 64); err != nil {

@@ -16,7 +16,7 @@ import (
 
 // checkRequirements is validateResourceRequirements without claims: names, then quantities, then
 // requests against limits. Resources come in order of their names.
-func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.ResourceName, *field.Path) field.ErrorList, o options, path *field.Path) (errs field.ErrorList) {
+func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.ResourceName, *field.Path) field.ErrorList, path *field.Path) (errs field.ErrorList) {
 	if len(r.Limits) == 0 && len(r.Requests) == 0 {
 		return nil
 	}
@@ -28,19 +28,12 @@ func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.Res
 		compute = compute || name == corev1.ResourceCPU || name == corev1.ResourceMemory
 		huge = huge || isHugePage(name)
 	}
-	pages := func(name corev1.ResourceName, q resource.Quantity, at *field.Path) {
-		if isHugePage(name) && !o.allowHugePages && !wholePages(name, q) {
-			errs = append(errs, field.Invalid(at, q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name)))
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
-		at := limits.Key(string(name))
-		quantity(name, r.Limits[name], at)
-		pages(name, r.Limits[name], at)
+		quantity(name, r.Limits[name], limits.Key(string(name)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Requests)) {
-		at, q := requests.Key(string(name)), r.Requests[name]
-		quantity(name, q, at)
+		q := r.Requests[name]
+		quantity(name, q, requests.Key(string(name)))
 		limit, limited := r.Limits[name]
 		switch {
 		case !limited && !overcommits(name):
@@ -50,7 +43,6 @@ func checkRequirements(r *corev1.ResourceRequirements, checkName func(corev1.Res
 		case limited && q.Cmp(limit) > 0:
 			errs = append(errs, field.Invalid(requests, q.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, limit.String())))
 		}
-		pages(name, q, at)
 	}
 	if huge && !compute {
 		errs = append(errs, field.Forbidden(path, "HugePages require cpu or memory"))
@@ -68,12 +60,6 @@ func validateQuantity(name corev1.ResourceName, q resource.Quantity, at *field.P
 		errs = append(errs, field.Invalid(at, q, "must be an integer"))
 	}
 	return errs
-}
-
-// wholePages is IsHugePageResourceValueDivisible.
-func wholePages(name corev1.ResourceName, q resource.Quantity) bool {
-	page, err := resource.ParseQuantity(strings.TrimPrefix(string(name), corev1.ResourceHugePagesPrefix))
-	return err == nil && page.Sign() > 0 && page.MilliValue()%1000 == 0 && q.Value()%page.Value() == 0
 }
 
 var (
@@ -153,13 +139,7 @@ func (k *containerCheck) podResources(path *field.Path) (errs field.ErrorList) {
 	if k.spec.OS != nil && k.spec.OS.Name == corev1.Windows {
 		return field.ErrorList{field.Forbidden(path, "may not be set for a windows pod")}
 	}
-	if r.Claims != nil && !k.options.stored {
-		errs = append(errs, field.Forbidden(path.Child("claims"), "claims may not be set for Resources at pod-level"))
-	}
-	errs = append(errs, checkRequirements(r, podResource, k.options, path)...)
-	if !k.options.stored {
-		errs = append(errs, checkClaimUses(r.Claims, k.claims, path.Child("claims"))...)
-	}
+	errs = append(errs, checkRequirements(r, podResource, path)...)
 	pod := &corev1.Pod{Spec: *k.spec}
 	sums := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
 	for _, name := range slices.Sorted(maps.Keys(sums)) {

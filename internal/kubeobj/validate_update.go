@@ -8,8 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/diff"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -22,22 +20,20 @@ var updatable = strings.Join([]string{
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 }, ",")
 
-// ValidateUpdate returns what an API server refuses in a pod that is to replace another (upstream
+// ValidateKeptUpdate returns what an API server refuses in a pod that is to replace another, where
+// both have only the fields that are kept: it judges changes alone (upstream
 // pkg/apis/core/validation, ValidatePodUpdate). Both have their defaults, and a negative grace
-// period is 1 in both. With part, both have only the fields that decisions read, and only changes
-// are validated.
-func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
+// period is 1 in both.
+func ValidateKeptUpdate(p, old *corev1.Pod) field.ErrorList {
+	p = p.DeepCopy()
+	DropUnlessKept(p, old)
+	return checkChanges(p, old)
+}
+
+func checkChanges(p, old *corev1.Pod) field.ErrorList {
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
-	o := optionsOf(old)
-	if part {
-		p = p.DeepCopy()
-		DropUnlessKept(p, old)
-	}
 	errs := apivalidation.ValidateObjectMetaUpdate(&p.ObjectMeta, &old.ObjectMeta, meta)
-	if !part {
-		errs = append(errs, validateMetaAndSpec(p, o)...)
-	}
-	errs = append(errs, checkAnnotationUpdate(p, old, o, meta.Child("annotations"))...)
+	errs = append(errs, checkAnnotationUpdate(p, old, meta.Child("annotations"))...)
 
 	for _, group := range []struct {
 		name     string
@@ -48,7 +44,7 @@ func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 		}
 		for i, c := range group.now {
 			image := spec.Child(group.name).Index(i).Child("image")
-			if c.Image == "" && (!part || group.was[i].Image != "") {
+			if c.Image == "" && group.was[i].Image != "" {
 				errs = append(errs, field.Required(image, ""))
 			}
 			errs = append(errs, checkTrimmed(c.Image, image)...)
@@ -65,7 +61,7 @@ func ValidateUpdate(p, old *corev1.Pod, part bool) field.ErrorList {
 	case deadline != nil && was != nil && *was < *deadline:
 		return append(errs, field.Invalid(at, *deadline, "must be less than or equal to previous value"))
 	}
-	errs = append(errs, checkTolerationsOnlyAdded(p.Spec.Tolerations, old.Spec.Tolerations, o, spec.Child("tolerations"))...)
+	errs = append(errs, checkTolerationsOnlyAdded(p.Spec.Tolerations, old.Spec.Tolerations, spec.Child("tolerations"))...)
 	errs = append(errs, checkGatesOnlyRemoved(p.Spec.SchedulingGates, old.Spec.SchedulingGates, spec.Child("schedulingGates"))...)
 	return append(errs, checkRest(p, old, spec)...)
 }
@@ -133,23 +129,27 @@ func specDiff(old, now *corev1.PodSpec) string {
 }
 
 // checkTolerationsOnlyAdded is validateOnlyAddedTolerations.
-func checkTolerationsOnlyAdded(list, old []corev1.Toleration, o options, path *field.Path) field.ErrorList {
+func checkTolerationsOnlyAdded(list, old []corev1.Toleration, path *field.Path) field.ErrorList {
 	is := make(map[corev1.Toleration]bool, len(list))
 	for _, t := range list {
 		t.TolerationSeconds = nil // which may change
 		is[t] = true
 	}
+	compares := noComparison
 	for _, t := range old {
 		t.TolerationSeconds = nil
+		if t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt {
+			compares = ofIntegers
+		}
 		if !is[t] {
 			return field.ErrorList{field.Forbidden(path, "existing toleration can not be modified except its tolerationSeconds")}
 		}
 	}
-	return checkTolerations(list, o, path)
+	return checkTolerations(list, compares, path)
 }
 
 // checkAnnotationUpdate is ValidatePodSpecificAnnotationUpdates.
-func checkAnnotationUpdate(p, old *corev1.Pod, o options, path *field.Path) (errs field.ErrorList) {
+func checkAnnotationUpdate(p, old *corev1.Pod, path *field.Path) (errs field.ErrorList) {
 	const key = corev1.MirrorPodAnnotationKey
 	now, is := p.Annotations[key]
 	was, had := old.Annotations[key]
@@ -159,56 +159,6 @@ func checkAnnotationUpdate(p, old *corev1.Pod, o options, path *field.Path) (err
 	case is && !had:
 		errs = append(errs, field.Forbidden(path.Key(key), "may not add mirror pod annotation"))
 	}
-	return append(errs, checkAnnotations(p, o, path)...)
-}
-
-// optionsOf returns which of today's rules the old pod breaks (upstream pkg/api/pod/util.go,
-// GetValidationOptionsFromPodSpecAndMeta).
-func optionsOf(old *corev1.Pod) (o options) {
-	eachPodTerm(old.Spec.Affinity, func(t *corev1.PodAffinityTerm) {
-		for _, s := range []*metav1.LabelSelector{t.LabelSelector, t.NamespaceSelector} {
-			o.allowSelectorValues = o.allowSelectorValues || len(metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
-		}
-	})
-	if n := nodeAffinity(&old.Spec); n != nil && n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		for _, t := range n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-			for _, r := range t.MatchExpressions {
-				for _, v := range r.Values {
-					o.allowNodeValues = o.allowNodeValues || len(validation.IsValidLabelValue(v)) > 0
-				}
-			}
-		}
-	}
-	for _, c := range old.Spec.TopologySpreadConstraints {
-		o.allowSpreadSelectors = o.allowSpreadSelectors || len(metavalidation.ValidateLabelSelector(c.LabelSelector, metavalidation.LabelSelectorValidationOptions{}, nil)) > 0
-		o.allowSpreadKeys = o.allowSpreadKeys || len(checkLabelKeys(field.NewPath(""), c.MatchLabelKeys, nil, c.LabelSelector)) > 0
-	}
-	for _, t := range old.Spec.Tolerations {
-		o.allowComparisons = o.allowComparisons || t.Operator == corev1.TolerationOpLt || t.Operator == corev1.TolerationOpGt
-	}
-	o.allowHostNetwork = old.Spec.HostNetwork && old.Spec.HostUsers != nil && !*old.Spec.HostUsers
 	cost, ok := old.Annotations[corev1.PodDeletionCost]
-	o.allowDeletionCost = ok && !isDeletionCost(cost)
-	o.allowHugePages = oddPages(old.Spec.Overhead)
-	for _, list := range [][]corev1.Container{old.Spec.Containers, old.Spec.InitContainers} {
-		for _, c := range list {
-			o.allowHugePages = o.allowHugePages || oddPages(c.Resources.Limits) || oddPages(c.Resources.Requests)
-		}
-	}
-	for _, c := range old.Spec.InitContainers {
-		for _, r := range c.ResizePolicy {
-			sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-			o.allowInitResize = o.allowInitResize || !sidecar && r.RestartPolicy == corev1.RestartContainer
-		}
-	}
-	return o
-}
-
-func oddPages(list corev1.ResourceList) bool {
-	for name, q := range list {
-		if isHugePage(name) && !wholePages(name, q) {
-			return true
-		}
-	}
-	return false
+	return append(errs, checkAnnotations(p, ok && !isDeletionCost(cost), path)...)
 }

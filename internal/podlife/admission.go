@@ -74,7 +74,7 @@ func Update(in, before *corev1.Pod) Verdict {
 	if bare { // of two manifests: validation wants one, whichever
 		p.ResourceVersion = "0"
 	}
-	if errs := kubeobj.ValidateUpdate(p, old, false); len(errs) > 0 {
+	if errs := kubeobj.ValidateUpdate(p, old); len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
 	if bare {

@@ -233,3 +233,36 @@ func TestGatedUpdate(t *testing.T) {
 		t.Errorf("affinity {} where there was none: %v", v.Errors)
 	}
 }
+
+// TestUpstreamsRules: fields on which neither scheduling nor a pod's life depends are judged, too,
+// by an API server that allows privileged containers.
+func TestUpstreamsRules(t *testing.T) {
+	for what, c := range map[string]struct{ spec, want string }{
+		"privileged":         {spec: `"initContainers":[{"name":"i","image":"i","securityContext":{"privileged":true}}],`},
+		"user":               {`"securityContext":{"runAsUser":-1},`, "spec.securityContext.runAsUser"},
+		"two sources":        {`"volumes":[{"name":"v","emptyDir":{},"hostPath":{"path":"/a"}}],`, "spec.volumes[0].hostPath"},
+		"name server":        {`"dnsConfig":{"nameservers":["a"]},`, "spec.dnsConfig.nameservers[0]"},
+		"a pull secret":      {spec: `"imagePullSecrets":[{"name":"s"}],`},
+		"a gate that is off": {`"tolerations":[{"key":"a","operator":"Gt","value":"5"}],`, "spec.tolerations[0].operator"},
+	} {
+		v := create(t, c.spec, nil)
+		if c.want == "" && v.Pod == nil || c.want != "" && (len(v.Errors) != 1 || v.Errors[0].Field != c.want) {
+			t.Errorf("%s: %v, want an error of %q", what, v.Errors, c.want)
+		}
+	}
+}
+
+// TestErrorsInOrder: upstream finds some errors by ranging over a map.
+func TestErrorsInOrder(t *testing.T) {
+	first := ""
+	for range 20 {
+		v := create(t, `"initContainers":[{"name":"i","image":"i","resources":{"limits":{"a":"1","b":"1","c":"1","d":"1"}}}],`, nil)
+		got := strings.Join(lines(v.Errors), "\n")
+		if first == "" {
+			first = got
+		}
+		if got != first || len(v.Errors) < 4 {
+			t.Fatalf("errors in another order:\n%s\n%s", first, got)
+		}
+	}
+}

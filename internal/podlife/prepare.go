@@ -15,7 +15,7 @@ import (
 func prepareCreate(p *corev1.Pod, now metav1.Time) {
 	p.Generation, p.CreationTimestamp = 1, now
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
-	dropDisabled(&p.Spec, nil)
+	kubeobj.DropDisabled(p, nil)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{kubeobj.GatedCondition(now)}
@@ -30,39 +30,7 @@ func prepareUpdate(p, old *corev1.Pod) {
 	if p.ResourceVersion == "" {
 		p.ResourceVersion = old.ResourceVersion
 	}
-	dropDisabled(&p.Spec, &old.Spec)
-}
-
-// dropDisabled drops fields whose feature gates are off by default in v1.36,
-// unless the old pod has them (pkg/api/pod/util.go DropDisabledPodFields).
-func dropDisabled(s, old *corev1.PodSpec) {
-	if old == nil || old.SchedulingGroup == nil {
-		s.SchedulingGroup = nil
-	}
-	if old != nil && signals(old) {
-		return
-	}
-	for _, list := range [][]corev1.Container{s.Containers, s.InitContainers} {
-		for i := range list {
-			if l := list[i].Lifecycle; l != nil && l.StopSignal != nil {
-				l.StopSignal = nil
-				if *l == (corev1.Lifecycle{}) {
-					list[i].Lifecycle = nil
-				}
-			}
-		}
-	}
-}
-
-func signals(s *corev1.PodSpec) bool {
-	for _, list := range [][]corev1.Container{s.Containers, s.InitContainers} {
-		for i := range list {
-			if l := list[i].Lifecycle; l != nil && l.StopSignal != nil {
-				return true
-			}
-		}
-	}
-	return false
+	kubeobj.DropDisabled(p, old)
 }
 
 // countGeneration is apart from prepareUpdate since the priority is taken over

@@ -58,7 +58,7 @@ func UpdateStored(in, before *corev1.Pod, a Admission) Verdict {
 		AddTolerationSeconds(&p.Spec)
 	}
 	p.ResourceVersion = "0" // validation wants one, and a ledger keeps none
-	if errs := append(kubeobj.ValidateUpdate(p, old, true), stateTransitions(p, old)...); len(errs) > 0 {
+	if errs := append(kubeobj.ValidateKeptUpdate(p, old), stateTransitions(p, old)...); len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
 	p.ResourceVersion = ""

@@ -68,6 +68,7 @@ type listed struct {
 	Module          *struct {
 		Path, Version, Dir string
 		Main               bool
+		Replace            *struct{ Version string } // by another version of itself
 	}
 }
 
@@ -91,6 +92,9 @@ func collect(source string, p platform) (modulesOf, error) {
 		m := found[l.Module.Path]
 		if m == nil {
 			m = &module{path: l.Module.Path, version: l.Module.Version}
+			if r := l.Module.Replace; r != nil {
+				m.version = r.Version
+			}
 			found[m.path] = m
 		}
 		for dir := l.Dir; len(dir) >= len(l.Module.Dir); dir = filepath.Dir(dir) {

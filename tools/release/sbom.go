@@ -108,7 +108,7 @@ func modules(o *options) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"list", "-m", "-f", "{{.Path}} {{with .Time}}{{.Format \"2006-01-02\"}}{{end}}"}
+	args := []string{"list", "-m", "-f", "{{.Path}} {{with or .Replace .}}{{with .Time}}{{.Format \"2006-01-02\"}}{{end}}{{end}}"}
 	for _, m := range list {
 		if strings.Contains(m.path, ".") { // not Go's own library, nor what is embedded
 			args = append(args, m.path)
