@@ -18,6 +18,7 @@ import (
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/handlers"
+	"berth/internal/jobs"
 	"berth/internal/kube"
 	"berth/internal/memory"
 	"berth/internal/profiles"
@@ -109,14 +110,14 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 
 // newReplays sets d.replays; observe is called with the progress of the batch replays.
 func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, observe func(identical, different, errors int64), log *slog.Logger) {
-	d.replays = replays.New(d.store, d.log, replays.Options{
+	d.replays = replays.New(d.store, d.log, jobs.Options{
 		ParseProfiles: profiles.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Budget: d.budget, Observe: observe, Log: log,
 	})
 }
 
 // newSimulations makes the jobs of questions about what comes next.
 func (d *dependencies) newSimulations(l *handlers.Limits, log *slog.Logger) *simulations.Jobs {
-	return simulations.New(d.store, simulations.Options{
+	return simulations.New(d.store, jobs.Options{
 		Unfinished: l.ScenarioJobs, PerCluster: l.ScenarioClusterJobs, MaxResult: int(l.ScenarioMaxResult), Deadline: l.ScenarioJobDeadline, Budget: d.budget, Log: log,
 	})
 }

@@ -26,8 +26,7 @@ const (
 // retained is what a keeper needs of a store.
 type retained interface {
 	store.Keeper
-	PruneReplays(ctx context.Context, before time.Time) (int64, error)
-	PruneSimulations(ctx context.Context, before time.Time) (int64, error)
+	PruneJobs(ctx context.Context, kind store.JobKind, before time.Time) (int64, error)
 }
 
 // keeper applies retention: it drops old decisions, revisions and replays, and measures the store.
@@ -110,15 +109,20 @@ func (k *keeper) drop(ctx context.Context) (fine bool) {
 		return now.Add(-age)
 	}
 	fine = k.one(ctx, "decisions", before(k.decisions), k.st.Retain)
-	fine = k.one(ctx, "simulations", before(keepSimulations), k.st.PruneSimulations) && fine
+	fine = k.one(ctx, "simulations", before(keepSimulations), k.prune(store.Simulations)) && fine
 	fine = k.one(ctx, "revisions", before(k.revisions), k.st.Prune) && fine
-	fine = k.one(ctx, "replays", before(keepReplays), k.st.PruneReplays) && fine
+	fine = k.one(ctx, "replays", before(keepReplays), k.prune(store.Replays)) && fine
 	if fine {
 		k.mu.Lock()
 		k.ran = now
 		k.mu.Unlock()
 	}
 	return fine
+}
+
+// prune returns the function that drops jobs of a kind.
+func (k *keeper) prune(kind store.JobKind) func(context.Context, time.Time) (int64, error) {
+	return func(ctx context.Context, before time.Time) (int64, error) { return k.st.PruneJobs(ctx, kind, before) }
 }
 
 func (k *keeper) one(ctx context.Context, what string, before time.Time, f func(context.Context, time.Time) (int64, error)) bool {

@@ -157,22 +157,17 @@ func (t *telemetry) observeBatches(backend string) (func(entries int, took time.
 	}, nil
 }
 
-// batches counts batch replays by state.
-type batches interface {
-	ReplayStates(ctx context.Context) (map[string]int64, error)
-}
-
 // watchReplays registers the metrics of batch replays. It returns the function that counts the
 // decisions that this process replayed.
-func (t *telemetry) watchReplays(b batches) (func(identical, different, errors int64), error) {
+func (t *telemetry) watchReplays(st store.Jobs) (func(identical, different, errors int64), error) {
 	decisions, err1 := t.meter.Int64Counter("berth.replay.decisions", metric.WithDescription("Decisions that batch replays answered again, by result."))
 	_, err2 := t.meter.Int64ObservableGauge("berth.replay.jobs", metric.WithDescription("Batch replays that are stored, by state; those of all replicas."),
 		metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
-			states, err := b.ReplayStates(ctx)
+			states, err := st.JobStates(ctx, store.Replays)
 			if err != nil {
 				return err
 			}
-			for _, state := range []string{store.ReplayQueued, store.ReplayRunning, store.ReplayDone, store.ReplayCancelled, store.ReplayFailed} {
+			for _, state := range []string{store.JobQueued, store.JobRunning, store.JobDone, store.JobCancelled, store.JobFailed} {
 				o.Observe(states[state], metric.WithAttributes(attribute.String("state", state)))
 			}
 			return nil

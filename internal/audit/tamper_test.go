@@ -94,8 +94,8 @@ func (f *fixture) beside() {
 		err,
 		f.PutAccessChange(f.t.Context(), &store.AccessChange{ID: "a1", CreatedAt: at(0), Action: "token.create", Object: "ci", Detail: []byte(`{}`)}),
 		f.PutCapacities(f.t.Context(), []store.Capacity{{Cluster: "prod", Revision: 1, MeasuredAt: at(0), Resource: "cpu", Allocatable: 4, Free: 4, Nodes: 1}}),
-		f.CreateSimulation(f.t.Context(), &store.Simulation{ID: "s1", Cluster: "prod", Revision: 1, Kind: "drains", CreatedAt: at(0)}, map[string][]byte{"question": []byte(`{}`)}, limits),
-		f.CreateReplay(f.t.Context(), &store.Replay{ID: "r1", Cluster: "prod", Since: at(0), Until: at(9), CreatedAt: at(9)}, []*store.ReplayPart{{Number: 1, First: 1, Last: 1, ReplayCounts: store.ReplayCounts{Total: 9}}}, limits),
+		f.CreateSimulation(f.t.Context(), &store.Job{ID: "s1", Cluster: "prod", Revision: 1, Verb: "drains", CreatedAt: at(0)}, map[string][]byte{"question": []byte(`{}`)}, limits),
+		f.CreateReplay(f.t.Context(), &store.Job{ID: "r1", Cluster: "prod", Since: at(0), Until: at(9), CreatedAt: at(9)}, []*store.ReplayPart{{Number: 1, First: 1, Last: 1, ReplayCounts: store.ReplayCounts{Total: 9}}}, limits),
 	); err != nil {
 		f.t.Fatal(err)
 	}

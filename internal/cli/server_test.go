@@ -20,6 +20,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/handlers"
+	"berth/internal/jobs"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/simulations"
@@ -45,10 +46,10 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
-	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
-	sims := simulations.New(st, simulations.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	sims := simulations.New(st, jobs.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: sims, PriorityClasses: registry, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	if err != nil {
 		t.Fatal(err)

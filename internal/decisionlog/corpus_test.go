@@ -179,12 +179,12 @@ func (c *corpus) fill(t testing.TB) {
 func (c *corpus) simulate(t testing.TB) {
 	t.Helper()
 	for i, kind := range []string{"drains", "losses"} {
-		s := &store.Simulation{ID: fmt.Sprintf("019b0000-0000-7000-8000-00000000000%d", i), Cluster: "demo", Revision: 9, Kind: kind, CreatedAt: c.now.Add(time.Duration(i) * time.Second)}
+		s := &store.Job{ID: fmt.Sprintf("019b0000-0000-7000-8000-00000000000%d", i), Cluster: "demo", Revision: 9, Verb: kind, CreatedAt: c.now.Add(time.Duration(i) * time.Second)}
 		if err := c.st.CreateSimulation(t.Context(), s, nil, store.JobLimits{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.st.EndSimulation(t.Context(), "019b0000-0000-7000-8000-000000000001", store.ReplayFailed, "zone: demo@9 has no node in zone \"a\""); err != nil {
+	if err := c.st.EndJob(t.Context(), store.Simulations, "019b0000-0000-7000-8000-000000000001", store.JobFailed, "zone: demo@9 has no node in zone \"a\""); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -191,7 +191,7 @@ var statuses = map[decision.ErrorKind]int{
 func busyJobs(e *store.BusyError) *Error {
 	limit := "scenario-jobs"
 	switch {
-	case e.Jobs == store.BatchReplays:
+	case e.Kind == store.Replays:
 		limit = "replay-jobs"
 	case e.Cluster != "":
 		limit = "scenario-jobs-per-cluster"

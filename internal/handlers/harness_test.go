@@ -29,6 +29,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/jobs"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/simulations"
@@ -101,8 +102,8 @@ func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *class
 }
 
 func optionsFor(m *cluster.Manager, l *decisionlog.Log, st store.Store) Options {
-	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
-	return Options{Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: simulations.New(st, simulations.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	return Options{Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
 }
 
 // start serves real rooms; change may alter the options before.

@@ -67,6 +67,7 @@ func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		q.AskedBy = callerOf(r).String()
 		job, err := a.batches.Start(r.Context(), q)
 		if err != nil {
 			return err

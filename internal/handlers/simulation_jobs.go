@@ -153,7 +153,7 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 }
 
 // RunSimulation answers the question of a job; simulations.Runner.
-func (a *API) RunSimulation(ctx context.Context, job *store.Simulation, question []byte, watch *scenario.Watch) (result []byte, err error) {
+func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *scenario.Watch) (result []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.LogAttrs(ctx, slog.LevelError, "panic", slog.Any("panic", p), slog.String("job", job.ID), slog.String("stack", string(debug.Stack())))
@@ -174,9 +174,9 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Simulation, question
 	if err := memory.Take(ctx, kubeobj.Weight(q.Body)); err != nil {
 		return nil, err
 	}
-	ask := scenarioVerbs[job.Kind]
+	ask := scenarioVerbs[job.Verb]
 	if ask == nil {
-		return nil, badRequest(fmt.Sprintf("this server does not know questions of kind %q", job.Kind))
+		return nil, badRequest(fmt.Sprintf("this server does not know questions of kind %q", job.Verb))
 	}
 	req := ask()
 	if err := decodeStrict(q.Body, req, a.scenarioBounds()); err != nil {
@@ -187,7 +187,7 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Simulation, question
 		return nil, err
 	}
 	out, err := a.counted(ctx, &scenarioCall{
-		a: a, verb: job.Kind, at: asOf{view: view, now: q.Now}, classes: q.Classes, watch: watch,
+		a: a, verb: job.Verb, at: asOf{view: view, now: q.Now}, classes: q.Classes, watch: watch,
 		posted: &posted{mode: q.Fields, limits: a.limits.objects(), steps: steps.Of(ctx)},
 	}, req)
 	if err != nil {

@@ -32,7 +32,7 @@ func TestJobsAnswerAsCalls(t *testing.T) {
 		}
 		var job simulations.Job
 		a := h.want(http.StatusAccepted, &job, "POST", path, body+`,"wait":"0s"}`)
-		if job.State != store.ReplayQueued || job.Snapshot != "prod@1" || a.Header.Get("Location") != "/v1/simulations/"+job.ID {
+		if job.State != store.JobQueued || job.Snapshot != "prod@1" || a.Header.Get("Location") != "/v1/simulations/"+job.ID {
 			t.Fatalf("%s %v", a.body, a.Header)
 		}
 		// The cluster goes on, and the job is about what it was.
@@ -41,7 +41,7 @@ func TestJobsAnswerAsCalls(t *testing.T) {
 			t.Fatal(worked, err)
 		}
 		h.want(http.StatusOK, &job, "GET", "/v1/simulations/"+job.ID, "")
-		if job.State != store.ReplayDone || string(job.Result)+"\n" != string(at.body) {
+		if job.State != store.JobDone || string(job.Result)+"\n" != string(at.body) {
 			t.Errorf("%s as a job: %s %s\n%s\nin a call\n%s", path, job.State, job.Reason, job.Result, at.body)
 		}
 		h.want(http.StatusConflict, nil, "DELETE", "/v1/snapshots/prod@1", "")
@@ -90,20 +90,20 @@ func TestJobsAreBoundedAndEnd(t *testing.T) {
 	if _, err := jobs.Step(t.Context(), h.api.RunSimulation); err != nil {
 		t.Fatal(err)
 	}
-	if got := get(0); got.State != store.ReplayFailed || !strings.Contains(got.Reason, "arrivals.pods[0].pod.spec.containers[0].resources") || got.EndedAt == nil {
+	if got := get(0); got.State != store.JobFailed || !strings.Contains(got.Reason, "arrivals.pods[0].pod.spec.containers[0].resources") || got.EndedAt == nil {
 		t.Errorf("%+v", got)
 	}
 	// A replica under another configuration does not answer for this one.
 	other := start(t, func(o *Options) { o.TolerationSeconds = true })
 	other.upload("a", listOf(node("n1", "4")))
 	_, err = jobs.Step(t.Context(), other.api.RunSimulation)
-	if got := get(1); err != nil || got.State != store.ReplayFailed || !strings.Contains(got.Reason, "another version or configuration") {
+	if got := get(1); err != nil || got.State != store.JobFailed || !strings.Contains(got.Reason, "another version or configuration") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for range 2 {
 		h.want(http.StatusOK, nil, "POST", "/v1/simulations/"+list[2].ID+"/cancel", "")
 	}
-	if got := get(2); got.State != store.ReplayCancelled {
+	if got := get(2); got.State != store.JobCancelled {
 		t.Errorf("%+v", got)
 	}
 	if worked, err := jobs.Step(t.Context(), h.api.RunSimulation); worked || err != nil {

@@ -12,6 +12,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
+	"berth/internal/jobs"
 	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 	"berth/internal/store/commit"
@@ -67,8 +68,8 @@ func BenchmarkBatch(b *testing.B) {
 		_, err = binder.Decide(ctx, decision.Question{Cluster: "prod", Pod: pod, PodJSON: js, Bind: true})
 		must(err)
 	}
-	jobs := New(st, log, Options{})
-	w := jobs.Worker()
+	batches := New(st, log, jobs.Options{})
+	w := batches.Worker()
 	cpu := func() time.Duration {
 		var u syscall.Rusage
 		must(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
@@ -78,12 +79,12 @@ func BenchmarkBatch(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for done := 0; done < b.N; {
-		job, err := jobs.Start(ctx, Request{Cluster: "prod"})
+		job, err := batches.Start(ctx, Request{Cluster: "prod"})
 		must(err)
 		for !job.Ended() {
 			_, err = w.Step(ctx)
 			must(err)
-			job, err = jobs.Get(ctx, job.ID)
+			job, err = batches.Get(ctx, job.ID)
 			must(err)
 		}
 		if job.Identical != binds {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"berth/internal/decisionlog"
+	"berth/internal/jobs"
 	"berth/internal/store"
 )
 
@@ -69,7 +70,7 @@ func TestColumnsAreCompared(t *testing.T) {
 			if c.single {
 				continue
 			}
-			j := bad.jobs(nil, Options{})
+			j := bad.jobs(nil, jobs.Options{})
 			job := start(t, j, Request{})
 			finish(t, j.Worker())
 			if job = get(t, j, job.ID); job.Different != 1 || job.Errors != 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/cluster"
+	"berth/internal/jobs"
 	"berth/internal/store"
 )
 
@@ -72,11 +73,11 @@ func TestDamagedChangeSpoilsNothingElse(t *testing.T) {
 		defer func() { _ = m.Close() }()
 		bad := newFixture(h.Store, m)
 		for _, chunk := range []time.Duration{time.Nanosecond, time.Hour} {
-			j := bad.jobs(nil, Options{Chunk: chunk})
+			j := bad.jobs(nil, jobs.Options{Chunk: chunk})
 			job := start(t, j, Request{})
 			finish(t, j.Worker())
 			job = get(t, j, job.ID)
-			if job.State != store.ReplayDone || job.Done != int64(n) || job.Different != 0 || job.Errors == 0 || job.Identical == 0 {
+			if job.State != store.JobDone || job.Done != int64(n) || job.Different != 0 || job.Errors == 0 || job.Identical == 0 {
 				t.Fatalf("%+v of %d", job, n)
 			}
 			for _, d := range found(t, j, job) {

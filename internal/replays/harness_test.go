@@ -18,6 +18,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/engine"
+	"berth/internal/jobs"
 	"berth/internal/kubeobj"
 	"berth/internal/profiles"
 	"berth/internal/store"
@@ -91,7 +92,7 @@ func newFixture(st store.Store, m *cluster.Manager) *fixture {
 
 // jobs makes jobs over a house's rooms, on another view of its store if one is
 // given.
-func (h *fixture) jobs(st store.Store, o Options) *Jobs {
+func (h *fixture) jobs(st store.Store, o jobs.Options) *Jobs {
 	if st == nil {
 		st = h.Store
 	}
@@ -275,7 +276,7 @@ func found(t *testing.T, j *Jobs, job *Job) []*Difference {
 // want holds a job against what it should have come to.
 func want(t *testing.T, job *Job, total, different, failed int) {
 	t.Helper()
-	if job.State != store.ReplayDone || job.EndedAt == nil || job.Total != int64(total) || job.Done != job.Total || job.Different != int64(different) ||
+	if job.State != store.JobDone || job.EndedAt == nil || job.Total != int64(total) || job.Done != job.Total || job.Different != int64(different) ||
 		job.Errors != int64(failed) || job.Identical+job.Different+job.Errors != job.Done {
 		t.Fatalf("%+v; want %d done, %d different, %d errors", job, total, different, failed)
 	}

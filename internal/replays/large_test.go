@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/decision"
+	"berth/internal/jobs"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
@@ -44,7 +45,7 @@ func TestChunksAreBoundedByWhatPodsTakeDecoded(t *testing.T) {
 		}
 	}
 	st := &committed{Store: h.Store}
-	j := h.jobs(st, Options{Chunk: time.Hour})
+	j := h.jobs(st, jobs.Options{Chunk: time.Hour})
 	job := start(t, j, Request{})
 	finish(t, j.Worker())
 	want(t, get(t, j, job.ID), records, 0, 0)

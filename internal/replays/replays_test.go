@@ -15,15 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/decision"
+	"berth/internal/jobs"
 	"berth/internal/store"
 )
 
 func TestEverythingReplaysIdentical(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 150, 1)
-		j := h.jobs(nil, Options{})
+		j := h.jobs(nil, jobs.Options{})
 		job := start(t, j, Request{})
-		if job.State != store.ReplayQueued || job.Total != int64(n) || job.Done != 0 {
+		if job.State != store.JobQueued || job.Total != int64(n) || job.Done != 0 {
 			t.Fatalf("%+v, want %d queued", job, n)
 		}
 		finish(t, j.Worker())
@@ -42,11 +43,11 @@ const packed = `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSched
 func TestOverrideIsFoundByPath(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 60, 2)
-		j := h.jobs(nil, Options{})
+		j := h.jobs(nil, jobs.Options{})
 		job := start(t, j, Request{Config: []byte(packed)})
 		finish(t, j.Worker())
 		job = get(t, j, job.ID)
-		if job.State != store.ReplayDone || job.Done != int64(n) || job.Different == 0 || job.Identical == 0 || job.Errors != 0 {
+		if job.State != store.JobDone || job.Done != int64(n) || job.Different == 0 || job.Identical == 0 || job.Errors != 0 {
 			t.Fatalf("%+v of %d", job, n)
 		}
 		all := found(t, j, job)
@@ -97,18 +98,18 @@ func encode(t *testing.T, v any) string {
 func TestKilledAnywhereCountsOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 50, 3)
-		exact := start(t, h.jobs(nil, Options{}), Request{Config: []byte(packed)})
-		finish(t, h.jobs(nil, Options{}).Worker())
-		exact = get(t, h.jobs(nil, Options{}), exact.ID)
-		expect := found(t, h.jobs(nil, Options{}), exact)
+		exact := start(t, h.jobs(nil, jobs.Options{}), Request{Config: []byte(packed)})
+		finish(t, h.jobs(nil, jobs.Options{}).Worker())
+		exact = get(t, h.jobs(nil, jobs.Options{}), exact.ID)
+		expect := found(t, h.jobs(nil, jobs.Options{}), exact)
 		r := rand.New(rand.NewPCG(3, 3))
 		for round := range 6 {
 			// A lease that has run out when it is given: the next replica takes over.
-			j := h.jobs(nil, Options{Lease: -time.Second})
+			j := h.jobs(nil, jobs.Options{Lease: -time.Second})
 			job := start(t, j, Request{Config: []byte(packed)})
 			for kills := 0; ; kills++ {
 				p := &pulled{Store: h.Store, calls: 2 + r.IntN(n), lost: r.IntN(2) == 0}
-				o := Options{Lease: -time.Second}
+				o := jobs.Options{Lease: -time.Second}
 				if round%2 == 1 {
 					o.Chunk = time.Hour // one commit a part
 				}
@@ -144,8 +145,8 @@ func ids(list []*Difference) []string {
 func TestTwoWorkersShareAJob(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *fixture) {
 		n := live(t, h, 120, 4)
-		j := h.jobs(nil, Options{})
-		r := &store.Replay{ID: "01a1fcf1-7109-714c-aabc-23785be91e09", Cluster: "prod", Until: time.Now().Add(time.Hour), CreatedAt: time.Now()}
+		j := h.jobs(nil, jobs.Options{})
+		r := &store.Job{ID: "01a1fcf1-7109-714c-aabc-23785be91e09", Cluster: "prod", Until: time.Now().Add(time.Hour), CreatedAt: time.Now()}
 		parts, err := h.PlanReplay(t.Context(), "prod", r.Since, r.Until, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -171,12 +172,12 @@ func TestCancelIsHeard(t *testing.T) {
 		var j *Jobs
 		var job *Job
 		seen := 0
-		j = h.jobs(nil, Options{Observe: func(same, different, failed int64) {
+		j = h.jobs(nil, jobs.Options{Observe: func(same, different, failed int64) {
 			if seen += int(same + different + failed); seen != 3 {
 				return
 			}
 			for range 2 {
-				if got, err := j.Cancel(context.Background(), job.ID); err != nil || got.State != store.ReplayCancelled {
+				if got, err := j.Cancel(context.Background(), job.ID); err != nil || got.State != store.JobCancelled {
 					t.Errorf("%+v %v", got, err)
 				}
 			}
@@ -186,7 +187,7 @@ func TestCancelIsHeard(t *testing.T) {
 		if seen > 4 {
 			t.Errorf("%d decisions were answered, the job was cancelled after 3", seen)
 		}
-		if job = get(t, j, job.ID); job.State != store.ReplayCancelled || job.Done != 3 || job.EndedAt == nil {
+		if job = get(t, j, job.ID); job.State != store.JobCancelled || job.Done != 3 || job.EndedAt == nil {
 			t.Errorf("%+v", job)
 		}
 		if err := j.Delete(t.Context(), job.ID); err != nil {
@@ -212,7 +213,7 @@ func TestOnlyTheWindow(t *testing.T) {
 				expect++
 			}
 		}
-		j := h.jobs(nil, Options{})
+		j := h.jobs(nil, jobs.Options{})
 		job := start(t, j, Request{Since: since, Until: until})
 		finish(t, j.Worker())
 		want(t, get(t, j, job.ID), expect, 0, 0)
@@ -249,7 +250,7 @@ func TestWhatCannotBeReplayedIsAnError(t *testing.T) {
 				t.Fatal(err, e.Err)
 			}
 		}
-		j := h.jobs(nil, Options{})
+		j := h.jobs(nil, jobs.Options{})
 		job := start(t, j, Request{})
 		finish(t, j.Worker())
 		job = get(t, j, job.ID)
@@ -265,15 +266,15 @@ func TestWhatCannotBeReplayedIsAnError(t *testing.T) {
 func TestPoisonIsGivenUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 10, 8)
-		j := h.jobs(nil, Options{Lease: -time.Second})
+		j := h.jobs(nil, jobs.Options{Lease: -time.Second})
 		job := start(t, j, Request{})
 		for range maxAttempts { // each is killed before it commits
-			if _, err := h.ClaimReplay(t.Context(), "x", -time.Second); err != nil {
+			if _, err := h.ClaimJob(t.Context(), store.Replays, "x", -time.Second, false); err != nil {
 				t.Fatal(err)
 			}
 		}
 		finish(t, j.Worker())
-		if job = get(t, j, job.ID); job.State != store.ReplayFailed || job.Reason == "" || job.Done != 0 {
+		if job = get(t, j, job.ID); job.State != store.JobFailed || job.Reason == "" || job.Done != 0 {
 			t.Errorf("%+v", job)
 		}
 	})
@@ -289,7 +290,7 @@ func TestStoredContentFailsAtOnce(t *testing.T) {
 			list = append(list, fmt.Sprintf(`{"schedulerName":"s%d"}`, i))
 		}
 		config := `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[` + strings.Join(list, ",") + `]}`
-		r := &store.Replay{ID: "01a1fcf1-7109-714c-aabc-23785be91e0a", Cluster: "prod", Until: time.Now().Add(time.Hour), CreatedAt: time.Now(), Config: []byte(config)}
+		r := &store.Job{ID: "01a1fcf1-7109-714c-aabc-23785be91e0a", Cluster: "prod", Until: time.Now().Add(time.Hour), CreatedAt: time.Now(), Config: []byte(config)}
 		parts, err := h.PlanReplay(t.Context(), "prod", r.Since, r.Until, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -297,11 +298,11 @@ func TestStoredContentFailsAtOnce(t *testing.T) {
 		if err := h.CreateReplay(t.Context(), r, parts, store.JobLimits{}); err != nil {
 			t.Fatal(err)
 		}
-		j := h.jobs(nil, Options{})
+		j := h.jobs(nil, jobs.Options{})
 		if _, err := j.Worker().Step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if job := get(t, j, r.ID); job.State != store.ReplayFailed || !strings.Contains(job.Reason, "profiles") || job.Done != 0 {
+		if job := get(t, j, r.ID); job.State != store.JobFailed || !strings.Contains(job.Reason, "profiles") || job.Done != 0 {
 			t.Errorf("%+v", job)
 		}
 		if worked, err := j.Worker().Step(t.Context()); worked || err != nil {
@@ -313,7 +314,7 @@ func TestStoredContentFailsAtOnce(t *testing.T) {
 func TestRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, h *fixture) {
 		live(t, h, 3, 9)
-		j := h.jobs(nil, Options{Unfinished: 1})
+		j := h.jobs(nil, jobs.Options{Unfinished: 1})
 		for _, tt := range []struct {
 			q     Request
 			field string
@@ -349,7 +350,7 @@ func TestSameOnAnyNumberOfProcessors(t *testing.T) {
 	var first string
 	for _, procs := range []int{1, 2, 16} {
 		runtime.GOMAXPROCS(procs)
-		j := h.jobs(nil, Options{})
+		j := h.jobs(nil, jobs.Options{})
 		job := start(t, j, Request{Config: []byte(packed)})
 		finish(t, j.Worker())
 		job = get(t, j, job.ID)
@@ -372,7 +373,7 @@ func TestWork(t *testing.T) {
 		n := live(t, h, 20, 11)
 		ended := make(chan struct{})
 		left := n
-		j := h.jobs(nil, Options{Poll: time.Hour, Observe: func(same, different, failed int64) {
+		j := h.jobs(nil, jobs.Options{Poll: time.Hour, Observe: func(same, different, failed int64) {
 			n := int(same + different + failed) // none where the part's end alone is committed
 			if left -= n; n > 0 && left == 0 {
 				close(ended)

@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/google/uuid"
-
 	"berth/internal/cluster"
 	"berth/internal/decisionlog"
 	"berth/internal/jobs"
@@ -34,9 +32,7 @@ const (
 
 // Work works on jobs, this process's and others', until ctx ends.
 func (j *Jobs) Work(ctx context.Context) {
-	jobs.Loop(ctx, j.wake, j.o.Poll, j.Worker().Step, func(err error) {
-		j.o.Log.LogAttrs(ctx, slog.LevelWarn, "batch replay interrupted; it goes on later", slog.String("error", err.Error()))
-	})
+	j.Jobs.Work(ctx, func() jobs.Runner { return j.Worker().run })
 }
 
 // Worker works on one part at a time. It is for one goroutine.
@@ -51,56 +47,33 @@ func (j *Jobs) Worker() *Worker { return &Worker{j: j} }
 
 // Step claims a part and works on it until it is done, the job ends, or ctx
 // does. It reports whether there was one.
-func (w *Worker) Step(ctx context.Context) (worked bool, err error) {
-	owner, err := uuid.NewRandom()
+func (w *Worker) Step(ctx context.Context) (worked bool, err error) { return w.j.Step(ctx, w.run) }
+
+// run is a jobs.Runner.
+func (w *Worker) run(ctx context.Context, job *store.Job) error {
+	err := w.work(ctx, job)
 	if err != nil {
-		return false, fmt.Errorf("make an id: %w", err)
+		w.batch = nil // it may stand beyond what was counted
+		jobs.LetGo(ctx, func(ctx context.Context) error { return w.j.st.ReleaseReplay(ctx, job.Part) })
+		err = fmt.Errorf("part %d: %w", job.Part.Number, err)
 	}
-	part, err := w.j.st.ClaimReplay(ctx, owner.String(), w.j.o.Lease)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("claim a part of a batch replay: %w", err)
-	}
-	err = w.work(ctx, part)
-	switch {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
-		err = nil // taken over, or deleted
-	default:
-		err = fmt.Errorf("part %d of batch replay %s: %w", part.Number, part.Replay, err)
-	}
-	w.batch = nil // it may stand beyond what was counted
-	let, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_ = w.j.st.ReleaseReplay(let, part) // else the lease runs out
-	return true, err
+	return err
 }
 
-func (w *Worker) work(ctx context.Context, part *store.ReplayPart) error {
-	job, err := w.j.st.Replay(ctx, part.Replay)
-	if err != nil {
-		return err
-	}
+func (w *Worker) work(ctx context.Context, job *store.Job) error {
+	part := job.Part
 	if part.Attempts > maxAttempts {
-		return w.giveUp(ctx, part, fmt.Sprintf("part %d was begun %d times without progress", part.Number, part.Attempts-1))
+		return w.j.Fail(ctx, job, fmt.Sprintf("part %d was begun %d times without progress", part.Number, part.Attempts-1))
 	}
 	o, err := w.j.overrides(job.Profile, job.Config)
 	if err != nil {
-		return w.giveUp(ctx, part, err.Error())
+		return w.j.Fail(ctx, job, err.Error())
 	}
 	if w.batch == nil || w.job != job.ID {
 		w.batch, w.job = w.j.log.NewBatch(job.Cluster, o), job.ID
 	}
 	r := &run{j: w.j, batch: w.batch, part: part, at: *part, committed: time.Now()}
 	return r.all(ctx, store.ReplayRange{Cluster: job.Cluster, Since: job.Since, Until: job.Until, First: part.First, Last: part.Last})
-}
-
-func (w *Worker) giveUp(ctx context.Context, part *store.ReplayPart, why string) error {
-	w.j.o.Log.LogAttrs(ctx, slog.LevelError, "batch replay given up", slog.String("replay", part.Replay), slog.String("error", why))
-	return w.j.st.EndReplay(ctx, part.Replay, store.ReplayFailed, why)
 }
 
 // run is one claim of a part.
@@ -136,7 +109,7 @@ func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 	if err != nil || r.ended {
 		return err
 	}
-	r.at.State, r.at.Total = store.ReplayDone, r.at.Done
+	r.at.State, r.at.Total = store.JobDone, r.at.Done
 	return r.commit(ctx)
 }
 
@@ -193,7 +166,7 @@ func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Item) error
 				runtime.Gosched()
 				turn = now
 			}
-			if now.Sub(r.committed) < r.j.o.Chunk && len(r.chunk) < chunkSize && r.size < chunkBytes {
+			if now.Sub(r.committed) < r.j.Chunk && len(r.chunk) < chunkSize && r.size < chunkBytes {
 				continue
 			}
 			if err := r.commit(ctx); err != nil || r.ended {
@@ -209,7 +182,7 @@ func (r *run) one(ctx context.Context, a *decisionlog.Item) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if b := r.j.o.Budget; b != nil {
+	if b := r.j.Budget; b != nil {
 		claim := b.PatientClaim()
 		defer claim.End()
 		ctx = memory.With(ctx, claim)
@@ -243,15 +216,15 @@ func (r *run) commit(ctx context.Context) error {
 		return err
 	}
 	after := r.at
-	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after, r.differ, r.j.o.Lease)
+	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after, r.differ, r.j.Lease)
 	if err != nil {
 		return err
 	}
-	r.j.o.Observe(after.Identical-r.part.Identical, after.Different-r.part.Different, after.Errors-r.part.Errors)
+	r.j.Observe(after.Identical-r.part.Identical, after.Different-r.part.Different, after.Errors-r.part.Errors)
 	r.part = &after
 	clear(r.chunk)
 	r.chunk, r.size, r.differ, r.committed = r.chunk[:0], 0, nil, time.Now()
-	r.ended = (&store.Replay{State: state}).Ended()
+	r.ended = store.JobEnded(state)
 	return nil
 }
 
@@ -266,7 +239,7 @@ func (r *run) verify(ctx context.Context) error {
 		case errors.Is(err, decisionlog.ErrDiffer):
 			r.batch.AtOnce()
 		case errors.Is(err, cluster.ErrCorrupt):
-			r.j.o.Log.LogAttrs(ctx, slog.LevelError, "a batch replay came upon damaged revisions", slog.String("replay", r.part.Replay), slog.String("error", err.Error()))
+			r.j.Log.LogAttrs(ctx, slog.LevelError, "a batch replay came upon damaged revisions", slog.String("replay", r.part.Replay), slog.String("error", err.Error()))
 			r.batch.Careful()
 		default:
 			return err
@@ -278,7 +251,7 @@ func (r *run) verify(ctx context.Context) error {
 				return err
 			}
 		}
-		if r.at.State = state; state == store.ReplayDone {
+		if r.at.State = state; state == store.JobDone {
 			total = r.at.Done
 		}
 		r.at.Total = total

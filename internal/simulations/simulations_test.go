@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"berth/internal/jobs"
 	"berth/internal/memory"
 	"berth/internal/scenario"
 	"berth/internal/store"
@@ -81,7 +82,7 @@ type parts struct {
 	kept map[string]int
 }
 
-func (p *parts) run(ctx context.Context, s *store.Simulation, question []byte, w *scenario.Watch) ([]byte, error) {
+func (p *parts) run(ctx context.Context, s *store.Job, question []byte, w *scenario.Watch) ([]byte, error) {
 	text := string(question)
 	for i := range p.n {
 		name, had := fmt.Sprint("profile/", i), ""
@@ -95,7 +96,7 @@ func (p *parts) run(ctx context.Context, s *store.Simulation, question []byte, w
 		for k := range 10 {
 			w.Progress(name, k+1, 10)
 		}
-		text += fmt.Sprint(" ", s.Kind, i)
+		text += fmt.Sprint(" ", s.Verb, i)
 		if err := w.Save(name, text); err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ type dying struct {
 	lost   bool
 }
 
-func (d *dying) AdvanceSimulation(ctx context.Context, s *store.Simulation, parts map[string][]byte, lease time.Duration) (string, error) {
+func (d *dying) AdvanceSimulation(ctx context.Context, s *store.Job, parts map[string][]byte, lease time.Duration) (string, error) {
 	if d.writes--; d.writes > 0 {
 		return d.Store.AdvanceSimulation(ctx, s, parts, lease)
 	}
@@ -135,7 +136,7 @@ func TestKilledAnywhereGoesOn(t *testing.T) {
 		for range 20 {
 			p := &parts{n: 4, kept: map[string]int{}}
 			// The lease of one that is killed has run out when the next one looks.
-			o := Options{Lease: -time.Second, Beat: time.Hour}
+			o := jobs.Options{Lease: -time.Second, Beat: time.Hour}
 			job := start(t, New(st, o))
 			for kills := 0; kills < 100; kills++ {
 				d := &dying{Store: st, writes: 2 + r.IntN(3), lost: r.IntN(2) == 0}
@@ -148,7 +149,7 @@ func TestKilledAnywhereGoesOn(t *testing.T) {
 				}
 			}
 			got := get(t, New(st, o), job.ID)
-			if got.State != store.ReplayDone || string(got.Result) != want || len(got.Progress) != 4 || got.Progress[3] != (Progress{"profile/3", 10, 10}) {
+			if got.State != store.JobDone || string(got.Result) != want || len(got.Progress) != 4 || got.Progress[3] != (Progress{"profile/3", 10, 10}) {
 				t.Fatalf("%+v %s", got, got.Result)
 			}
 			for name, n := range p.kept {
@@ -165,11 +166,11 @@ func TestReplicasShare(t *testing.T) {
 		p := &parts{n: 2, kept: map[string]int{}}
 		var ids []string
 		for range 12 {
-			ids = append(ids, start(t, New(st, Options{PerCluster: 100, Unfinished: 100})).ID)
+			ids = append(ids, start(t, New(st, jobs.Options{PerCluster: 100, Unfinished: 100})).ID)
 		}
 		var wg sync.WaitGroup
 		for range 2 {
-			j := New(st, Options{})
+			j := New(st, jobs.Options{})
 			wg.Go(func() {
 				for worked := true; worked; {
 					var err error
@@ -182,7 +183,7 @@ func TestReplicasShare(t *testing.T) {
 		}
 		wg.Wait()
 		for _, id := range ids {
-			if got := get(t, New(st, Options{}), id); got.State != store.ReplayDone {
+			if got := get(t, New(st, jobs.Options{}), id); got.State != store.JobDone {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -195,11 +196,11 @@ func TestReplicasShare(t *testing.T) {
 // TestEnds are the ways in which a job ends without an answer.
 func TestEnds(t *testing.T) {
 	onBoth(t, func(t *testing.T, st store.Store) {
-		wait := func(ctx context.Context, _ *store.Simulation, _ []byte, _ *scenario.Watch) ([]byte, error) {
+		wait := func(ctx context.Context, _ *store.Job, _ []byte, _ *scenario.Watch) ([]byte, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		j := New(st, Options{Beat: time.Millisecond, MaxResult: 10, Deadline: 20 * time.Second, Budget: memory.New(0)})
+		j := New(st, jobs.Options{Beat: time.Millisecond, MaxResult: 10, Deadline: 20 * time.Second, Budget: memory.New(0)})
 		step := func(j *Jobs, run Runner) *Job {
 			t.Helper()
 			job := start(t, j)
@@ -208,69 +209,69 @@ func TestEnds(t *testing.T) {
 			}
 			return get(t, j, job.ID)
 		}
-		cancelled := func(ctx context.Context, s *store.Simulation, q []byte, w *scenario.Watch) ([]byte, error) {
+		cancelled := func(ctx context.Context, s *store.Job, q []byte, w *scenario.Watch) ([]byte, error) {
 			if _, err := j.Cancel(context.WithoutCancel(ctx), s.ID); err != nil {
 				t.Error(err)
 			}
 			_, err := wait(ctx, s, q, w)
-			if cause := context.Cause(ctx); !errors.Is(cause, errTaken) {
+			if cause := context.Cause(ctx); !errors.Is(cause, jobs.ErrTaken) {
 				t.Errorf("it ended by %v", cause)
 			}
 			return nil, err
 		}
-		if got := step(j, cancelled); got.State != store.ReplayCancelled || got.Reason != "" {
+		if got := step(j, cancelled); got.State != store.JobCancelled || got.Reason != "" {
 			t.Errorf("%+v", got)
 		}
-		fails := func(context.Context, *store.Simulation, []byte, *scenario.Watch) ([]byte, error) {
+		fails := func(context.Context, *store.Job, []byte, *scenario.Watch) ([]byte, error) {
 			return nil, fmt.Errorf("x: %w", &FailedError{"nodes: no such node"})
 		}
-		if got := step(j, fails); got.State != store.ReplayFailed || got.Reason != "nodes: no such node" {
+		if got := step(j, fails); got.State != store.JobFailed || got.Reason != "nodes: no such node" {
 			t.Errorf("%+v", got)
 		}
-		long := func(context.Context, *store.Simulation, []byte, *scenario.Watch) ([]byte, error) {
+		long := func(context.Context, *store.Job, []byte, *scenario.Watch) ([]byte, error) {
 			return []byte(`"01234567890"`), nil
 		}
-		if got := step(j, long); got.State != store.ReplayFailed || !strings.Contains(got.Reason, "13 bytes") {
+		if got := step(j, long); got.State != store.JobFailed || !strings.Contains(got.Reason, "13 bytes") {
 			t.Errorf("%+v", got)
 		}
-		if got := step(New(st, Options{Deadline: time.Millisecond}), wait); got.State != store.ReplayFailed || !strings.Contains(got.Reason, "longer than 1ms") {
+		if got := step(New(st, jobs.Options{Deadline: time.Millisecond}), wait); got.State != store.JobFailed || !strings.Contains(got.Reason, "longer than 1ms") {
 			t.Errorf("%+v", got)
 		}
 		// One that is taken over is left to the other worker, and one that ends lets its job go.
 		job := start(t, j)
-		taken := func(ctx context.Context, s *store.Simulation, q []byte, w *scenario.Watch) ([]byte, error) {
+		taken := func(ctx context.Context, s *store.Job, q []byte, w *scenario.Watch) ([]byte, error) {
 			if _, err := st.AdvanceSimulation(ctx, s, nil, -time.Hour); err != nil {
 				t.Error(err)
 			}
-			if _, err := st.ClaimSimulation(ctx, "other", -time.Hour, false); err != nil {
+			if _, err := st.ClaimJob(ctx, store.Simulations, "other", -time.Hour, false); err != nil {
 				t.Error(err)
 			}
 			return wait(ctx, s, q, w)
 		}
-		if worked, err := New(st, Options{Beat: 50 * time.Millisecond}).Step(t.Context(), taken); !worked || err != nil {
+		if worked, err := New(st, jobs.Options{Beat: 50 * time.Millisecond}).Step(t.Context(), taken); !worked || err != nil {
 			t.Fatal(worked, err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		ends := func(ctx context.Context, s *store.Simulation, q []byte, w *scenario.Watch) ([]byte, error) {
+		ends := func(ctx context.Context, s *store.Job, q []byte, w *scenario.Watch) ([]byte, error) {
 			stop()
 			return wait(ctx, s, q, w)
 		}
 		if _, err := j.Step(ctx, ends); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		s, err := st.ClaimSimulation(t.Context(), "next", -time.Hour, false)
+		s, err := st.ClaimJob(t.Context(), store.Simulations, "next", -time.Hour, false)
 		if err != nil || s.ID != job.ID || s.Attempts != 3 {
 			t.Fatalf("%+v, %v", s, err)
 		}
 		for range maxAttempts { // each is killed before it finishes a part
-			if _, err := st.ClaimSimulation(t.Context(), "x", -time.Second, false); err != nil {
+			if _, err := st.ClaimJob(t.Context(), store.Simulations, "x", -time.Second, false); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if _, err := j.Step(t.Context(), wait); err != nil {
 			t.Fatal(err)
 		}
-		if got := get(t, j, job.ID); got.State != store.ReplayFailed || !strings.Contains(got.Reason, "without finishing a part") {
+		if got := get(t, j, job.ID); got.State != store.JobFailed || !strings.Contains(got.Reason, "without finishing a part") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -279,12 +280,12 @@ func TestEnds(t *testing.T) {
 // TestWork is the worker of a server: it finds what is started, and ends.
 func TestWork(t *testing.T) {
 	onBoth(t, func(t *testing.T, st store.Store) {
-		j := New(st, Options{Poll: time.Hour})
+		j := New(st, jobs.Options{Poll: time.Hour})
 		ran := make(chan struct{})
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			j.Work(ctx, func(context.Context, *store.Simulation, []byte, *scenario.Watch) ([]byte, error) {
+			j.Work(ctx, func(context.Context, *store.Job, []byte, *scenario.Watch) ([]byte, error) {
 				close(ran)
 				return []byte("1"), nil
 			})
@@ -299,7 +300,7 @@ func TestWork(t *testing.T) {
 // TestCallersTakeTurns: a caller's job runs beside the long one of another, whose next one waits.
 func TestCallersTakeTurns(t *testing.T) {
 	onBoth(t, func(t *testing.T, st store.Store) {
-		j := New(st, Options{Poll: 5 * time.Millisecond})
+		j := New(st, jobs.Options{Poll: 5 * time.Millisecond})
 		for _, caller := range []string{"a", "a", "a", "b"} {
 			if _, err := j.Start(t.Context(), &Question{Cluster: "prod", Revision: 1, Kind: "drains", AskedBy: caller, Body: []byte("q")}); err != nil {
 				t.Fatal(err)
@@ -309,7 +310,7 @@ func TestCallersTakeTurns(t *testing.T) {
 		began, done := make(chan string, 4), make(chan struct{})
 		go func() {
 			defer close(done)
-			j.Work(ctx, func(ctx context.Context, s *store.Simulation, _ []byte, _ *scenario.Watch) ([]byte, error) {
+			j.Work(ctx, func(ctx context.Context, s *store.Job, _ []byte, _ *scenario.Watch) ([]byte, error) {
 				began <- s.AskedBy
 				if s.AskedBy == "a" {
 					<-ctx.Done()

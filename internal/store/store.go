@@ -315,8 +315,7 @@ type Store interface {
 	Gaps
 	Profiles
 	PriorityClasses
-	Replays
-	Simulations
+	Jobs
 	Capacities
 	Queries
 	Access

@@ -140,89 +140,67 @@ func (t traced) DeletePriorityClass(ctx context.Context, cluster, name string, e
 	return do(ctx, "store: delete a priority class", func(ctx context.Context) error { return t.Store.DeletePriorityClass(ctx, cluster, name, expect) })
 }
 
-// PlanReplay implements Replays.
+// PlanReplay implements Jobs.
 func (t traced) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*ReplayPart, error) {
 	return call(ctx, "store: plan a replay", func(ctx context.Context) ([]*ReplayPart, error) {
 		return t.Store.PlanReplay(ctx, cluster, since, until, size)
 	})
 }
 
-// CreateReplay implements Replays.
-func (t traced) CreateReplay(ctx context.Context, r *Replay, parts []*ReplayPart, limits JobLimits) error {
-	return do(ctx, "store: create a replay", func(ctx context.Context) error { return t.Store.CreateReplay(ctx, r, parts, limits) })
+// CreateReplay implements Jobs.
+func (t traced) CreateReplay(ctx context.Context, j *Job, parts []*ReplayPart, limits JobLimits) error {
+	return do(ctx, "store: create a replay", func(ctx context.Context) error { return t.Store.CreateReplay(ctx, j, parts, limits) })
 }
 
-// Replay implements Replays.
-func (t traced) Replay(ctx context.Context, id string) (*Replay, error) {
-	return call(ctx, "store: replay", func(ctx context.Context) (*Replay, error) { return t.Store.Replay(ctx, id) })
+// CreateSimulation implements Jobs.
+func (t traced) CreateSimulation(ctx context.Context, j *Job, parts map[string][]byte, limits JobLimits) error {
+	return do(ctx, "store: create a simulation", func(ctx context.Context) error { return t.Store.CreateSimulation(ctx, j, parts, limits) })
 }
 
-// ListReplays implements Replays.
-func (t traced) ListReplays(ctx context.Context, cluster, before string, limit int) ([]*Replay, error) {
-	return call(ctx, "store: list replays", func(ctx context.Context) ([]*Replay, error) {
-		return t.Store.ListReplays(ctx, cluster, before, limit)
+// CheckJobs implements Jobs.
+func (t traced) CheckJobs(ctx context.Context, j *Job, limits JobLimits) error {
+	return do(ctx, "store: count jobs", func(ctx context.Context) error { return t.Store.CheckJobs(ctx, j, limits) })
+}
+
+// Job implements Jobs.
+func (t traced) Job(ctx context.Context, kind JobKind, id string) (*Job, error) {
+	return call(ctx, "store: job", func(ctx context.Context) (*Job, error) { return t.Store.Job(ctx, kind, id) })
+}
+
+// ListJobs implements Jobs.
+func (t traced) ListJobs(ctx context.Context, kind JobKind, cluster, before string, limit int) ([]*Job, error) {
+	return call(ctx, "store: list jobs", func(ctx context.Context) ([]*Job, error) {
+		return t.Store.ListJobs(ctx, kind, cluster, before, limit)
 	})
 }
 
-// CreateSimulation implements Simulations.
-func (t traced) CreateSimulation(ctx context.Context, s *Simulation, parts map[string][]byte, limits JobLimits) error {
-	return do(ctx, "store: create a simulation", func(ctx context.Context) error { return t.Store.CreateSimulation(ctx, s, parts, limits) })
+// EndJob implements Jobs.
+func (t traced) EndJob(ctx context.Context, kind JobKind, id, state, reason string) error {
+	return do(ctx, "store: end a job", func(ctx context.Context) error { return t.Store.EndJob(ctx, kind, id, state, reason) })
 }
 
-// Simulation implements Simulations.
-func (t traced) Simulation(ctx context.Context, id string) (*Simulation, error) {
-	return call(ctx, "store: simulation", func(ctx context.Context) (*Simulation, error) { return t.Store.Simulation(ctx, id) })
+// DeleteJob implements Jobs.
+func (t traced) DeleteJob(ctx context.Context, kind JobKind, id string) error {
+	return do(ctx, "store: delete a job", func(ctx context.Context) error { return t.Store.DeleteJob(ctx, kind, id) })
 }
 
-// ListSimulations implements Simulations.
-func (t traced) ListSimulations(ctx context.Context, cluster, before string, limit int) ([]*Simulation, error) {
-	return call(ctx, "store: list simulations", func(ctx context.Context) ([]*Simulation, error) {
-		return t.Store.ListSimulations(ctx, cluster, before, limit)
-	})
-}
-
-// ReplayStates implements Replays.
-func (t traced) ReplayStates(ctx context.Context) (map[string]int64, error) {
-	return call(ctx, "store: count replays", func(ctx context.Context) (map[string]int64, error) { return t.Store.ReplayStates(ctx) })
-}
-
-// EndReplay implements Replays.
-func (t traced) EndReplay(ctx context.Context, id, state, reason string) error {
-	return do(ctx, "store: end a replay", func(ctx context.Context) error { return t.Store.EndReplay(ctx, id, state, reason) })
-}
-
-// DeleteReplay implements Replays.
-func (t traced) DeleteReplay(ctx context.Context, id string) error {
-	return do(ctx, "store: delete a replay", func(ctx context.Context) error { return t.Store.DeleteReplay(ctx, id) })
-}
-
-// ReplayDecisions implements Replays.
+// ReplayDecisions implements Jobs.
 func (t traced) ReplayDecisions(ctx context.Context, q ReplayRange, after ReplayCursor, limit int, f func(*Decision) error) error {
 	return do(ctx, "store: decisions of a time", func(ctx context.Context) error { return t.Store.ReplayDecisions(ctx, q, after, limit, f) })
 }
 
-// ReplayDifferences implements Replays.
+// ReplayDifferences implements Jobs.
 func (t traced) ReplayDifferences(ctx context.Context, id string, after ReplayCursor, limit int) ([]*ReplayDifference, error) {
 	return call(ctx, "store: list differences", func(ctx context.Context) ([]*ReplayDifference, error) {
 		return t.Store.ReplayDifferences(ctx, id, after, limit)
 	})
 }
 
-// SimulationPart implements Simulations.
+// SimulationPart implements Jobs.
 func (t traced) SimulationPart(ctx context.Context, id, part string, admit func(size int) error) ([]byte, error) {
 	return call(ctx, "store: simulation's part", func(ctx context.Context) ([]byte, error) {
 		return t.Store.SimulationPart(ctx, id, part, admit)
 	})
-}
-
-// EndSimulation implements Simulations.
-func (t traced) EndSimulation(ctx context.Context, id, state, reason string) error {
-	return do(ctx, "store: end a simulation", func(ctx context.Context) error { return t.Store.EndSimulation(ctx, id, state, reason) })
-}
-
-// DeleteSimulation implements Simulations.
-func (t traced) DeleteSimulation(ctx context.Context, id string) error {
-	return do(ctx, "store: delete a simulation", func(ctx context.Context) error { return t.Store.DeleteSimulation(ctx, id) })
 }
 
 // Query implements Queries.

@@ -17,6 +17,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
 	"berth/internal/handlers"
+	"berth/internal/jobs"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/simulations"
@@ -43,10 +44,10 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	registry, err := classes.Open(ctx, st, classes.Options{})
 	check(t, err)
 	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry})
-	jobs := replays.New(st, l, replays.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
-	sims := simulations.New(st, simulations.Options{})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	sims := simulations.New(st, jobs.Options{})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: jobs, Simulations: sims, Queries: st, PriorityClasses: registry,
+		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: batches, Simulations: sims, Queries: st, PriorityClasses: registry,
 		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
 	})
 	check(t, err)

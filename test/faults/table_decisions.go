@@ -53,7 +53,7 @@ var decisionFaults = []fault{
 	{"replay-counters-late", "a part's cursor is committed before its counters, so that a kill between the two leaves decisions out", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
 		{"internal/replays/work.go", `state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`, `ahead := *r.part
 	ahead.Cursor = after.Cursor
-	if _, err := r.j.st.AdvanceReplay(ctx, r.part, &ahead, nil, r.j.o.Lease); err != nil {
+	if _, err := r.j.st.AdvanceReplay(ctx, r.part, &ahead, nil, r.j.Lease); err != nil {
 		return err
 	}
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`},
@@ -79,7 +79,7 @@ var decisionFaults = []fault{
 		{"internal/decisionlog/digests.go", `string(text[:]) != e.want[i]`, `string(text[:]) != e.want[i] && false`},
 	}},
 	{"replay-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/replays", "TestCancelIsHeard", []edit{
-		{"internal/replays/work.go", `r.ended = (&store.Replay{State: state}).Ended()`, `r.ended = (&store.Replay{State: state}).Ended() && false`},
+		{"internal/replays/work.go", `r.ended = store.JobEnded(state)`, `r.ended = store.JobEnded(state) && false`},
 	}},
 	{"replay-override-forgotten", "a job's configuration is read and not used", "./internal/replays", "TestOverrideIsFoundByPath", []edit{
 		{"internal/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = decisionlog.Overrides{}

@@ -17,25 +17,25 @@ var jobFaults = []fault{
 		{"internal/simulations/work.go", `|| err == nil && got != state`, `|| err == nil && got != state && false`},
 	}},
 	{"job-held-by-an-end", "a server that ends keeps its job until the lease runs out", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `nil, -time.Second)`, `nil, time.Hour)`},
+		{"internal/simulations/work.go", `nil, -time.Second) })`, `nil, time.Hour) })`},
 	}},
 	{"job-begun-for-ever", "a job that kills each process is begun again for ever", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `if s.Attempts > maxAttempts {`, `if s.Attempts > maxAttempts*100 {`},
+		{"internal/simulations/work.go", `if job.Attempts > maxAttempts {`, `if job.Attempts > maxAttempts*100 {`},
 	}},
 	{"job-result-unbounded", "an answer of any size is stored", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `err == nil && len(result) > w.j.o.MaxResult:`, `err == nil && len(result) > w.j.o.MaxResult && false:`},
+		{"internal/simulations/work.go", `err == nil && len(result) > w.j.MaxResult:`, `err == nil && len(result) > w.j.MaxResult && false:`},
 	}},
 	{"job-never-late", "a job is run without a deadline", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `context.WithTimeoutCause(running, w.j.o.Deadline, late)`, `context.WithTimeoutCause(running, 2*time.Second, context.Canceled)`},
+		{"internal/simulations/work.go", `context.WithTimeoutCause(running, w.j.Deadline, late)`, `context.WithTimeoutCause(running, 2*time.Second, context.Canceled)`},
 	}},
 	{"job-unfenced", "a worker whose job was taken over writes its answer all the same", "./internal/store/sqlite", "TestStore/Simulations", []edit{
-		{"internal/store/sqlite/simulations.go", `WHERE id = ?1 AND owner = ?2 AND state = 'running'`, `WHERE id = ?1 AND ?2 <> '' AND state = 'running'`},
+		{"internal/store/sqlcommon/jobs.go", `WHERE id = $1 AND owner = $2 AND state = 'running'`, `WHERE id = $1 AND $2 <> '' AND state = 'running'`},
 	}},
 	{"job-unfenced-postgres", "the same in Postgres", "./internal/store/postgres", "TestStore/Simulations", []edit{
-		{"internal/store/postgres/simulations.go", `WHERE id = $1 AND owner = $2 AND state = 'running'`, `WHERE id = $1 AND $2 <> '' AND state = 'running'`},
+		{"internal/store/sqlcommon/jobs.go", `WHERE id = $1 AND owner = $2 AND state = 'running'`, `WHERE id = $1 AND $2 <> '' AND state = 'running'`},
 	}},
 	{"job-claimed-twice", "a job whose lease lasts is claimed again", "./internal/store/sqlite", "TestStore/Simulations", []edit{
-		{"internal/store/sqlite/simulations.go", `(owner = '' OR lease_until < `, `(owner = '' OR lease_until > `},
+		{"internal/store/sqlcommon/jobs.go", `(owner = '' OR lease_until < `, `(owner = '' OR lease_until > `},
 	}},
 	{"job-revision-deleted", "a revision is deleted that a job is about", "./internal/store/sqlite", "TestStore/Simulations", []edit{
 		{"internal/store/sqlite/statements.go", `
@@ -58,13 +58,16 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 		{"internal/store/jobs.go", `n.Cluster >= places*int64(l.PerCluster):`, `n.Cluster >= 2*places*int64(l.PerCluster):`},
 	}},
 	{"one-caller-has-all-workers", "beside a caller's long job its next one is begun", "./internal/simulations", "TestCallersTakeTurns", []edit{
-		{"internal/simulations/work.go", `j.working.Load() > 0)`, `j.working.Load() > 2)`},
+		{"internal/jobs/work.go", `j.working > 0)`, `j.working > 2)`},
 	}},
 	{"no-place-for-another", "a caller without a job is refused where others have all places", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
 		{"internal/store/jobs.go", `places = 2`, `places = 1`},
 	}},
+	{"replays-without-turns", "the batch replays of one caller are all done before another caller's first", "./internal/store/sqlite", "TestStore/Replays", []edit{
+		{"internal/store/sqlcommon/replays.go", `ORDER BY (SELECT max(o.claimed_at) FROM replays o WHERE o.asked_by = r.asked_by), r.id`, `ORDER BY r.id`},
+	}},
 	{"jobs-counted-apart", "calls at the same time each store the last job that is allowed", "./internal/store/postgres", "TestStore", []edit{
-		{"internal/store/postgres/simulations.go", `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`, `SELECT 1`},
+		{"internal/store/sqlcommon/sqlcommon.go", `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`, `SELECT 1`},
 	}},
 	{"job-wait-forgotten", "a call waits for as long as it takes, whatever its wait", "./internal/handlers", "TestWaitThatEndsGoesOnAsAJob", []edit{
 		{"internal/handlers/simulation_jobs.go", `until := time.Now().Add(wait)`, `until := time.Now().Add(wait + time.Minute)`},

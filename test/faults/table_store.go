@@ -21,10 +21,10 @@ var storeFaults = []fault{
 		{"internal/store/batch/judge.go", `r.Seq = h.Seq + h.Decisions`, `r.Seq = d.CreatedAt.UnixMicro()`},
 	}},
 	{"replay-lease-ignored", "a part is handed out while another worker's lease lasts", "./internal/store/sqlite", "TestStore/Replays/LeaseThatRanOutIsTakenOver", []edit{
-		{"internal/store/sqlite/replay_parts.go", `if err := w.row(sqlFreePart, nil,`, `if _, err := w.exec(sqlFreeParts); err != nil {
-			return err
-		}
-		if err := w.row(sqlFreePart, nil,`},
+		{"internal/store/sqlcommon/replays.go", `if err := t.Row(sqlFreePart, []any{idle},`, `if _, err := t.Exec(sqlFreeParts); err != nil {
+		return nil, err
+	}
+	if err := t.Row(sqlFreePart, []any{idle},`},
 	}},
 
 	{"short-digest", "a digest's column lacks its last byte", "./internal/store/sqlite", "TestMigrationsKeepData", []edit{

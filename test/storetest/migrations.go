@@ -33,7 +33,7 @@ func RunMigrations(t *testing.T, versions []int, m Migrating) {
 	}
 	appendAll(t, s, es...)
 	simulation(t, s, "s1")
-	same(t, "the job", "drains", simulated(t, s, "s1").Kind)
+	same(t, "the job", "drains", simulated(t, s, "s1").Verb)
 	wantErr(t, "PutCapacities", s.PutCapacities(t.Context(), measured("prod", 1)), nil)
 	before := everything(t, s, records)
 	places := follow(t, s, "prod")

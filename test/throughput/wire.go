@@ -20,6 +20,7 @@ import (
 
 	"berth/internal/binding"
 	"berth/internal/handlers"
+	"berth/internal/jobs"
 	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/store"
@@ -286,7 +287,7 @@ func (h *system) wire(ctx context.Context, o options, b bench) (err error) {
 
 // replay answers all binds again, one batch after the other for a while.
 func (h *system) replay(ctx context.Context, o options) error {
-	jobs := replays.New(h.st, h.log, replays.Options{})
+	jobs := replays.New(h.st, h.log, jobs.Options{})
 	var answered series
 	binds, w := int64(0), jobs.Worker()
 	for range o.Rounds {
@@ -303,7 +304,7 @@ func (h *system) replay(ctx context.Context, o options) error {
 					switch {
 					case err != nil:
 						return 0, err
-					case job.State != store.ReplayDone || job.Identical != job.Done:
+					case job.State != store.JobDone || job.Identical != job.Done:
 						return 0, fmt.Errorf("batch replay is %s: %d of %d decisions are identical", job.State, job.Identical, job.Done)
 					}
 					binds = job.Done

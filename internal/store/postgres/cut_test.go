@@ -205,19 +205,19 @@ func cutJob(t *testing.T, s *Store, c *cutter, round int) {
 		}
 	}
 	again("CreateSimulation", func() error {
-		sim := &store.Simulation{ID: id, Cluster: "prod", Revision: int64(round + 1), Kind: "drains", CreatedAt: time.Now()}
+		sim := &store.Job{ID: id, Cluster: "prod", Revision: int64(round + 1), Verb: "drains", CreatedAt: time.Now()}
 		return s.CreateSimulation(t.Context(), sim, map[string][]byte{store.SimulationQuestion: []byte(id)}, store.JobLimits{Unfinished: 1})
 	})
-	var claimed *store.Simulation
-	again("ClaimSimulation", func() (err error) {
-		claimed, err = s.ClaimSimulation(t.Context(), "worker", -time.Second, false) // one that was lost is claimed again
+	var claimed *store.Job
+	again("ClaimJob", func() (err error) {
+		claimed, err = s.ClaimJob(t.Context(), store.Simulations, "worker", -time.Second, false) // one that was lost is claimed again
 		for end := time.Now().Add(10 * time.Second); errors.Is(err, store.ErrNotFound) && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond) // the cut transaction still holds the row, which a claim skips
-			claimed, err = s.ClaimSimulation(t.Context(), "worker", -time.Second, false)
+			claimed, err = s.ClaimJob(t.Context(), store.Simulations, "worker", -time.Second, false)
 		}
 		return err
 	})
-	for _, step := range [][2]string{{store.ReplayRunning, "part"}, {store.ReplayDone, store.SimulationResult}} {
+	for _, step := range [][2]string{{store.JobRunning, "part"}, {store.JobDone, store.SimulationResult}} {
 		again("AdvanceSimulation", func() error {
 			next := *claimed
 			next.State = step[0]
@@ -234,7 +234,7 @@ func cutJob(t *testing.T, s *Store, c *cutter, round int) {
 			t.Errorf("round %d: part %s is %q, %v", round, part, got, err)
 		}
 	}
-	if j, err := s.Simulation(t.Context(), id); err != nil || j.State != store.ReplayDone || j.Attempts > attempts+2 {
+	if j, err := s.Job(t.Context(), store.Simulations, id); err != nil || j.State != store.JobDone || j.Attempts > attempts+2 {
 		t.Errorf("round %d: %+v, %v", round, j, err)
 	}
 }

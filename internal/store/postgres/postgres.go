@@ -17,6 +17,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
+	"berth/internal/store/sqlcommon"
 	"berth/migrations"
 
 	"github.com/jackc/pgx/v5"
@@ -70,6 +71,8 @@ func (o Options) withDefaults() Options {
 
 // Store is the shared store. It is safe for concurrent use.
 type Store struct {
+	sqlcommon.Jobs
+
 	pool       *pgxpool.Pool
 	opts       Options
 	warnings   []error
@@ -106,6 +109,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	base.RuntimeParams["application_name"] = o.ApplicationName
 	base.RuntimeParams["client_encoding"] = "UTF8"
 	s := &Store{opts: o, chainLocks: chainLocks{free: make(chan struct{}, maxChainLocks), have: map[string]int{}}}
+	s.Jobs = sqlcommon.New(common{s}, sqlcommon.Postgres)
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}

@@ -1,45 +1,21 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
-	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
-
-	"github.com/jackc/pgx/v5"
 )
 
-// planned are the decisions to plan with, which an index has in the order of revisions.
-const planned = ` FROM decisions WHERE cluster = $1 AND revision > $2 AND revision <= $3 AND created_at >= $4 AND created_at < $5`
-
-// PlanReplay implements store.Replays.
-func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*store.ReplayPart, error) {
-	ctx, done, err := s.enter(ctx)
-	if err != nil {
-		return nil, err
+// cursorTime is a cursor's time; one before all others for the zero cursor.
+func cursorTime(c store.ReplayCursor) time.Time {
+	if c.ID == "" {
+		return time.Unix(0, 0)
 	}
-	defer done()
-	row := func(query string, after, last int64, more ...any) pgx.Row {
-		return s.pool.QueryRow(ctx, query, append([]any{cluster, after, last, ceilMicro(since), ceilMicro(until)}, more...)...)
-	}
-	parts, err := store.CutReplay(cluster, func(after int64) (last int64, err error) {
-		last = math.MaxInt64
-		err = row(`SELECT revision`+planned+` ORDER BY revision LIMIT 1 OFFSET $6`, after, last, size-1).Scan(&last)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return last, nil
-		}
-		return last, err
-	}, func(after, last int64) (first, end, n int64, err error) {
-		err = row(`SELECT coalesce(min(revision), 0), coalesce(max(revision), 0), count(*)`+planned, after, last).Scan(&first, &end, &n)
-		return first, end, n, err
-	})
-	return parts, s.toStoreErr(ctx, err)
+	return c.CreatedAt
 }
 
 // sqlReplayDecisions reads the stamps' numbers only: the stamps themselves are a handful.
@@ -48,7 +24,7 @@ WHERE d.cluster = $1 AND d.revision >= $2 AND d.revision <= $3 AND d.created_at 
   AND (d.revision, d.created_at, d.id) > ($6, $7, $8)
 ORDER BY d.revision, d.created_at, d.id LIMIT $9`
 
-// ReplayDecisions implements store.Replays.
+// ReplayDecisions implements store.Jobs.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
 	ctx, done, err := s.enter(ctx)
 	if err != nil {
@@ -113,37 +89,7 @@ func (s *Store) stampsOf(ctx context.Context, numbers []int32) (map[int32][3]str
 	})
 }
 
-// ReplayDifferences implements store.Replays.
-func (s *Store) ReplayDifferences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*store.ReplayDifference, error) {
-	ctx, done, err := s.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	var cluster string
-	if err := s.pool.QueryRow(ctx, `SELECT cluster FROM replays WHERE id = $1`, id).Scan(&cluster); err != nil {
-		return nil, s.toStoreErr(ctx, err)
-	}
-	const query = `SELECT revision, created_at, decision_id, payload FROM replay_differences
-WHERE cluster = $1 AND replay = $2 AND (revision, created_at, decision_id) > ($3, $4, $5)
-ORDER BY revision, created_at, decision_id LIMIT $6`
-	rows, err := s.pool.Query(ctx, query, cluster, id, after.Revision, cursorTime(after), after.ID, limit)
-	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
-	}
-	var list []*store.ReplayDifference
-	err = each(rows, func() error {
-		var d store.ReplayDifference
-		var payload string
-		err := rows.Scan(&d.Revision, &d.CreatedAt, &d.ID, &payload)
-		d.CreatedAt, d.Payload = d.CreatedAt.UTC(), []byte(payload)
-		list = append(list, &d)
-		return cmp.Or(err, memory.Take(ctx, d.Footprint()))
-	})
-	return list, s.toStoreErr(ctx, err)
-}
-
-// ReplayChanges implements store.Replays.
+// ReplayChanges implements store.Jobs.
 func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
 	ctx, done, err := s.enter(ctx)
 	if err != nil {

@@ -42,6 +42,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = $1 AND revision = $2)`
 	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = $1`
 	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = $1`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = $1`
+	sqlDropReplays   = `DELETE FROM replays WHERE cluster = $1` // parts and differences go with them
 
 	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 

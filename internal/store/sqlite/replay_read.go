@@ -2,43 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"math"
-	"time"
 
-	"berth/internal/memory"
 	"berth/internal/store"
 	"berth/internal/store/lists"
 )
-
-// planned are the decisions to plan with, in the index's order: nothing is sorted or kept.
-const planned = ` FROM decisions INDEXED BY decisions_by_revision
-WHERE cluster = ?1 AND revision > ?2 AND revision <= ?3 AND created_at >= ?4 AND created_at < ?5`
-
-// PlanReplay implements store.Replays. A part's end is looked up and its decisions are counted: a
-// row for each revision would take twice as long.
-func (s *Store) PlanReplay(ctx context.Context, cluster string, since, until time.Time, size int64) ([]*store.ReplayPart, error) {
-	if err := s.usable(); err != nil {
-		return nil, err
-	}
-	row := func(query string, after, last int64, more ...any) *sql.Row {
-		return s.reads.QueryRowContext(ctx, query, append([]any{cluster, after, last, ceilMicro(since), ceilMicro(until)}, more...)...)
-	}
-	parts, err := store.CutReplay(cluster, func(after int64) (last int64, err error) {
-		last = math.MaxInt64
-		err = row(`SELECT revision`+planned+` ORDER BY revision LIMIT 1 OFFSET ?6`, after, last, size-1).Scan(&last)
-		if errors.Is(err, sql.ErrNoRows) {
-			return last, nil
-		}
-		return last, err
-	}, func(after, last int64) (first, end, n int64, err error) {
-		err = row(`SELECT coalesce(min(revision), 0), coalesce(max(revision), 0), count(*)`+planned, after, last).Scan(&first, &end, &n)
-		return first, end, n, err
-	})
-	return parts, s.toStoreErr(err)
-}
 
 // replayTexts are read as one column: each one costs more than the text itself.
 var replayTexts, replayOthers = lists.ReplayedOwn.Texts()
@@ -52,7 +20,7 @@ WHERE d.cluster = ?1 AND d.revision >= ?2 AND d.revision <= ?3 AND d.created_at 
   AND (d.revision, d.created_at, d.id) > (?6, ?7, ?8)
 ORDER BY d.revision, d.created_at, d.id LIMIT +?9`
 
-// ReplayDecisions implements store.Replays.
+// ReplayDecisions implements store.Jobs.
 func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, limit int, f func(*store.Decision) error) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -147,45 +115,9 @@ func (s *Store) allStamps(ctx context.Context) (map[int64]*[3]string, error) {
 	return out, s.toStoreErr(rows.Err())
 }
 
-// ReplayDifferences implements store.Replays.
-func (s *Store) ReplayDifferences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*store.ReplayDifference, error) {
-	if err := s.usable(); err != nil {
-		return nil, err
-	}
-	var cluster string
-	if err := s.reads.QueryRowContext(ctx, `SELECT cluster FROM replays WHERE id = ?`, id).Scan(&cluster); err != nil {
-		return nil, s.toStoreErr(err)
-	}
-	const query = `SELECT revision, created_at, decision_id, payload FROM replay_differences
-WHERE cluster = ? AND replay = ? AND (revision, created_at, decision_id) > (?, ?, ?)
-ORDER BY revision, created_at, decision_id LIMIT ?`
-	var at int64
-	if after.ID != "" {
-		at = after.CreatedAt.UnixMicro()
-	}
-	rows, err := s.reads.QueryContext(ctx, query, cluster, id, after.Revision, at, after.ID, limit)
-	if err != nil {
-		return nil, s.toStoreErr(err)
-	}
-	defer func() { _ = rows.Close() }() // its errors come through rows.Err
-	var list []*store.ReplayDifference
-	for rows.Next() {
-		var d store.ReplayDifference
-		if err := rows.Scan(&d.Revision, &at, &d.ID, &d.Payload); err != nil {
-			return nil, s.toStoreErr(err)
-		}
-		d.CreatedAt = fromMicro(at)
-		if err := memory.Take(ctx, d.Footprint()); err != nil {
-			return nil, err
-		}
-		list = append(list, &d)
-	}
-	return list, s.toStoreErr(rows.Err())
-}
-
 const sqlReplayChanges = `SELECT number, digest, change FROM revisions WHERE cluster = ? AND number > ? ORDER BY number LIMIT +?`
 
-// ReplayChanges implements store.Replays.
+// ReplayChanges implements store.Jobs.
 func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error) {
 	if err := s.usable(); err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
+	"berth/internal/store/sqlcommon"
 	"berth/migrations"
 
 	"github.com/gofrs/flock"
@@ -59,6 +60,8 @@ func (o Options) withDefaults() Options {
 
 // Store is the embedded store. It is safe for concurrent use.
 type Store struct {
+	sqlcommon.Jobs
+
 	path  string
 	lock  *flock.Flock
 	reads *sql.DB
@@ -93,6 +96,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path)), busy: busy{timeout: o.BusyTimeout}}
+	s.Jobs = sqlcommon.New(common{s}, sqlcommon.SQLite)
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}
@@ -123,7 +127,7 @@ func (s *Store) open(ctx context.Context, o Options) error {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
 	// The directory is ours alone: a process that had a part of a replay has ended.
-	if err := s.write(ctx, func(w *writer) error { _, err := w.exec(sqlFreeParts); return err }); err != nil {
+	if err := s.ReleaseAll(ctx); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
 	return nil

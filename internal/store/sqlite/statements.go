@@ -38,6 +38,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = ?`
 	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = ?`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = ?`
+	sqlDropReplays   = `DELETE FROM replays WHERE cluster = ?` // parts and differences go with them
 
 	sqlRetain = `DELETE FROM decisions WHERE rowid IN
 (SELECT rowid FROM decisions WHERE cluster = ? AND created_at < ? ORDER BY created_at LIMIT ?) RETURNING seq`

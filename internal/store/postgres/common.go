@@ -1,0 +1,100 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/internal/store/sqlcommon"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// inTx runs fn in a transaction, again where its connection was lost: fn takes
+// no harm from having taken effect before.
+func (s *Store) inTx(ctx context.Context, fn func(context.Context, *pgx.Conn) error) error {
+	ctx, done, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	begin := func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, "begin"); err != nil {
+			return err
+		}
+		return fn(ctx, conn)
+	}
+	return s.transact(ctx, begin, commitTx, func() {})
+}
+
+// common is the store as package sqlcommon uses it.
+type common struct{ *Store }
+
+// Write implements sqlcommon.DB.
+func (c common) Write(ctx context.Context, fn func(sqlcommon.Tx) error) error {
+	return c.inTx(ctx, func(ctx context.Context, conn *pgx.Conn) error { return fn(commonTx{ctx, conn}) })
+}
+
+// Read implements sqlcommon.DB.
+func (c common) Read(ctx context.Context, query string, args []any, row func(scan func(into ...any) error) error) error {
+	ctx, done, err := c.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	rows, err := c.pool.Query(ctx, query, args...) //nolint:sqlclosecheck // each closes them
+	if err != nil {
+		return c.toStoreErr(ctx, err)
+	}
+	err = each(rows, func() error { return row(rows.Scan) })
+	return c.toStoreErr(ctx, err)
+}
+
+type commonTx struct {
+	ctx  context.Context //nolint:containedctx // a transaction's, which lasts as long as it
+	conn *pgx.Conn
+}
+
+func (t commonTx) Exec(query string, args ...any) (int64, error) {
+	ct, err := t.conn.Exec(t.ctx, query, args...)
+	return ct.RowsAffected(), err
+}
+
+func (t commonTx) Many(query string, args [][]any) (err error) {
+	if len(args) == 0 {
+		return nil
+	}
+	b := &pgx.Batch{}
+	for _, row := range args {
+		b.Queue(query, row...)
+	}
+	results := t.conn.SendBatch(t.ctx, b)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	for range args {
+		ct, err := results.Exec()
+		if err != nil {
+			return err
+		}
+		if ct.RowsAffected() != 1 {
+			return fmt.Errorf("write a row: %d were", ct.RowsAffected())
+		}
+	}
+	return nil
+}
+
+func (t commonTx) Row(query string, args []any, into ...any) error {
+	return t.conn.QueryRow(t.ctx, query, args...).Scan(into...)
+}
+
+// numbers runs a query that returns a number for each name.
+func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, error) {
+	all := map[string]int64{}
+	err := common{s}.Read(ctx, query, nil, func(scan func(into ...any) error) error {
+		var name string
+		var n int64
+		err := scan(&name, &n)
+		all[name] = n
+		return err
+	})
+	return all, err
+}

@@ -1,0 +1,100 @@
+// Package sqlcommon has what both backends store by the same SQL: tables that no call waits for.
+package sqlcommon
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+)
+
+// DB is a backend's database, which speaks a dialect. A missing row is store.ErrNotFound.
+type DB interface {
+	// Write runs fn in a transaction, again where its connection was lost.
+	Write(ctx context.Context, fn func(Tx) error) error
+	// Read passes the rows of a query to row.
+	Read(ctx context.Context, query string, args []any, row func(scan func(into ...any) error) error) error
+}
+
+// Tx is a transaction.
+type Tx interface {
+	// Exec returns how many rows a statement changed.
+	Exec(query string, args ...any) (int64, error)
+	// Many runs a statement that writes a row, once for each list of arguments.
+	Many(query string, args [][]any) error
+	Row(query string, args []any, into ...any) error
+}
+
+// Dialect turns the common text into a backend's. $1 is a parameter; words in braces are listed
+// below. Times are passed and read as time.Time, by Time.
+type Dialect struct {
+	words *strings.Replacer
+	texts sync.Map // by common text
+	// LockJobs makes calls that store jobs wait for each other; empty where all writers do.
+	LockJobs string
+	// RowLocks: transactions lock rows, and so have to do it in one order.
+	RowLocks bool
+}
+
+// SQLite is the dialect of a database with one writer.
+var SQLite = &Dialect{words: strings.NewReplacer(
+	"$", "?",
+	"{now}", "CAST(unixepoch('subsec') * 1000000 AS INTEGER)", "{us}", "",
+	"{update}", "", "{no key update}", "", "{share}", "", "{skip p}", "", "{skip s}", "",
+	"{decisions by revision}", "decisions INDEXED BY decisions_by_revision",
+)}
+
+// Postgres is the dialect of a database with many writers.
+var Postgres = &Dialect{
+	words: strings.NewReplacer(
+		"{now}", "clock_timestamp()", "{us}", " * interval '1 microsecond'",
+		"{update}", " FOR UPDATE", "{no key update}", " FOR NO KEY UPDATE", "{share}", " FOR SHARE",
+		"{skip p}", " FOR UPDATE OF p SKIP LOCKED", "{skip s}", " FOR UPDATE OF s SKIP LOCKED",
+		"{decisions by revision}", "decisions",
+	),
+	LockJobs: `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`,
+	RowLocks: true,
+}
+
+// Text returns a common text in the dialect, the same string each time.
+func (d *Dialect) Text(common string) string {
+	if text, ok := d.texts.Load(common); ok {
+		return text.(string)
+	}
+	text, _ := d.texts.LoadOrStore(common, d.words.Replace(common))
+	return text.(string)
+}
+
+// Time reads a time into At, from microseconds since 1970 or a timestamp; zero for NULL.
+type Time struct{ At *time.Time }
+
+// Scan implements sql.Scanner.
+func (t Time) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*t.At = time.Time{}
+	case int64:
+		*t.At = time.UnixMicro(v).UTC()
+	case time.Time:
+		*t.At = v.UTC()
+	default:
+		return fmt.Errorf("read a time: the column has a %T", src)
+	}
+	return nil
+}
+
+// ceil rounds a bound up: stored times are whole microseconds, so t >= x holds for them exactly
+// where t >= ceil(x) does.
+func ceil(t time.Time) time.Time {
+	return t.Add(time.Microsecond - 1).Truncate(time.Microsecond)
+}
+
+// most is a limit on rows that is always there.
+func most(limit int) int64 {
+	if limit <= 0 {
+		return math.MaxInt64
+	}
+	return int64(limit)
+}
