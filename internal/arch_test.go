@@ -159,6 +159,15 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
+// TestNoUnsafe: what a driver keeps in its memory is its own.
+func TestNoUnsafe(t *testing.T) {
+	for _, p := range packages(t) {
+		if slices.Contains(p.Imports, "unsafe") {
+			t.Errorf("%s imports unsafe", p.ImportPath)
+		}
+	}
+}
+
 func permits(allowed []string, imp string) bool {
 	for _, a := range allowed {
 		if a == imp || strings.HasSuffix(a, "/...") && strings.HasPrefix(imp, strings.TrimSuffix(a, "...")) {

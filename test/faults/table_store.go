@@ -56,17 +56,11 @@ var storeFaults = []fault{
 		{"internal/store/postgres/backoff.go", `if b.pause > 0 {`, `if b.pause > 0 && false {`},
 	}},
 
-	{"wal-kept-in-memory", "a commit is synced before its last frames are written", "./internal/store/sqlite", "TestCommitsAreInTheFiles", []edit{
-		{"internal/store/sqlite/vfs_linux.go", `pointer(walFileSize), pointer(walSync)`, `pointer(walFileSize), pointer(fileSync)`},
-	}},
 	{"prepared-without-stamp", "a row that was encoded ahead is written with the number of no stamp", "./internal/store/sqlite", "TestStore/Decisions/PreparedIsWrittenAsIs", []edit{
 		{"internal/store/lists/row.go", `r.values[stampAt], r.values[placeAt] = r.StampID, r.Seq`, `r.values[placeAt] = r.Seq`},
 	}},
 	{"copied-without-place", "a row that was encoded ahead is copied to Postgres with the place of none", "./internal/store/postgres", "TestCopyRow", []edit{
 		{"internal/store/postgres/copy_row.go", `uint64(r.Seq))`, `uint64(0*r.Seq))`},
-	}},
-	{"failed-sync-passes", "a commit counts as durable though its sync failed", "./internal/store/sqlite", "TestFailedSync", []edit{
-		{"internal/store/sqlite/vfs_linux.go", `libc.Xfdatasync(tls, u.Fh) != 0`, `libc.Xfdatasync(tls, u.Fh) != 0 && false`},
 	}},
 	{"stored-id-refused", "a batch with a record that is stored already is refused whole", "./internal/store/sqlite", "TestStore", []edit{
 		{"internal/store/sqlite/append.go", `if taken(err) || `, `if taken(err) && false || `},

@@ -25,9 +25,6 @@ const scanners, scanKiB = 4, 256
 // in a mapping kills the process instead of failing a call.
 func dsn(path string, o Options, u use) string {
 	q := url.Values{}
-	if vfsName != "" {
-		q.Set("vfs", vfsName)
-	}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", o.BusyTimeout.Milliseconds()))
 	q.Add("_pragma", "foreign_keys(1)")
 	cache := o.cacheKiB(16<<10, 2*o.Readers)

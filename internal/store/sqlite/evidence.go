@@ -42,9 +42,6 @@ func OpenEvidence(ctx context.Context, dir string) (_ *Evidence, err error) {
 	e := &Evidence{}
 	address := dsn(path, Options{}.withDefaults(), reading)
 	if writable(dir, path) {
-		if err := registerVFS(); err != nil {
-			return nil, fmt.Errorf("open sqlite: %w", err)
-		}
 		if e.lock, err = lockFile(path + ".lock"); err != nil {
 			return nil, fmt.Errorf("open sqlite %s: %w", path, err)
 		}

@@ -160,9 +160,6 @@ func (s *Store) closeReads() (err error) {
 
 // claim makes dir fit for a store and locks it.
 func claim(dir string) (path string, lock *flock.Flock, err error) {
-	if err := registerVFS(); err != nil {
-		return "", nil, fmt.Errorf("open sqlite: %w", err)
-	}
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return "", nil, fmt.Errorf("open sqlite: %w", err)
