@@ -72,10 +72,10 @@ func (e *Edit) Within(ctx context.Context) *Edit {
 	return e
 }
 
-// step counts a step of a loop, and reports whether the loop goes on.
-func (e *Edit) step() bool {
+// step counts the pods that a loop removes and adds, and reports whether the loop goes on.
+func (e *Edit) step(pods int) bool {
 	if e.ended == nil {
-		e.ended = e.within.Take(1)
+		e.ended = e.within.Take(pods)
 	}
 	return e.ended == nil
 }
@@ -294,7 +294,7 @@ func (e *Edit) putNode(in *corev1.Node) {
 		late = slices.Clone(e.waitingPods(in.Name))
 		delete(e.s.waiting, in.Name)
 		for _, p := range late {
-			if !e.step() {
+			if !e.step(2) {
 				return
 			}
 			e.removePod(p.Namespace, p.Name)
@@ -312,14 +312,14 @@ func (e *Edit) removeNode(name string) {
 	e.forgetAttached() // rows have changed
 	pods := slices.Collect(e.s.PodsOn(int(row)).All())
 	for _, p := range pods {
-		if !e.step() {
+		if !e.step(1) {
 			return
 		}
 		e.removePod(p.Namespace, p.Name)
 	}
 	e.nodeSet().remove(name)
 	for _, p := range pods {
-		if !e.step() {
+		if !e.step(1) {
 			return
 		}
 		fresh := *p
