@@ -1,9 +1,7 @@
 package handlers
 
 import (
-	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -127,12 +125,9 @@ func (a *API) profileLabel(q *decision.Question, name string) string {
 
 // decodeDecision makes a question of a body.
 func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err error) {
-	req, ok := quickDecision(body, a.decisionBounds())
-	if !ok {
-		req = DecisionRequest{}
-		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
-			return q, err
-		}
+	var req DecisionRequest
+	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		return q, err
 	}
 	if req.Snapshot == "" && req.Bind && !req.DryRun {
 		return q, badField(http.StatusBadRequest, "snapshot", `with bind it has to be named, as in "prod@latest"`)
@@ -172,13 +167,8 @@ func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error
 	return pod, inField(name, err)
 }
 
-// sharedPod is decodePod for the pod of a question, which nothing writes to. It keeps nothing of
-// raw.
+// sharedPod is decodePod for the pod of a question, which nothing writes to.
 func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Question) error {
-	if q.Pod, q.Like, q.PodJSON = p.pods.Again(raw); q.Pod != nil {
-		return p.steps.Take(len(raw))
-	}
-	raw = bytes.Clone(raw)
 	at, text, err := p.pod(name, raw)
 	if err != nil {
 		return err
@@ -190,10 +180,6 @@ func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Questio
 	}
 	for _, e := range large {
 		p.warnings = append(p.warnings, at+"."+e.Field+": "+e.Detail+"; it wraps, as in kube-scheduler, and the nodes are judged by what is left")
-	}
-	// A few of those that may be: what never comes again would take twice the time.
-	if q.Like != nil && len(large) == 0 && p.mode == fieldsStrict && at == name && rand.IntN(8) == 0 {
-		p.pods.Remember(raw, q.Pod, q.Like, q.PodJSON)
 	}
 	return inField(at, err)
 }

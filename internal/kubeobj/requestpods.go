@@ -1,8 +1,6 @@
 package kubeobj
 
 import (
-	"bytes"
-	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,12 +9,10 @@ import (
 	k8svalidation "k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The bounds of what a RequestPods keeps: templates, the text of their keys, and texts of requests.
+// The bounds of what a RequestPods keeps: templates, and the text of their keys.
 const (
 	maxRequestTemplates     = 2048
 	maxRequestTemplateBytes = 2 << 20
-	maxRequestTexts         = 256
-	maxRequestTextBytes     = 8 << 10 // of each
 )
 
 // RequestPods decodes the pods of requests, each as DecodePod or DecodeScheduledPod does. Pods of
@@ -30,7 +26,6 @@ type RequestPods struct {
 	mu        sync.Mutex
 	templates map[string]*requestTemplate // guarded by mu; by the kept JSON without those three
 	bytes     int                         // guarded by mu; of the keys
-	texts     map[string]*requestTemplate // guarded by mu; by the text of a request without the name
 }
 
 // requestTemplate is a valid pod with its canonical JSON, and where that has the three.
@@ -51,7 +46,7 @@ func NewRequestPods(lim Limits, scheduled bool) *RequestPods {
 	if scheduled {
 		k = podOfScheduler
 	}
-	return &RequestPods{kind: k, lim: lim, templates: map[string]*requestTemplate{}, texts: map[string]*requestTemplate{}}
+	return &RequestPods{kind: k, lim: lim, templates: map[string]*requestTemplate{}}
 }
 
 // Forget drops what is kept.
@@ -59,7 +54,6 @@ func (c *RequestPods) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.templates)
-	clear(c.texts)
 	c.bytes = 0
 }
 
@@ -106,67 +100,6 @@ func (t *requestTemplate) named(name, uid string) *corev1.Pod {
 		own.UID = DerivedUID(Key{Kind: "Pod", Namespace: own.Namespace, Name: name})
 	}
 	return &own
-}
-
-// nameLabel is what stands before the name in the text of most pods.
-var nameLabel = []byte(`"metadata":{"name":"`)
-
-// nameIn finds the name in the text of a pod that begins as most do.
-func nameIn(raw []byte) (name blank, ok bool) {
-	at := bytes.Index(raw, nameLabel)
-	if at < 0 {
-		return name, false
-	}
-	at += len(nameLabel)
-	n := bytes.IndexByte(raw[at:], '"')
-	return blank{at, at + n}, n > 0 && subdomain(raw[at:at+n])
-}
-
-// textKey appends a text without its name.
-func textKey(dst, raw []byte, name blank) []byte {
-	return append(append(append(dst, raw[:name.from]...), 0), raw[name.to:]...)
-}
-
-// Again is Decode of a text that differs in its name alone from one that was given to Remember. pod
-// is nil where there is none.
-func (c *RequestPods) Again(raw []byte) (pod, like *corev1.Pod, canonical []byte) {
-	name, ok := nameIn(raw)
-	if !ok || len(raw) > min(maxRequestTextBytes, c.lim.withDefaults().MaxObjectBytes) {
-		return nil, nil, nil
-	}
-	buf := keyBuffers.Get().(*keyBuffer)
-	defer keyBuffers.Put(buf)
-	buf.key = textKey(buf.key[:0], raw, name)
-	c.mu.Lock()
-	t := c.texts[string(buf.key)]
-	c.mu.Unlock()
-	if t == nil {
-		return nil, nil, nil
-	}
-	own := t.named(name.text(raw), "")
-	return own, t.pod, t.splice(own)
-}
-
-// Remember notes a text for Again that Decode has found to be a copy of another, and of which there
-// is nothing else to say. With another name it has to be a copy, too, that differs in nothing else.
-func (c *RequestPods) Remember(raw []byte, pod, like *corev1.Pod, canonical []byte) {
-	name, ok := nameIn(raw)
-	if !ok || len(raw) > maxRequestTextBytes || pod == like || pod.Spec.NodeName != like.Spec.NodeName || name.text(raw) != pod.Name {
-		return
-	}
-	renamed := slices.Insert(bytes.Clone(raw), name.to, 'x')
-	other, of, _, err := c.Decode(renamed)
-	t := &requestTemplate{pod: like, js: canonical}
-	t.name, t.uid, t.node, ok = blanks(canonical)
-	if err != nil || of != like || other.Name != pod.Name+"x" || other.UID == pod.UID || !ok {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.texts) >= maxRequestTexts {
-		clear(c.texts)
-	}
-	c.texts[string(textKey(nil, raw, name))] = t
 }
 
 // splice returns the template's JSON with a pod's own name, UID and node.
