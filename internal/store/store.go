@@ -111,8 +111,6 @@ type Entry struct {
 	// Fresh is set where the decision's ID was drawn for it together with its CreatedAt: what is
 	// stored under the ID, if anything, is this decision, with this time.
 	Fresh bool
-	// Prepared is set by Prepare, for Append.
-	Prepared any
 	// Spooled is set by Append where the entry is durable on the local disk, and
 	// not in the store yet.
 	Spooled bool
@@ -134,20 +132,6 @@ type Writer interface {
 	// retry after a lost answer is safe. A ctx that ends before the commit begins undoes the whole
 	// batch.
 	Append(ctx context.Context, entries []*Entry) error
-}
-
-// Preparer is a Writer that does a part of Append's work ahead.
-type Preparer interface {
-	// Prepare encodes an entry that will not change any more. It is for the caller's goroutine:
-	// Append runs alone, and callers run side by side.
-	Prepare(e *Entry)
-}
-
-// Prepare prepares an entry where the writer does so.
-func Prepare(w Writer, e *Entry) {
-	if p, ok := w.(Preparer); ok {
-		p.Prepare(e)
-	}
 }
 
 // PageBytes is how much of changes or inputs a list holds before it ends early, so

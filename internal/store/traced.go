@@ -15,9 +15,6 @@ func Traced(s Store) Store { return traced{s} }
 
 type traced struct{ Store }
 
-// Prepare implements Preparer.
-func (t traced) Prepare(e *Entry) { Prepare(t.Store, e) }
-
 // call runs f as a part. What is not found is an answer, not a failure.
 func call[T any](ctx context.Context, name string, f func(context.Context) (T, error)) (T, error) {
 	ctx, part := span.Start(ctx, name)

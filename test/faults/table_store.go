@@ -56,12 +56,6 @@ var storeFaults = []fault{
 		{"internal/store/postgres/backoff.go", `if b.pause > 0 {`, `if b.pause > 0 && false {`},
 	}},
 
-	{"prepared-without-stamp", "a row that was encoded ahead is written with the number of no stamp", "./internal/store/sqlite", "TestStore/Decisions/PreparedIsWrittenAsIs", []edit{
-		{"internal/store/lists/row.go", `r.values[stampAt], r.values[placeAt] = r.StampID, r.Seq`, `r.values[placeAt] = r.Seq`},
-	}},
-	{"copied-without-place", "a row that was encoded ahead is copied to Postgres with the place of none", "./internal/store/postgres", "TestCopyRow", []edit{
-		{"internal/store/postgres/copy_row.go", `uint64(r.Seq))`, `uint64(0*r.Seq))`},
-	}},
 	{"stored-id-refused", "a batch with a record that is stored already is refused whole", "./internal/store/sqlite", "TestStore", []edit{
 		{"internal/store/sqlite/append.go", `if taken(err) || `, `if taken(err) && false || `},
 	}},

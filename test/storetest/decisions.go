@@ -64,7 +64,6 @@ func init() {
 			e := &store.Entry{Decision: full()}
 			e.Decision.Failures[0].Reason, e.Decision.Shared = "\xff", new(store.SharedLists)
 			for range 2 { // what was refused is not shared
-				store.Prepare(s, e)
 				wantErr(t, "Append", s.Append(t.Context(), []*store.Entry{e}), nil)
 				wantErr(t, "an entry without UTF-8", e.Err, store.ErrInvalid)
 			}
@@ -94,38 +93,29 @@ func init() {
 			wantErr(t, "ListDecisions", err, nil)
 			same(t, "records", 1, len(ds))
 		},
-		"PreparedIsWrittenAsIs": func(t *testing.T, s store.Store) {
-			if _, ok := s.(store.Preparer); !ok {
-				t.Fatal("the store prepares no entries")
-			}
-			plain, prepared := decision("plain", "d1", at(1)), decision("prepared", "d2", at(1))
-			prepared.Profile = "another" // a stamp that comes with it
-			refused := &store.Entry{Decision: decision("prepared", "d3", at(1))}
+		"SealedAsStored": func(t *testing.T, s store.Store) {
+			plain, other := decision("plain", "d1", at(1)), decision("other", "d2", at(1))
+			other.Profile = "another" // a stamp that comes with it
+			refused := &store.Entry{Decision: decision("other", "d3", at(1))}
 			refused.Decision.Pod = "\xff"
-			entries := []*store.Entry{{Decision: plain}, {Decision: prepared}, refused}
-			store.Prepare(s, entries[1])
-			store.Prepare(s, refused)
-			if entries[1].Prepared == nil {
-				t.Error("nothing was prepared")
-			}
+			entries := []*store.Entry{{Decision: plain}, {Decision: other}, refused}
 			wantErr(t, "Append", s.Append(t.Context(), entries), nil)
 			wantErr(t, "an entry that is not valid", refused.Err, store.ErrInvalid)
 			// A batch that was lost is handed over again, behind others.
-			more := &store.Entry{Decision: decision("prepared", "d4", at(2))}
-			store.Prepare(s, more)
-			appendAll(t, s, &store.Entry{Decision: decision("prepared", "d5", at(2))}, entries[1], more)
-			for _, d := range []*store.Decision{plain, prepared, more.Decision} {
+			more := &store.Entry{Decision: decision("other", "d4", at(2))}
+			appendAll(t, s, &store.Entry{Decision: decision("other", "d5", at(2))}, entries[1], more)
+			for _, d := range []*store.Decision{plain, other, more.Decision} {
 				got, err := s.Decision(t.Context(), d.ID)
 				wantErr(t, "Decision", err, nil)
 				same(t, "decision", d, got)
 			}
 			var sealed []byte
-			seals, err := s.ListSeals(t.Context(), "prepared", 0, 0, false)
+			seals, err := s.ListSeals(t.Context(), "other", 0, 0, false)
 			wantErr(t, "ListSeals", err, nil)
 			for _, x := range seals {
 				sealed = append(sealed, x.RowHashes...)
 			}
-			rows, err := s.SealRows(t.Context(), store.SealDecisions, store.SealFormat, "prepared", 1, 9, 9)
+			rows, err := s.SealRows(t.Context(), store.SealDecisions, store.SealFormat, "other", 1, 9, 9)
 			wantErr(t, "SealRows", err, nil)
 			var stored []byte
 			for _, r := range rows {
@@ -142,9 +132,6 @@ func init() {
 				d := decision("prod", fmt.Sprint("d", i), at(i))
 				d.Profile = fmt.Sprint("profile-", i%3)
 				list = append(list, &store.Entry{Decision: d})
-				if i%2 == 0 {
-					store.Prepare(s, list[i])
-				}
 			}
 			list[5] = &store.Entry{Decision: stored} // which an index refuses
 			appendAll(t, s, list...)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
@@ -76,16 +75,10 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{},
 	}
 	for _, e := range entries {
-		var r *lists.Row
-		prepared, ok := e.Prepared.(*lists.Row)
-		if e.Err = nil; ok { // and so it is valid
-			r = prepared
-		} else {
-			if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
-				continue
-			}
-			r = lists.NewRow(e.Decision)
+		if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
+			continue
 		}
+		r, ok := lists.NewRow(e.Decision), false
 		b.rows[e] = r
 		if r.StampID, ok = stamps.Get(r.Stamp); !ok {
 			b.Stamps[r.Stamp] = 0
@@ -93,31 +86,6 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 	}
 	return b
 }
-
-// Own has the batch write copies of the rows that were prepared, where an attempt that was given up
-// may still write them.
-func (b *Batch) Own() {
-	for e, r := range b.rows {
-		b.rows[e] = r.Clone()
-	}
-}
-
-// Prepare encodes and hashes an entry's decision ahead of New; ahead is what the backend does with
-// its row. What is wrong with an entry is New's to say.
-func Prepare(e *store.Entry, ahead func(*lists.Row)) {
-	e.Prepared = nil
-	if e.Decision == nil || e.Validate() != nil {
-		return
-	}
-	r := lists.NewRow(e.Decision)
-	h := hashers.Get().(*seal.Hasher)
-	defer hashers.Put(h)
-	ahead(r) // first: values that it makes are hashed
-	h.Decision(r)
-	e.Prepared = r
-}
-
-var hashers = sync.Pool{New: func() any { return &seal.Hasher{} }}
 
 // Reads are the keys of the facts that a batch needs, each once and in a fixed order. Numbers and
 // Parents name their cluster in the column beside them.

@@ -173,19 +173,6 @@ func TestJudgeWritesWithWhatIsAccepted(t *testing.T) {
 	}
 }
 
-// TestOwn: a batch that owns its rows changes none that an earlier attempt may still write.
-func TestOwn(t *testing.T) {
-	e := bind("a", 3, 0)
-	Prepare(e, func(*lists.Row) {})
-	b := New([]*store.Entry{e}, &lists.StampIDs{})
-	b.Own()
-	stored(b)
-	b.Judge()
-	if seq := e.Prepared.(*lists.Row).Seq; len(b.Decisions) != 1 || b.Decisions[0].Seq != 8 || seq != 0 {
-		t.Errorf("%d written, the prepared row has place %d", len(b.Decisions), seq)
-	}
-}
-
 // TestReads: each fact that the judge looks up is read.
 func TestReads(t *testing.T) {
 	first := only(revision(1))

@@ -16,10 +16,12 @@ func (b *Batch) rowsOf(cluster string) *seal.Rows {
 	return r
 }
 
-// SealDecision adds a decision to its cluster's seal.
-func (b *Batch) SealDecision(d *lists.Row) { b.rowsOf(d.Cluster).Decision(d) }
+// The backend hands over the values that it writes, so that they are made once.
 
-// Of other rows the backend hands over the values that it writes, so that they are made once.
+// SealDecision adds a decision's values to its cluster's seal.
+func (b *Batch) SealDecision(d *lists.Row, values []any) error {
+	return b.rowsOf(d.Cluster).Decision(values, d.Stamp)
+}
 
 // SealRevision adds a revision's values to its cluster's seal.
 func (b *Batch) SealRevision(r *store.Revision, values []any) error {

@@ -81,7 +81,6 @@ func (g *Group) Commit(ctx context.Context, e *store.Entry) error {
 // Of Options.CallersWrite it has to be called, and returns no sooner than the
 // writing that it does itself.
 func (g *Group) Submit(ctx context.Context, e *store.Entry) (wait func(context.Context) error, err error) {
-	store.Prepare(g.w, e)
 	p := &pending{entry: e, done: make(chan struct{})}
 	wait = func(ctx context.Context) error { return g.wait(ctx, p) }
 	g.mu.RLock()

@@ -17,27 +17,13 @@ type Row struct {
 	// StampID is the stamp's number in the store, Seq the place in the cluster's log.
 	StampID, Seq int64
 
-	// Hash is what the seal of the row holds; nil until it is made.
-	Hash []byte
-
-	lists  *shareable
-	values []any // of Stored, once they are made
-	// Ahead is what a backend has made of the row before its batch, but for StampID and Seq. Clones
-	// share it.
-	Ahead any
+	lists *shareable
 }
 
 // NewRow returns the row of a valid decision; StampID and Seq are the caller's to set.
 func NewRow(d *store.Decision) *Row {
 	l := shareableOf(d)
 	return &Row{Decision: d, lists: l, Stamp: Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, l.plugins}}
-}
-
-// Clone returns a row that has what was made of this one.
-func (r *Row) Clone() *Row {
-	c := *r
-	c.values = slices.Clone(r.values)
-	return &c
 }
 
 // Columns are some columns, in the order of a statement.
@@ -125,126 +111,61 @@ func (cs Columns) Cut(joined string, d *store.Decision) {
 
 // Values returns what the columns of a row hold. instant returns a time as the backend writes it.
 func (cs Columns) Values(r *Row, instant func(time.Time) any) []any {
-	values, one := make([]any, len(cs)), boxed{instant: instant}
+	values := make([]any, len(cs))
 	for i := range cs {
-		r.Put(&cs[i], &one)
-		values[i] = one.value
+		values[i] = r.value(&cs[i], instant)
 	}
 	return values
 }
 
-// Written returns what the row's INSERT writes: Values of Stored. They are made once; the stamp's
-// number and the place are those of now.
-func (r *Row) Written(instant func(time.Time) any) []any {
-	if r.values == nil {
-		r.values = Stored.Values(r, instant)
-	}
-	r.values[stampAt], r.values[placeAt] = r.StampID, r.Seq
-	return r.values
-}
-
-// Made returns the values that Written has made; nil where it has not yet.
-func (r *Row) Made() []any { return r.values }
-
-// stampAt and placeAt are where Stored has the stamp's number and the place.
-var (
-	stampAt = slices.IndexFunc(Stored, func(c store.Column) bool { return c.Kind == store.Stamp })
-	placeAt = slices.IndexFunc(Stored, func(c store.Column) bool { return c.Kind == store.Place })
-)
-
-// Sink takes what columns hold, one after the other.
-type Sink interface {
-	Null()
-	Number(n int64)
-	Text(s string)
-	Blob(b []byte)
-	Time(t time.Time)
-	// Packed takes the bytes that pack appends for a text.
-	Packed(pack func(b []byte, text string) []byte, text string)
-	// List takes a text or nil, in the any that records share.
-	List(v any)
-}
-
-// boxed is a Sink that keeps the last value as drivers take it.
-type boxed struct {
-	instant func(time.Time) any
-	value   any
-}
-
-func (b *boxed) Null()            { b.value = nil }
-func (b *boxed) Number(n int64)   { b.value = n }
-func (b *boxed) Text(s string)    { b.value = s }
-func (b *boxed) Blob(p []byte)    { b.value = p }
-func (b *boxed) Time(t time.Time) { b.value = b.instant(t) }
-func (b *boxed) List(v any)       { b.value = v }
-
-func (b *boxed) Packed(pack func([]byte, string) []byte, text string) {
-	b.value = pack([]byte{}, text)
-}
-
-// Put adds what a column of the row holds to a sink.
-func (r *Row) Put(c *store.Column, to Sink) {
+// value returns what a column of the row holds.
+func (r *Row) value(c *store.Column, instant func(time.Time) any) any {
 	switch c.Kind {
 	case store.Stamp:
-		to.Number(r.StampID)
-		return
+		return r.StampID
 	case store.Place:
-		to.Number(r.Seq)
-		return
+		return r.Seq
 	}
 	switch field := c.Field(r.Decision).(type) {
 	case *string:
 		switch {
 		case c.Kind == store.UID:
-			to.Packed(packUID, *field)
+			return packUID([]byte{}, *field)
 		case c.Kind == store.Digest:
-			to.Packed(packDigest, *field)
+			return packDigest([]byte{}, *field)
 		case c.Null:
-			textOrNull(to, *field)
-		default:
-			to.Text(*field)
+			return OrNull(*field)
 		}
+		return *field
 	case *int64:
-		to.Number(*field)
+		return *field
 	case **int64:
 		if *field == nil {
-			to.Null()
-			return
+			return nil
 		}
-		to.Number(**field)
+		return **field
 	case *int32:
-		to.Number(int64(*field))
+		return int64(*field)
 	case *int:
-		to.Number(int64(*field))
+		return int64(*field)
 	case *time.Time:
 		if c.Null && field.IsZero() {
-			to.Null()
-			return
+			return nil
 		}
-		to.Time(*field)
+		return instant(*field)
 	case *[]byte:
 		if *field == nil {
-			to.Null()
-			return
+			return nil
 		}
-		to.Blob(*field)
+		return *field
 	case *[]store.Failure:
-		to.List(r.lists.failures)
+		return r.lists.failures
 	case *[]store.Score:
-		to.List(r.lists.scores)
+		return r.lists.scores
 	case *[]store.Victim:
-		textOrNull(to, encodeVictims(*field))
-	default:
-		panic("no backend can write the column " + c.Name)
+		return OrNull(encodeVictims(*field))
 	}
-}
-
-func textOrNull(to Sink, s string) {
-	if s == "" {
-		to.Null()
-		return
-	}
-	to.Text(s)
+	panic("no backend can write the column " + c.Name)
 }
 
 // Targets returns where a row that Select reads goes: into the fields of a decision.

@@ -8,7 +8,6 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/batch"
-	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,19 +17,6 @@ import (
 // attempts is how often a batch is tried: writing one again is a no-op where
 // the first time took effect and its answer was lost.
 const attempts = 3
-
-// Prepare implements store.Preparer.
-func (s *Store) Prepare(e *store.Entry) {
-	batch.Prepare(e, func(r *lists.Row) {
-		if s.pooled {
-			decisionValues(r)
-			return
-		}
-		if w := newCopyRow(r); len(w.text) <= atOnce { // a large one is not kept twice
-			r.Ahead = w
-		}
-	})
-}
 
 // Append implements store.Writer. An ErrUnavailable says nothing about the
 // batch, which may be handed over again.
@@ -44,7 +30,6 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 			Batch: batch.New(entries, &s.stamps), await: await, made: map[string]bool{}, left: map[string]end{},
 			from: map[string]store.SealHead{},
 		}
-		a.Own()
 		return a
 	}
 	fresh := !slices.ContainsFunc(entries, func(e *store.Entry) bool { return e.Decision != nil && !e.Fresh })

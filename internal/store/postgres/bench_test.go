@@ -26,65 +26,6 @@ func BenchmarkDurableInserts(b *testing.B) {
 	}
 }
 
-// BenchmarkWays compares the ways to write a batch's rows, with nothing around
-// them but the transaction: what fewest is chosen by.
-func BenchmarkWays(b *testing.B) {
-	ways := []struct {
-		name  string
-		write func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error
-	}{
-		{"copy", func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error { return put(ctx, conn, ds, true) }},
-		{"insert", func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error { return put(ctx, conn, ds, false) }},
-		{"driver", func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error {
-			if _, err := conn.Exec(ctx, "begin"); err != nil {
-				return err
-			}
-			if err := copyDecisions(ctx, conn, "decisions", ds); err != nil {
-				return err
-			}
-			return commitTx(ctx, conn)
-		}},
-		{"staging", func(ctx context.Context, conn *pgx.Conn, ds []*lists.Row) error {
-			if _, err := conn.Exec(ctx, "begin; CREATE TEMP TABLE IF NOT EXISTS staged (LIKE decisions) ON COMMIT DELETE ROWS"); err != nil {
-				return err
-			}
-			if err := copyDecisions(ctx, conn, "staged", ds); err != nil {
-				return err
-			}
-			if _, err := conn.Exec(ctx, `INSERT INTO decisions SELECT * FROM staged ON CONFLICT DO NOTHING`); err != nil {
-				return err
-			}
-			return commitTx(ctx, conn)
-		}},
-	}
-	for _, n := range []int{1, 4, 8, 16, 64, 256} {
-		for _, way := range ways {
-			b.Run(fmt.Sprintf("%s/%d", way.name, n), func(b *testing.B) {
-				conn := benchConn(b)
-				b.ResetTimer()
-				for i := 0; i < b.N; {
-					var ds []*lists.Row
-					for range n {
-						i++
-						ds = append(ds, benchRow(int64(i)))
-					}
-					if err := way.write(b.Context(), conn, ds); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.StopTimer()
-				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-			})
-		}
-	}
-}
-
-// put writes rows in one round trip.
-func put(ctx context.Context, conn *pgx.Conn, ds []*lists.Row, copied bool) error {
-	list := append([]statement{{what: "begin", sql: "begin"}}, putRows(ds, copied)...)
-	return pipeline(ctx, conn, append(list, statement{what: "commit", sql: "commit"}))
-}
-
 func benchConn(b *testing.B) *pgx.Conn {
 	b.Helper()
 	s := openAt(b, freshURL(b), Options{})

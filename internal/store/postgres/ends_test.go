@@ -46,7 +46,7 @@ func TestBatchesThatReadNothing(t *testing.T) {
 		}
 	}
 	alone(true)
-	for _, n := range []int{1, 1, 2 * fewest, 100} {
+	for _, n := range []int{1, 1, 2 * 4, 100} {
 		again := decide(s, 2, n)
 		alone(true)
 		// A caller that was not told of the first time.

@@ -15,14 +15,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// fewest is from how many decisions on COPY is used: below, the database takes longer to begin it
-// than it saves (BenchmarkWays).
-const fewest = 4
+// statement is one of a batch.
+type statement struct {
+	what string // that it does, for errors
+	sql  string
+	args []any
+	want string // its command tag; "": any
+}
+
+// oneRow is the tag of an INSERT of one row.
+const oneRow = "INSERT 0 1"
 
 // write puts what the judge left of the batch into the tables and commits, in one round trip. Where
 // nothing was read it begins the transaction as well.
 func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
-	list, err := a.putDecisions(s.pooled)
+	list, err := a.putDecisions()
 	if err != nil {
 		return err
 	}
@@ -73,17 +80,19 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 		return err
 	}
 	list = append(append(heads, list...), statement{what: "commit", sql: "commit", want: "COMMIT"})
-	if s.pooled {
-		return inBatch(ctx, conn, list)
-	}
-	return pipeline(ctx, conn, list)
+	return inBatch(ctx, conn, list)
 }
 
-// inBatch runs statements as the driver does behind a pooler.
+// inBatch runs statements in one round trip: none is run behind one that failed.
 func inBatch(ctx context.Context, conn *pgx.Conn, list []statement) error {
 	p := &pgx.Batch{}
 	for _, s := range list {
-		p.Queue(s.sql, s.args...).Exec(func(ct pgconn.CommandTag) error { return s.answered(ct.String()) })
+		p.Queue(s.sql, s.args...).Exec(func(ct pgconn.CommandTag) error {
+			if tag := ct.String(); s.want != "" && s.want != tag {
+				return fmt.Errorf("%s: the database answered %s, not %s", s.what, tag, s.want)
+			}
+			return nil
+		})
 	}
 	if err := conn.SendBatch(ctx, p).Close(); err != nil {
 		return fmt.Errorf("write and commit: %w", err)
@@ -114,32 +123,23 @@ func (a *appending) putHeads() (list []statement, err error) {
 }
 
 // putDecisions writes the decisions and seals them.
-func (a *appending) putDecisions(pooled bool) ([]statement, error) {
+func (a *appending) putDecisions() (list []statement, err error) {
 	for _, d := range a.Decisions {
 		if d.StampID == 0 {
 			if d.StampID = a.Stamps[d.Stamp]; d.StampID == 0 {
 				return nil, fmt.Errorf("decision %s: its stamp has no number", d.ID)
 			}
 		}
-		a.SealDecision(d)
+		values := decisionValues(d)
+		if err := a.SealDecision(d, values); err != nil {
+			return nil, err
+		}
+		list = append(list, statement{what: "write decision", sql: sqlPutDecision, args: values, want: oneRow})
 	}
-	return putRows(a.Decisions, !pooled && len(a.Decisions) >= fewest), nil
+	return list, nil
 }
 
-// putRows writes rows of the table decisions.
-func putRows(rows []*lists.Row, copied bool) (list []statement) {
-	if copied {
-		return []statement{{what: "copy decisions", sql: sqlCopyDecisions, want: fmt.Sprint("COPY ", len(rows)), copied: rows}}
-	}
-	for _, r := range rows {
-		list = append(list, statement{what: "write decision", sql: sqlPutDecision, args: decisionValues(r), want: oneRow})
-	}
-	return list
-}
-
-func decisionValues(d *lists.Row) []any {
-	return d.Written(instant)
-}
+func decisionValues(d *lists.Row) []any { return lists.Stored.Values(d, instant) }
 
 func instant(t time.Time) any { return t }
 
@@ -164,4 +164,20 @@ func expectOne(what string, n int64) error {
 		return fmt.Errorf("%s: %d rows changed, not 1", what, n)
 	}
 	return nil
+}
+
+// abandon closes a connection whose answers were not all read, and ends what the database is at.
+func abandon(pc *pgconn.PgConn) {
+	if !pc.IsClosed() {
+		cancelRequest(pc)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = pc.Close(ctx)
+	}
+}
+
+func cancelRequest(pc *pgconn.PgConn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = pc.CancelRequest(ctx)
 }

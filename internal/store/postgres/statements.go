@@ -80,10 +80,7 @@ var sqlPutHead = `WITH head AS (
 )
 INSERT INTO seals (` + seal.Columns + `) VALUES ((SELECT cluster FROM head), ` + placeholders(10, 11) + `)`
 
-var (
-	sqlPutDecision   = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (` + placeholders(1, len(lists.Stored)) + `)`
-	sqlCopyDecisions = `COPY decisions (` + lists.Stored.List() + `) FROM STDIN BINARY`
-)
+var sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (` + placeholders(1, len(lists.Stored)) + `)`
 
 // placeholders returns n of them, the first of a number.
 func placeholders(first, n int) string {

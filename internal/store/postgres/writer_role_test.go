@@ -51,7 +51,7 @@ func TestWriterRole(t *testing.T) {
 	s := openAt(t, pgtest.With(url, "role", role), Options{Program: "v9"})
 	r := &store.Revision{Cluster: "prod", Number: 1, Token: "t1", CreatedAt: time.Now(), Digest: "sha256:1", Cause: "upload"}
 	entries := []*store.Entry{{Revision: r, Checkpoint: &store.Checkpoint{Cluster: "prod", Number: 1}}}
-	for i := range 2 * fewest { // by INSERT and by COPY
+	for i := range 8 {
 		d := &store.Decision{ID: fmt.Sprint("d", i), Cluster: "prod", Revision: 1, Verb: "decide", CreatedAt: time.Now(), Profile: "p"}
 		entries = append(entries, &store.Entry{Decision: d, Profile: &store.Profile{Digest: "sha256:p"}})
 	}

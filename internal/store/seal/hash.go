@@ -78,27 +78,6 @@ func (h *Hasher) add(v any) bool {
 	return true
 }
 
-// sink adds a row's values as they are given to it.
-type sink struct{ *Hasher }
-
-func (s sink) Null()            { s.buf = append(s.buf, null) }
-func (s sink) Number(n int64)   { s.number(n) }
-func (s sink) Text(v string)    { s.text(v) }
-func (s sink) Blob(b []byte)    { s.blob(b) }
-func (s sink) Time(t time.Time) { s.number(t.UnixMicro()) }
-func (s sink) List(v any)       { s.add(v) }
-
-func (s sink) Packed(pack func([]byte, string) []byte, text string) {
-	at := len(s.buf)
-	s.buf = binary.BigEndian.AppendUint64(append(s.buf, blob), 0)
-	begin := len(s.buf)
-	if s.buf = pack(s.buf, text); len(s.buf) == begin {
-		s.buf = append(s.buf[:at], null)
-		return
-	}
-	binary.BigEndian.PutUint64(s.buf[at+1:], uint64(len(s.buf)-begin))
-}
-
 func (h *Hasher) number(n int64) {
 	h.buf = binary.BigEndian.AppendUint64(append(h.buf, number), uint64(n))
 }

@@ -96,34 +96,11 @@ type Rows struct {
 	items  store.SealItems
 }
 
-// Decision adds a row. Decisions come in the order of their Seq.
-func (r *Rows) Decision(row *lists.Row) {
-	r.hasher.Decision(row)
-	r.hashes = append(r.hashes, row.Hash...)
-}
-
-// Decision sets the hash of a row that has none, which is that of its values read back.
-func (h *Hasher) Decision(row *lists.Row) {
-	if row.Hash != nil {
-		return
-	}
-	if values := row.Made(); values != nil {
-		if sum, err := h.decision(store.SealFormat, values, row.Stamp); err == nil {
-			row.Hash = sum[:]
-			return
-		}
-	}
-	h.begin(string(store.SealDecisions))
-	for i := range lists.Stored {
-		if c := &lists.Stored[i]; covered(c, store.SealFormat) {
-			row.Put(c, sink{h})
-		}
-	}
-	for _, v := range row.Stamp.Columns() {
-		h.text(v)
-	}
-	sum := h.end()
-	row.Hash = sum[:]
+// Decision adds a row by the values of its columns. Decisions come in the order of their Seq.
+func (r *Rows) Decision(values []any, stamp lists.Stamp) error {
+	sum, err := r.hasher.decision(store.SealFormat, values, stamp)
+	r.hashes = append(r.hashes, sum[:]...)
+	return err
 }
 
 // Revision adds the values of RevisionColumns.

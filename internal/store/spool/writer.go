@@ -113,9 +113,6 @@ var (
 	errSlow = fmt.Errorf("%w: it did not write in time", store.ErrUnavailable)
 )
 
-// Prepare implements store.Preparer.
-func (w *Writer) Prepare(e *store.Entry) { store.Prepare(w.Database, e) }
-
 // Append implements store.Writer. While the database is away or older records
 // wait for it, decisions and gaps become durable in the spool and are marked
 // Spooled; entries with a revision need the database, and their Err is

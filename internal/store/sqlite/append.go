@@ -15,9 +15,6 @@ import (
 	"berth/internal/store/seal"
 )
 
-// Prepare implements store.Preparer.
-func (*Store) Prepare(e *store.Entry) { batch.Prepare(e, func(r *lists.Row) { r.Written(instant) }) }
-
 // Append implements store.Writer.
 func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if len(entries) == 0 {
@@ -207,8 +204,11 @@ func putDecisions(ctx context.Context, w *writer, b *batch.Batch) error {
 			if err := putStamp(w, b, d); err != nil {
 				return err
 			}
-			all = append(all, decisionValues(d)...)
-			b.SealDecision(d)
+			values := decisionValues(d)
+			if err := b.SealDecision(d, values); err != nil {
+				return err
+			}
+			all = append(all, values...)
 		}
 		written, err := w.exec(sqlPutDecisions[len(some)], all...)
 		if err != nil {
@@ -243,9 +243,7 @@ func putStamp(w *writer, b *batch.Batch, d *lists.Row) error {
 	return nil
 }
 
-func decisionValues(d *lists.Row) []any {
-	return d.Written(instant)
-}
+func decisionValues(d *lists.Row) []any { return lists.Stored.Values(d, instant) }
 
 func instant(t time.Time) any { return t.UnixMicro() }
 

@@ -45,30 +45,3 @@ func BenchmarkBinds(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)/10].Microseconds()), "us-p10")
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "us-p50")
 }
-
-// BenchmarkPrepared is how long the one writer takes for a row of a batch of 64, of which the
-// callers have prepared each or none.
-func BenchmarkPrepared(b *testing.B) {
-	for name, prepare := range map[string]func(*Store, *store.Entry){"none": func(*Store, *store.Entry) {}, "each": (*Store).Prepare} {
-		b.Run(name, func(b *testing.B) {
-			s, i := openAt(b, b.TempDir()), int64(0)
-			var took []time.Duration
-			for b.Loop() {
-				entries := make([]*store.Entry, 64)
-				for k := range entries {
-					i++
-					entries[k] = &store.Entry{Decision: benchDecision(i)}
-					prepare(s, entries[k])
-				}
-				began := time.Now()
-				if err := s.Append(b.Context(), entries); err != nil {
-					b.Fatal(err)
-				}
-				took = append(took, time.Since(began)/64)
-			}
-			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)/10].Nanoseconds())/1e3, "us/row-p10")
-			b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e3, "us/row-p50")
-		})
-	}
-}
