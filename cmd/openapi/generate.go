@@ -100,7 +100,7 @@ func patch(doc *openapi3.T) {
 	}
 }
 
-// patchSlowBodies adds the answer to bodies that come slower than --min-body-rate to every
+// patchSlowBodies adds the answer to bodies that come slower than min-body-rate to every
 // operation that reads one: the bound is held where calls are admitted, not in a handler.
 func patchSlowBodies(op *openapi3.Operation) {
 	if op.RequestBody == nil {

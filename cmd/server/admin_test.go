@@ -152,7 +152,7 @@ func TestAdminFlags(t *testing.T) {
 	go func() {
 		ended <- run(ctx, []string{
 			"serve", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--ready-file", ready,
-			"--otlp-endpoint", "http://canary-user:canary-word@127.0.0.1:1/v1?token=canary-token", "--filter-queue", "33",
+			"--otlp-endpoint", "http://canary-user:canary-word@127.0.0.1:1/v1?token=canary-token", "--scenario-jobs", "33",
 		}, &bytes.Buffer{}, log)
 	}()
 	defer func() {
@@ -161,7 +161,7 @@ func TestAdminFlags(t *testing.T) {
 		http.DefaultClient.CloseIdleConnections()
 	}()
 	_, body := ask(t, adminURL(t, log)+"/flagz")
-	for _, want := range []string{"filter-queue: 33  # flag\n", `otlp-endpoint: "http://xxxxx@127.0.0.1:1/v1?xxxxx"`, `data-dir: `} {
+	for _, want := range []string{"scenario-jobs: 33  # flag\n", `otlp-endpoint: "http://xxxxx@127.0.0.1:1/v1?xxxxx"`, `data-dir: `} {
 		if !strings.Contains(body, want) {
 			t.Errorf("want %q in\n%s", want, body)
 		}

@@ -50,6 +50,12 @@ type settings struct {
 	Limits handlers.Limits `embed:"" group:"limits"`
 }
 
+// AfterApply sets what no flag does; kong calls it.
+func (s *settings) AfterApply() error {
+	s.Limits.Fixed = handlers.DefaultLimits().Fixed
+	return nil
+}
+
 func (s *settings) backend() backend {
 	return backend{dir: s.DataDir, url: s.DatabaseURL, unsafe: s.DatabaseUnsafe}
 }

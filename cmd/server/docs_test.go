@@ -42,7 +42,7 @@ func TestConfigurationPage(t *testing.T) {
 	}
 }
 
-// flagRows are the flags of serve that are no limits, as rows of a table.
+// flagRows are the flags of serve, as rows of a table.
 func flagRows(t *testing.T) string {
 	t.Helper()
 	var printed bytes.Buffer
@@ -71,7 +71,7 @@ func flagRows(t *testing.T) string {
 	var rows strings.Builder
 	for _, group := range k.Selected().AllFlags(true) {
 		for _, f := range group {
-			if f.Name == "help" || f.Group != nil {
+			if f.Name == "help" {
 				continue
 			}
 			name := "--" + f.Name

@@ -77,6 +77,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		fmt.Fprintln(stderr, "server:", err)
 		return 1
 	}
+	if err := refuseGone(args, os.Getenv); err != nil {
+		fmt.Fprintln(stderr, "server:", err)
+		return 1
+	}
 	k, err := parser.Parse(args)
 	if err == nil {
 		if flag := passwordInArguments(k); flag != "" {

@@ -181,7 +181,7 @@ func stall(url, method, path string) error {
 
 // TestPacedCountsWaitingAlone: time that the server takes between reads is not the caller's.
 func TestPacedCountsWaitingAlone(t *testing.T) {
-	l := &Limits{BodyGrace: 50 * time.Millisecond, MinBodyRate: 1 << 20}
+	l := &Limits{Fixed: Fixed{BodyGrace: 50 * time.Millisecond, MinBodyRate: 1 << 20}}
 	w := httptest.NewRecorder()
 	p := &paced{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 300))), conn: w, until: time.Now().Add(time.Minute), limits: l}
 	for range 3 {

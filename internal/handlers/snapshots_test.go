@@ -324,17 +324,15 @@ func TestLimitsAreSettings(t *testing.T) {
 	if l.Fit(1<<29, func(string) bool { return true }); l != DefaultLimits() {
 		t.Error("what was given is changed")
 	}
-	if err := l.CheckMemory(1 << 29); err == nil || !strings.Contains(err.Error(), "--nodes-max-bytes") {
+	if err := l.CheckMemory(1 << 29); err == nil || !strings.Contains(err.Error(), "--memory-budget") {
 		t.Errorf("given limits that do not fit: %v", err)
 	}
 	for name, change := range map[string]func(*Limits){
-		"--filter-in-flight":                           func(l *Limits) { l.FilterInFlight = 0 },
-		"--snapshot-deadline":                          func(l *Limits) { l.SnapshotDeadline = -1 },
-		"--filter-max-bytes must not be above --nodes": func(l *Limits) { l.FilterMaxBytes = l.NodesMaxBytes + 1 },
-		"--max-pods must not be above --max-objects":   func(l *Limits) { l.MaxPods = l.MaxObjects + 1 },
-		"--snapshot-max-bytes must not be above":       func(l *Limits) { l.SnapshotMaxBytes = l.SnapshotMaxInflated + 1 },
-		"--snapshot-max-ratio":                         func(l *Limits) { l.SnapshotMaxRatio = 1 },
-		"--extender-queue-wait":                        func(l *Limits) { l.ExtenderQueueWait = l.ExtenderDeadline + 1 },
+		"--filter-in-flight":                    func(l *Limits) { l.FilterInFlight = 0 },
+		"--snapshot-deadline":                   func(l *Limits) { l.SnapshotDeadline = -1 },
+		"--max-nodes must not be above 500000":  func(l *Limits) { l.MaxNodes = l.MaxObjects + 1 },
+		"--max-pods must not be above 500000":   func(l *Limits) { l.MaxPods = l.MaxObjects + 1 },
+		"--extender-deadline must not be below": func(l *Limits) { l.ExtenderQueueWait = l.ExtenderDeadline + 1 },
 	} {
 		l := DefaultLimits()
 		change(&l)

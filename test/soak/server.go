@@ -26,7 +26,7 @@ type server struct {
 func launch(program, dir string) (*server, error) {
 	ready := filepath.Join(dir, "ready")
 	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--ready-file", ready, "--log-level", "error",
-		"--extender-deadline", "2m", "--decision-deadline", "2m", "--read-deadline", "2m", "--replay-deadline", "2m", "--scenario-deadline", "2m")
+		"--extender-deadline", "2m", "--decision-deadline", "2m")
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "GOMEMLIMIT=") && !strings.HasPrefix(e, "GOGC=") {
 			cmd.Env = append(cmd.Env, e)
