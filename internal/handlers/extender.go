@@ -131,7 +131,6 @@ type call struct {
 	seen     state.Bits
 	table    nameTable
 	reply    []byte
-	given    []byte // instead of reply: the answer of an equal call, not to be written
 	id       string
 	pod      *corev1.Pod // as asked about
 	held     bool        // an answer that rejects was not given
@@ -145,7 +144,7 @@ func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
 	}
-	c.args.Pod, c.args.All, c.table, c.given, c.id, c.pod, c.held, c.ahead = nil, wire.AllNames{}, nameTable{}, nil, "", nil, false, false
+	c.args.Pod, c.args.All, c.table, c.id, c.pod, c.held, c.ahead = nil, wire.AllNames{}, nameTable{}, "", nil, false, false
 	clear(c.args.Unknown)
 	clear(c.args.Nodes)
 	clear(c.failures)
@@ -174,9 +173,6 @@ func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []
 	}
 	if c.id != "" {
 		w.Header().Set(decisionIDHeader, c.id)
-	}
-	if c.given != nil {
-		return writeBytes(w, http.StatusOK, c.given)
 	}
 	return writeBytes(w, http.StatusOK, c.reply)
 }

@@ -47,14 +47,6 @@ func (c *call) place(set *state.NodeSet) {
 
 // filter writes which nodes do not fit; all others are kept.
 func (c *call) filter(r *engine.Result) {
-	again := !c.args.All.IsZero() && r.Nodes() == c.table.set && r.PreFilter == nil && !r.Feasible.Empty()
-	var kept *filterAnswer
-	if again {
-		if kept = c.table.answers.find(c.args.All, r); kept != nil && kept.reply != nil {
-			c.given = kept.reply
-			return
-		}
-	}
 	c.failures = c.failures[:0]
 	for i, row := range c.rows {
 		if row < 0 {
@@ -66,14 +58,11 @@ func (c *call) filter(r *engine.Result) {
 		}
 		text, unresolvable, ok := r.ReasonOf(int(row))
 		if !ok { // the pod was not judged node by node: it is gated
-			text, unresolvable, again = explain.Message(r), true, false
+			text, unresolvable = explain.Message(r), true
 		}
 		c.failures = append(c.failures, wire.Failure{At: i, Unresolvable: unresolvable, Reason: text})
 	}
 	c.reply = wire.AppendFilterResult(c.reply[:0], &c.args, c.table.names, c.failures)
-	if again {
-		c.table.answers.keep(kept, c.args.All, r, c.reply)
-	}
 }
 
 // pass writes that every asked node passes.

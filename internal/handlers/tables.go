@@ -27,9 +27,8 @@ func newCache[V any](size int) *lru.Cache[string, V] {
 }
 
 type nameTable struct {
-	set     *state.NodeSet
-	names   *wire.Names
-	answers *filterAnswers
+	set   *state.NodeSet
+	names *wire.Names
 }
 
 // of returns the table of a view's nodes: a row of the one is a row of the other. A row without a
@@ -45,7 +44,7 @@ func (t nameTables) of(v *cluster.View) nameTable {
 			names[row] = n.Name
 		}
 	}
-	made := nameTable{set, wire.NewNames(names), &filterAnswers{}}
+	made := nameTable{set, wire.NewNames(names)}
 	t.Add(v.Cluster, made)
 	return made
 }

@@ -10,10 +10,9 @@ import (
 	extender "k8s.io/kube-scheduler/extender/v1"
 )
 
-// TestFilterAnswersGivenAgain asks about all nodes, again and again, while pods, their order and
-// the cluster change. A list with a stranger is answered anew each time, so that it tells what is
-// right.
-func TestFilterAnswersGivenAgain(t *testing.T) {
+// TestFilterOfAllNodes asks about all nodes, again and again, while pods, their order and the
+// cluster change: a list with a stranger beside them has the same answer.
+func TestFilterOfAllNodes(t *testing.T) {
 	h := start(t, nil)
 	rng := rand.New(rand.NewPCG(7, 8))
 	names := make([]string, 100)
@@ -30,7 +29,6 @@ func TestFilterAnswersGivenAgain(t *testing.T) {
 		pod("away", "3", `,"nodeSelector":{"zone":"b"}`),
 		pod("gated", "2", `,"schedulingGates":[{"name":"g"}]`),
 	}
-	given := 0
 	for round := range 150 {
 		if round%25 == 0 {
 			var items []string
@@ -53,11 +51,5 @@ func TestFilterAnswersGivenAgain(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("round %d, %s (-want +got):\n%s", round, p, diff)
 		}
-		if table := h.api.names.last("default"); table.answers.last.Load() != nil && table.answers.last.Load().reply != nil {
-			given++
-		}
-	}
-	if given < 10 || given > 140 {
-		t.Errorf("%d of 150 calls found or left an answer to give again", given)
 	}
 }
