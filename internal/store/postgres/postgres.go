@@ -72,6 +72,7 @@ func (o Options) withDefaults() Options {
 // Store is the shared store. It is safe for concurrent use.
 type Store struct {
 	sqlcommon.Jobs
+	sqlcommon.Logs
 
 	pool       *pgxpool.Pool
 	opts       Options
@@ -110,6 +111,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	base.RuntimeParams["client_encoding"] = "UTF8"
 	s := &Store{opts: o, chainLocks: chainLocks{free: make(chan struct{}, maxChainLocks), have: map[string]int{}}}
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.Postgres)
+	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.Postgres)
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}

@@ -61,6 +61,7 @@ func (o Options) withDefaults() Options {
 // Store is the embedded store. It is safe for concurrent use.
 type Store struct {
 	sqlcommon.Jobs
+	sqlcommon.Logs
 
 	path  string
 	lock  *flock.Flock
@@ -97,6 +98,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path)), busy: busy{timeout: o.BusyTimeout}}
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.SQLite)
+	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.SQLite)
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}
