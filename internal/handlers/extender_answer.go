@@ -22,7 +22,7 @@ func (c *call) place(set *state.NodeSet) {
 		n = len(c.args.Nodes)
 	}
 	c.rows = slices.Grow(c.rows[:0], n)[:n]
-	if !c.args.All.IsZero() && set == c.table.set {
+	if c.args.All && set == c.table.set {
 		copy(c.rows, c.args.Rows)
 		return
 	}

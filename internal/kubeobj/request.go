@@ -79,6 +79,10 @@ func decodeAs(raw []byte, lim Limits, k *kind) (Object, error) {
 	if err := checkObject(raw, lim); err != nil {
 		return Object{}, err
 	}
+	return decodeChecked(raw, lim, k)
+}
+
+func decodeChecked(raw []byte, lim Limits, k *kind) (Object, error) {
 	h, err := readHeader(raw)
 	if err != nil {
 		return Object{}, err

@@ -149,7 +149,7 @@ func subdomain(text []byte) bool {
 
 // miss decodes a pod whole, and keeps it where it has a key.
 func (c *RequestPods) miss(raw, key []byte) (pod, like *corev1.Pod, canonical []byte, err error) {
-	o, err := decodeAs(raw, c.lim, c.kind)
+	o, err := decodeChecked(raw, c.lim, c.kind)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -17,9 +17,9 @@ type FilterArgs struct {
 	// Rows has one entry for each name in the request's order: the row that the NameTable gave, or
 	// ^k for the name Unknown[k] that it didn't know. A null among the names is the empty name.
 	Rows []int32
-	// All is set where the names are all those of the table, each once. It may be zero where they
+	// All is set where the names are all those of the table, each once. It may be false where they
 	// are, but come in an order that the table did not foresee.
-	All AllNames
+	All bool
 	// Unknown holds the names without a row, unescaped, in the request's order.
 	Unknown [][]byte
 	// HasNodes reports that Nodes is an object; false means null or absent.
@@ -27,15 +27,6 @@ type FilterArgs struct {
 	// Nodes are the items of the NodeList in their order; empty if items is null, absent or empty.
 	Nodes []NodeItem
 }
-
-// AllNames is a list of all of a table's names. Equal ones that are not zero have the same order.
-type AllNames struct {
-	order *order
-	first int32 // row
-}
-
-// IsZero reports that it is no such list.
-func (a AllNames) IsZero() bool { return a.order == nil }
 
 // Parser reads ExtenderArgs. Its fields are read only, so that one Parser serves concurrent calls.
 type Parser struct {
@@ -80,7 +71,7 @@ func (p *Parser) FilterArgs(body []byte, args *FilterArgs) error {
 }
 
 func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
-	args.HasNames, args.All, args.Rows, args.Unknown = false, AllNames{}, args.Rows[:0], args.Unknown[:0]
+	args.HasNames, args.All, args.Rows, args.Unknown = false, false, args.Rows[:0], args.Unknown[:0]
 	if null, err := s.Null(); null || err != nil {
 		return err
 	}
@@ -136,9 +127,7 @@ func (p *Parser) nodeNames(s *scanner, args *FilterArgs) error {
 		return nil
 	})
 	if err == nil && table != nil && len(args.Rows) > 0 {
-		if len(args.Rows) == len(o.rows) && breaks == 0 && len(args.Unknown) == 0 {
-			args.All = AllNames{o, args.Rows[0]}
-		}
+		args.All = len(args.Rows) == len(o.rows) && breaks == 0 && len(args.Unknown) == 0
 		table.learn(args, breaks, text[:len(text)-len(s.Rest())])
 	}
 	return err

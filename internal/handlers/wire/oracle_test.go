@@ -132,7 +132,7 @@ func compareFilterArgs(t *testing.T, p *Parser, body []byte) {
 	if diff := cmp.Diff(want.NodeNames.names, namesOf(&got, table)); diff != "" {
 		t.Fatalf("NodeNames of %q (-want +got):\n%s", body, diff)
 	}
-	if rows := slices.Compact(slices.Sorted(slices.Values(got.Rows))); !got.All.IsZero() && (len(rows) != len(got.Rows) || len(rows) != len(table.rows) || len(got.Unknown) > 0) {
+	if rows := slices.Compact(slices.Sorted(slices.Values(got.Rows))); got.All && (len(rows) != len(got.Rows) || len(rows) != len(table.rows) || len(got.Unknown) > 0) {
 		t.Fatalf("%q is said to have all names, each once", body)
 	}
 	if !bytes.Equal(want.Pod, got.Pod) || want.Nodes.set != got.HasNodes || len(want.Nodes.items) != len(got.Nodes) {

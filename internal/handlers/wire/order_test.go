@@ -30,7 +30,7 @@ func TestAllNames(t *testing.T) {
 	} {
 		var args FilterArgs
 		p := &Parser{Names: NewNames([]string{"a", "b", "", "c", "d", ""})}
-		if err := p.FilterArgs([]byte(`{"NodeNames":`+tc.list+`}`), &args); err != nil || args.All.IsZero() == tc.want {
+		if err := p.FilterArgs([]byte(`{"NodeNames":`+tc.list+`}`), &args); err != nil || args.All != tc.want {
 			t.Errorf("%s: %v, %v", tc.list, args.All, err)
 		}
 		compareFilterArgs(t, p, []byte(`{"NodeNames":`+tc.list+`}`))
