@@ -48,9 +48,6 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 			ans, failed = e.Answer(ctx, q.Explain)
 			release() // others use the memory while this waits, and decide
 			slot.Release(ctx)
-			if failed == nil && q.Encoded {
-				ans.EncodeDecision()
-			}
 		}
 		return step, nil
 	})

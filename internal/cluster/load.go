@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -133,7 +133,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 		return nil, corrupt(l.name, r.Number, "summary", err)
 	}
 	v := viewOf(r, inv, woken, c.Number)
-	v.decider = incremental.NewDecider(0)
+	v.decider = recall.NewPool()
 	if err := m.compile(ctx, v, state.NewState(), new(inventory)); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/state"
 	"berth/internal/memory"
 	"berth/internal/store"
@@ -114,7 +114,7 @@ func (m *Manager) recompile(l *chain, v *View) error {
 	twin := &View{
 		Cluster: head.Cluster, Revision: head.Revision, Digest: head.Digest, CreatedAt: head.CreatedAt, Cause: head.Cause,
 		State: st, Summary: head.Summary, inv: head.inv, token: head.token, checkpoint: head.checkpoint, write: head.write, changed: head.changed, woken: head.woken,
-		decider: incremental.NewDecider(0),
+		decider: recall.NewPool(),
 	}
 	m.apply(l, recompiled{head, twin})
 	return nil

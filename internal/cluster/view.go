@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/steps"
@@ -35,9 +35,10 @@ type View struct {
 	changed    int      // bytes of JSON by which it differs from the revision that it was grown from
 	checkpoint int64    // the newest one that is known to be at or before this revision
 	write      *pending // of this revision, until it is durable; nil for one that was read
+
 	// decider is that of all views whose states descend from one another, and lives as long as they
 	// do; nil: there is none.
-	decider *incremental.Decider
+	decider *recall.Pool
 
 	mu     sync.Mutex
 	byKind map[string][]*entry // lists made at first use
@@ -63,14 +64,6 @@ func (v *View) Decide(s *state.State, pod *corev1.Pod, p *engine.Profile, o engi
 		return engine.Decide(s, pod, p, o)
 	}
 	return v.decider.Decide(s, pod, p, o)
-}
-
-// Remembered counts what Decide was asked, on all views that share what it caches.
-func (v *View) Remembered() incremental.Counters {
-	if v.decider == nil {
-		return incremental.Counters{}
-	}
-	return v.decider.Counters()
 }
 
 // Object returns an object's canonical JSON, not to be written.

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
@@ -23,9 +23,9 @@ import (
 type Walk struct {
 	m       *Manager
 	cluster string
-	decider *incremental.Decider
+	decider *recall.Decider
 
-	state   *incremental.Walk
+	state   *recall.Walk
 	at      *View
 	d       *draft        // open, over at's objects
 	ahead   []walkStep    // those after at, as far as they are read
@@ -65,7 +65,7 @@ const walkAhead, walkFirst = 1024, 64
 
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
-	return &Walk{m: m, cluster: cluster, decider: incremental.NewDecider(0), pods: kubeobj.NewPodCache()}
+	return &Walk{m: m, cluster: cluster, decider: recall.NewDecider(0), pods: kubeobj.NewPodCache()}
 }
 
 // Careful makes the walk verify each view that it gives from now on.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
 )
@@ -240,7 +240,7 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 	}
 	v := &View{
 		Cluster: l.name, Digest: fresh.Digest, CreatedAt: m.now(), Cause: causeUpload,
-		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, decider: incremental.NewDecider(0),
+		State: fresh.State, Summary: fresh.Summary, inv: fresh.inv, decider: recall.NewPool(),
 	}
 	parent := ""
 	if head != nil {

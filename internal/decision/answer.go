@@ -62,5 +62,5 @@ type Answer struct {
 	// show of it. They are of the request, and not recorded.
 	Warnings []string `json:"warnings,omitempty"`
 
-	encoded *explain.Encoded // the engine's decision; nil until that is encoded
+	encoded *explain.Encoded // the engine's decision; nil where it is not encoded yet
 } // @name Decision

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/engine/explain"
 	"berth/internal/jsonscan"
 )
 
@@ -60,18 +59,3 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 	}
 	return append(w.JSON, '}'), nil
 }
-
-// EncodeDecision writes the engine's decision, which is most of the JSON, ahead of AppendJSON: for
-// who waits for a disk meanwhile. It is not to change from then on.
-func (a *Answer) EncodeDecision() {
-	if a.encoded != nil {
-		return
-	}
-	w := &jsonscan.Writer{JSON: make([]byte, 0, encodedBytes*(1+len(a.Nodes)))}
-	if a.WriteMembers(w); w.Err == nil {
-		a.encoded = &explain.Encoded{w.JSON}
-	}
-}
-
-// encodedBytes is about the JSON of a decision, and that of each verdict on a node.
-const encodedBytes = 600

@@ -64,10 +64,6 @@ func TestAnswerJSON(t *testing.T) {
 		if string(got) != string(want) {
 			t.Fatalf("the answer is\n%s\nwant\n%s", got, want)
 		}
-		a.EncodeDecision()
-		if got, err = a.AppendJSON(nil); err != nil || string(got) != string(want) {
-			t.Fatalf("the answer in two parts is\n%s\nwant\n%s", got, want)
-		}
 	}
 }
 

@@ -47,7 +47,6 @@ func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
 func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error) {
 	o := &Outcome{Prepared: p}
 	opts := p.options(ctx)
-	opts.Like = p.Like
 	if o.working = memory.Part(ctx); o.working != nil {
 		if err := o.working.Take(ctx, footprint.Decision(p.State, p.Pod, p.Profile, opts)); err != nil {
 			return nil, fmt.Errorf("decide: %w", err)

@@ -40,7 +40,7 @@ func (s *Scheduler) admit(p *Prepared) {
 		js = kubeobj.WithUID(js, uid)
 	}
 	if tolerates {
-		p.Like, js = nil, nil
+		js = nil
 		pod.Spec.Tolerations = slices.Clip(pod.Spec.Tolerations)
 		podlife.AddTolerationSeconds(&pod.Spec)
 	}

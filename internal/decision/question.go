@@ -42,8 +42,6 @@ type Question struct {
 	// Pod or PodRef, the name of a pod in the snapshot, is the pod to place.
 	Pod    *corev1.Pod
 	PodRef *kubeobj.Key
-	// Like is engine.Options.Like of Pod.
-	Like *corev1.Pod
 	// PodJSON is Pod in canonical JSON, where the caller has it.
 	PodJSON []byte
 	// NodeNames limits the nodes considered; nil: all, or with Nodes theirs.

@@ -83,7 +83,7 @@ func (p *Prepared) bindStored() error {
 		return err
 	}
 	k := podKey(asked.Namespace, asked.Name)
-	p.PodRef, p.Question.Pod, p.Question.PodJSON, p.Like = &k, nil, nil, nil
+	p.PodRef, p.Question.Pod, p.Question.PodJSON = &k, nil, nil
 	return nil
 }
 

@@ -217,7 +217,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	e, evaluated := rec.kind.(*Evaluated)
 	if evaluated && i.template != nil {
 		b.pod = i.own.Of(i.template)
-		e.pod, e.owned, e.like = &b.pod, true, i.template
+		e.pod, e.owned = &b.pod, true
 	}
 	if err := rec.kind.read(ctx, b.l, rec); err != nil {
 		return nil, err

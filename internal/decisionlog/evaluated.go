@@ -40,7 +40,6 @@ type Evaluated struct {
 
 	pod     *corev1.Pod        // once it is read
 	owned   bool               // by the question at hand, which may write it
-	like    *corev1.Pod        // engine.Options.Like
 	room    *decision.Prepared // for the question; nil: anew
 	profile *engine.Profile
 	one     [1]*engine.Profile // it alone
@@ -109,7 +108,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		e.fixed.Candidates = e.candidates
 	}
 	q := decision.Question{
-		Cluster: v.Cluster, Revision: v.Revision, Verb: rec.Verb, Now: rec.Now.UTC(), Pod: e.pod, Like: e.like, Explain: e.Explain,
+		Cluster: v.Cluster, Revision: v.Revision, Verb: rec.Verb, Now: rec.Now.UTC(), Pod: e.pod, Explain: e.Explain,
 		NoPreemption: e.NoPreemption, ScoreAlways: e.ScoreAlways, Suggest: e.Suggest, Excluded: e.Excluded,
 		Profiles: e.one[:], Profile: e.profile.Name,
 		DryRun:   !o.none(), // nothing is bound: a pod bound since is taken out
@@ -129,7 +128,7 @@ func (e *Evaluated) question(rec *record, v *cluster.View, o *Overrides) (decisi
 		q.Nodes = append(q.Nodes, o.Value.(*corev1.Node))
 	}
 	if o.Pod != nil { // which may name a class that the record does not have
-		q.Pod, q.Like, q.Recorded = o.Pod, nil, &decision.Recorded{Candidates: e.fixed.Candidates}
+		q.Pod, q.Recorded = o.Pod, &decision.Recorded{Candidates: e.fixed.Candidates}
 	}
 	if o.Profile != "" || len(o.Profiles) > 0 {
 		q.Profiles, q.Profile, e.fixed.Fallback = o.Profiles, o.Profile, false

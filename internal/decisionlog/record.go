@@ -96,43 +96,26 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 		d.RejectedBy = strings.Join(r.Rejectors(), ",")
 	}
 	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
-	lists := engine.SharedByKind(r, listsKey{}, func() (answerLists, int) { return l.listsOf(r), bytesOfLists })
-	d.Failures, d.Scores, d.Shared = lists.failures, lists.scores, lists.shared
+	l.list(d, r)
 	return d, finish(d, newEvaluated(o), began)
 }
 
-// bytesOfLists is about how many bytes answerLists take.
-const bytesOfLists = 4096
-
-// answerLists are the lists of a record that follow from the answer alone, and not from which of
-// equal nodes was chosen. Records of pods of one kind share them.
-type answerLists struct {
-	failures []store.Failure
-	scores   []store.Score
-	shared   *store.SharedLists
-}
-
-type listsKey struct{}
-
-func (l *Log) listsOf(r *engine.Result) (out answerLists) {
-	if r.Kept() {
-		out.shared = new(store.SharedLists)
-	}
+// list adds the failures and the best scores of an answer.
+func (l *Log) list(d *store.Decision, r *engine.Result) {
 	names := explain.RejectedNames(r, maxNamed)
 	for i, f := range explain.Failures(r) {
-		out.failures = append(out.failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
+		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
 	}
 	if !r.Scored {
-		return out
+		return
 	}
 	for i, v := range explain.TopScores(r, l.o.TopScores) {
 		plugins := make(store.PluginScores, len(v.Scores))
 		for j, p := range v.Scores {
 			plugins[j] = store.PluginScore(p)
 		}
-		out.scores = append(out.scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
+		d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
 	}
-	return out
 }
 
 // victims lists the pods to evict: from the node chosen, or from all that

@@ -13,7 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -123,7 +123,7 @@ func decideAgain(b *testing.B, q *enginetest.Question, then func(*engine.Result)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, d, i := profileOf(b, q, chain[0]), incremental.NewDecider(0), 0
+	p, d, i := profileOf(b, q, chain[0]), recall.NewDecider(0), 0
 	for b.Loop() {
 		i++
 		at := i % (2 * len(chain))

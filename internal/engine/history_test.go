@@ -8,7 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -73,7 +73,7 @@ func TestVerdictsDoNotDependOnHistory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := incremental.NewDecider(0)
+		d := recall.NewDecider(0)
 		for range perState {
 			for _, i := range r.Perm(len(list)) {
 				how, decide := "Decide", engine.Decide

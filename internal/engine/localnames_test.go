@@ -14,7 +14,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/advice"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -85,7 +85,7 @@ func TestQuestionsLeaveNothingInTheTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remembering := incremental.NewDecider(0)
+	remembering := recall.NewDecider(0)
 	s.Attachments() // which interns what the state's own pods mount
 	before := s.Tables().Entries()
 	for i := range 10_000 {

@@ -59,10 +59,6 @@ type Options struct {
 	NoPreemption bool
 	// EqualsBy replaces the pod's UID in the choice among equal nodes; "" is the pod's own.
 	EqualsBy string
-	// Like, where not nil, is a pod that is not written any more, and of which the one in question
-	// is a copy with another name, UID, node, priority or preemption policy. The answer does not
-	// depend on it.
-	Like *corev1.Pod
 	// Victims, where not nil, asks another question, that of the extender's /preempt: whether the
 	// pod would fit on these nodes once these pods are gone.
 	Victims []NodeVictims

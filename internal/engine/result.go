@@ -52,10 +52,8 @@ type Result struct {
 
 	// Digest is what package digest makes of the result, once that was done.
 	Digest string
-	// Hashes is what package digest keeps of earlier results of the kind of pod; nil for nothing.
-	Hashes any
-	// Verdicts is what package explain keeps of them; nil for nothing.
-	Verdicts any
+	// Released, where not nil, is called once by Release.
+	Released func()
 
 	run       Runner
 	shared    map[any]any // what Shared keeps; nil: nothing
@@ -87,7 +85,14 @@ func (r *Result) begin(q *Query, run Runner) {
 }
 
 // Release ends the use of the result, which must not be read after.
-func (r *Result) Release() { r.run.Done(r) }
+func (r *Result) Release() {
+	done := r.Released
+	r.Released = nil
+	r.run.Done(r)
+	if done != nil {
+		done()
+	}
+}
 
 // Free gives back the scratch memory.
 func (r *Result) Free() {

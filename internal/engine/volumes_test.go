@@ -7,7 +7,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -26,7 +26,7 @@ func TestVolumesComeAndGo(t *testing.T) {
 		return enginetest.Volume("v", "local", size, enginetest.ReachableFrom(corev1.LabelHostname, node))
 	}
 	s := enginetest.Fresh(t, enginetest.Node("n1"), enginetest.Node("n2"), enginetest.Class("local", "kubernetes.io/no-provisioner"), enginetest.Claim("c", "local", "2Gi"))
-	d := incremental.NewDecider(0)
+	d := recall.NewDecider(0)
 	type answered struct {
 		s    *state.State
 		want string

@@ -282,7 +282,7 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 	case !c.args.HasNames && !c.args.HasNodes:
 		return q, &protocolError{fieldMissing("NodeNames or Nodes")}
 	}
-	decoded, like, js, err := a.scheduledPods.Decode(c.args.Pod)
+	decoded, _, js, err := a.scheduledPods.Decode(c.args.Pod)
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}
@@ -291,10 +291,10 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 	pod := *decoded
 	nominated := pod.Status.NominatedNodeName
 	if nominated != "" {
-		pod.Status.NominatedNodeName, like, js = "", nil, nil
+		pod.Status.NominatedNodeName, js = "", nil
 	}
 	q = decision.Question{
-		Verb: verb, Nominated: nominated, Cluster: view.Cluster, Revision: view.Revision, Pod: &pod, Like: like, PodJSON: js,
+		Verb: verb, Nominated: nominated, Cluster: view.Cluster, Revision: view.Revision, Pod: &pod, PodJSON: js,
 		Explain: engine.ExplainNone, NoPreemption: true, ScoreAlways: verb == "prioritize",
 	}
 	if c.args.HasNames {

@@ -14,7 +14,7 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/memory"
@@ -100,7 +100,7 @@ type Fork struct {
 	o       Options
 	base    *cluster.View
 	runs    state.Runs
-	walk    *incremental.Walk
+	walk    *recall.Walk
 	put     map[podName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
 	nodes   map[string]*corev1.Node // likewise
 	changes uint64
@@ -127,7 +127,7 @@ func (n *podName) UnmarshalText(text []byte) error {
 func NewFork(v *cluster.View, o Options) *Fork {
 	return &Fork{
 		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
-		walk: incremental.NewDecider(deciderBytes).FromSecond().Walk(v.State),
+		walk: recall.NewDecider(deciderBytes).FromSecond().Walk(v.State),
 	}
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"sync/atomic"
 	"time"
 )
 
@@ -56,13 +55,7 @@ type Decision struct {
 	Failures []Failure
 	Scores   []Score
 	Victims  []Victim
-	// Shared is set where other records have the very same Failures and Scores; nil otherwise.
-	Shared *SharedLists `json:"-"`
 }
-
-// SharedLists are what a backend makes of Failures and Scores that many records share, which are
-// valid then.
-type SharedLists struct{ Made atomic.Value }
 
 // Failure counts the nodes that a plugin rejected with a reason.
 type Failure struct {

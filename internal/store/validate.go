@@ -119,10 +119,8 @@ func (d *Decision) validate() error {
 			return err
 		}
 	}
-	if d.Shared == nil || d.Shared.Made.Load() == nil {
-		if err := d.validateLists(); err != nil {
-			return err
-		}
+	if err := d.validateLists(); err != nil {
+		return err
 	}
 	for i := range d.Victims {
 		v := &d.Victims[i]

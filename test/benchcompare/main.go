@@ -1,4 +1,4 @@
-// Command benchcompare compares the benchmarks of the hot paths with those of an earlier commit and
+// Command benchcompare compares the benchmarks of the handlers with those of an earlier commit and
 // fails where one got slower than -least allows. Both test binaries run in turns, and the fastest
 // run of each counts; a run that had to share its core counts for nothing. What seems to be slower
 // is measured again, at length: only a loss in both looks fails.
@@ -18,10 +18,9 @@ import (
 // suite is the hot benchmarks of one package.
 type suite struct{ pkg, bench string }
 
-// suites are short enough for CI: all of them take a minute and a half on two idle cores.
+// suites are of what users call: `make bench-calls` judges what is inside. They are short enough
+// for CI.
 var suites = []suite{
-	{"internal/engine", "^Benchmark(Decide|Digest|Bind)$"},
-	{"internal/engine/preemption", "^BenchmarkPreempt$"},
 	{"internal/handlers", "^Benchmark(FilterHTTP|Shadow)$/^(own|filter|prioritize|shadow)"},
 }
 

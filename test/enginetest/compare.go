@@ -11,7 +11,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/jsonscan"
@@ -109,7 +109,7 @@ func InTwoSteps(t testing.TB, objects []any) (early, late *state.State) {
 
 // Remembering decides by a Decider that has met the pod before, on another state.
 func Remembering(early *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Options) DecideFunc {
-	d := incremental.NewDecider(0)
+	d := recall.NewDecider(0)
 	if r, err := d.Decide(early, pod, p, o); err == nil {
 		r.Release()
 	}

@@ -5,31 +5,28 @@ var engineFaults = []fault{
 	{"idle-score-left-out", "a plugin whose PreScore is off and which scores nothing is left out of the scores", "./internal/engine", "TestEngineAgreesWithItsNaiveTwin", []edit{
 		{"internal/engine/score.go", `case s.skip && w.NoPreScore:`, `case false:`},
 	}},
-	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
+	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
 		{"internal/engine/state/trail.go", `return append(rows, t.rows[place-t.from:]...), true`, `rows = append(rows, t.rows[place-t.from:]...)
 	return rows[:max(0, len(rows)-1)], true`},
 	}},
-	{"memo-shared", "two questions use one memo at the same time", "./internal/engine/incremental", "TestDeciderAsksTwinsOfAKind", []edit{
-		{"internal/engine/incremental/decider.go", `if m.busy.CompareAndSwap(false, true) {`, `if m.busy.CompareAndSwap(false, true) || true {`},
+	{"answer-of-an-old-state", "a Decider answers as before a change that it did not look at", "./internal/engine/recall", "TestDeciderGivesResultsAgain", []edit{
+		{"internal/engine/recall/keep.go", `if q.State == s && o.Candidates`, `if o.Candidates`},
+		{"internal/engine/recall/recall.go", `d.freeKept()`, ``},
 	}},
-	{"answer-of-an-old-state", "a Decider answers as before a change that it did not look at", "./internal/engine/incremental", "TestDeciderGivesResultsAgain", []edit{
-		{"internal/engine/incremental/keep.go", `if q.State == s && o.Candidates`, `if o.Candidates`},
-		{"internal/engine/incremental/decider.go", `d.freeKept()`, ``},
-	}},
-	{"answer-of-another-node", "the explanation is of the node that an equal pod got", "./internal/engine/incremental", "TestDeciderGivesResultsAgain", []edit{
+	{"answer-of-another-node", "the explanation is of the node that an equal pod got", "./internal/engine/recall", "TestDeciderGivesResultsAgain", []edit{
 		{"internal/engine/again.go", `if r.Row != row {`, `if row != r.Row && r.Row < 0 {`},
 	}},
-	{"sums-keep-a-score", "a score that is made anew counts twice, as it was before", "./internal/engine/incremental", "TestRulesMayBeOfAnyMake", []edit{
-		{"internal/engine/incremental/memo_score.go", `m.summed = false // the sums may have it`, ``},
+	{"sums-keep-a-score", "a score that is made anew counts twice, as it was before", "./internal/engine/recall", "TestRulesMayBeOfAnyMake", []edit{
+		{"internal/engine/recall/memo_score.go", `m.summed = false // the sums may have it`, ``},
 	}},
-	{"candidates-unread", "a Decider takes one of the best nodes although it is no candidate", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/incremental/memo_totals.go", `rows := t.at[i] & rest; rows != 0`, `rows := t.at[i]; rows != 0 && rest != 0`},
+	{"candidates-unread", "a Decider takes one of the best nodes although it is no candidate", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
+		{"internal/engine/recall/memo_totals.go", `rows := t.at[i] & rest; rows != 0`, `rows := t.at[i]; rows != 0 && rest != 0`},
 	}},
-	{"tops-stay", "a node stays among the best of its zone after a pod was bound there", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/incremental/memo_totals.go", `t.at[i] &^= bit`, ``},
+	{"tops-stay", "a node stays among the best of its zone after a pod was bound there", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
+		{"internal/engine/recall/memo_totals.go", `t.at[i] &^= bit`, ``},
 	}},
-	{"second-best-unseen", "nodes behind those with scores of their own are not looked at", "./internal/engine/incremental", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/incremental/memo_totals.go", `int64(t.v[i])+add > f.most && rest != 0 {`, `int64(t.v[i])+add > f.most && rest != 0 && t.n > maxTops {`},
+	{"second-best-unseen", "nodes behind those with scores of their own are not looked at", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
+		{"internal/engine/recall/memo_totals.go", `int64(t.v[i])+add > f.most && rest != 0 {`, `int64(t.v[i])+add > f.most && rest != 0 && t.n > maxTops {`},
 	}},
 	{"absent-zone-counts", "a zone without feasible nodes changes the scores of the others", "./internal/engine", "TestEngineAgreesWithItsNaiveTwin", []edit{
 		{"internal/engine/rules/score_classes.go", `(score < least || score > most) && c.occurs(class, rows)`, `(score < least || score > most) && class >= 0`},
@@ -43,13 +40,10 @@ var engineFaults = []fault{
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
 	}},
-	{"stale-hashes", "the digest does not see that a bound pod changed scores", "./internal/engine/incremental", "TestDigestsFollowTheScores", []edit{
-		{"internal/engine/digest/blocks.go", `!bytes.Equal(h.blocks[i], block)`, `!bytes.Equal(h.blocks[i], block) && h.blocks[i] == nil`},
-	}},
 	{"one-form", "old records have the digest of a form that came later", "./internal/decisionlog", "TestRecordsHaveTheDigestOfTheirTime", []edit{
 		{"internal/engine/digest/digest.go", `return Form2, true`, `return Form3, true`},
 	}},
-	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine/incremental", "TestAttachmentsFollowPods", []edit{
+	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine/recall", "TestAttachmentsFollowPods", []edit{
 		{"internal/engine/state/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
 	}},
 	{"queue-by-age", "an important pod waits behind an older one", "./internal/engine", "TestQueueOrder", []edit{

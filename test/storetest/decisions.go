@@ -39,7 +39,7 @@ func init() {
 		"RoundTrip": func(t *testing.T, s store.Store) {
 			d := full()
 			for i, v := 0, reflect.ValueOf(*d); i < v.NumField(); i++ {
-				if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Seq" && name != "Shared" { // the store's own
+				if name := v.Type().Field(i).Name; v.Field(i).IsZero() && name != "Seq" { // the store's own
 					t.Errorf("the test writes no %s", name)
 				}
 			}
@@ -48,25 +48,6 @@ func init() {
 			got, err := s.Decision(t.Context(), d.ID)
 			wantErr(t, "Decision", err, nil)
 			same(t, "decision", full(), got)
-		},
-		"SharedLists": func(t *testing.T, s store.Store) {
-			appendAll(t, s, revision("prod", 1))
-			shared := new(store.SharedLists)
-			for _, id := range []string{"first", "second"} {
-				d := full()
-				d.ID, d.Shared = id, shared
-				appendAll(t, s, &store.Entry{Decision: d})
-				got, err := s.Decision(t.Context(), id)
-				wantErr(t, "Decision", err, nil)
-				d.Shared = nil
-				same(t, "decision", d, got)
-			}
-			e := &store.Entry{Decision: full()}
-			e.Decision.Failures[0].Reason, e.Decision.Shared = "\xff", new(store.SharedLists)
-			for range 2 { // what was refused is not shared
-				wantErr(t, "Append", s.Append(t.Context(), []*store.Entry{e}), nil)
-				wantErr(t, "an entry without UTF-8", e.Err, store.ErrInvalid)
-			}
 		},
 		"Bare": func(t *testing.T, s store.Store) {
 			d := decision("prod", "bare", at(1))

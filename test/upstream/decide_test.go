@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/conformance/oracle"
@@ -136,7 +136,7 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		})
 		b.Run(q.Name+"/again", func(b *testing.B) {
-			d, i := incremental.NewDecider(0), 0
+			d, i := recall.NewDecider(0), 0
 			ask(b, d.Decide, s, q.Pod, p) // learns the kind of pod
 			for b.Loop() {
 				at := i % (2 * len(chain)) // forth and back

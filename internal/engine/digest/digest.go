@@ -81,11 +81,11 @@ func (f Form) Append(b []byte, r *engine.Result) []byte {
 	b = AppendText(b, r.Node())
 	if r.Kept() {
 		b = append(b, engine.SharedByKind(r, kindKey(f), func() ([]byte, int) {
-			of := f.appendKind(nil, r)
+			of := f.appendVerdicts(nil, r)
 			return of, len(of)
 		})...)
 	} else {
-		b = f.appendKind(b, r)
+		b = f.appendVerdicts(b, r)
 	}
 	b = appendPostFilter(b, r)
 	for _, v := range r.Volumes() {
@@ -107,11 +107,11 @@ func (f Form) Append(b []byte, r *engine.Result) []byte {
 	return b
 }
 
-// kindKey is what SharedByKind keeps the sections of appendKind by.
+// kindKey is what SharedByKind keeps the sections of appendVerdicts by.
 type kindKey Form
 
-// appendKind encodes what does not depend on which of equal nodes was chosen.
-func (f Form) appendKind(b []byte, r *engine.Result) []byte {
+// appendVerdicts encodes what does not depend on which of equal nodes was chosen.
+func (f Form) appendVerdicts(b []byte, r *engine.Result) []byte {
 	b = append(b, r.Query.Nodes.NamesDigest()...)
 	for _, g := range r.Gates {
 		b = AppendText(append(b, 'g'), g)
@@ -134,7 +134,7 @@ func (f Form) appendKind(b []byte, r *engine.Result) []byte {
 	}
 	b = AppendRows(append(b, 'f'), r.Query.Nodes, r.Feasible)
 	if len(r.Scores) > 0 {
-		rows, kept := inNameOrder(r, r.Feasible), memoryOf(r)
+		rows := inNameOrder(r, r.Feasible)
 		for k := range r.Scores {
 			s := &r.Scores[k]
 			b = AppendText(append(b, 's'), r.Query.Profile.Rules[s.Rule].Name)
@@ -142,7 +142,7 @@ func (f Form) appendKind(b []byte, r *engine.Result) []byte {
 			if f == Form2 {
 				b = appendScores(b, r, rows, &s.Scores)
 			} else {
-				b = appendPairs(b, r, rows, &s.Scores, kept.of(k))
+				b = appendPairs(b, r, rows, &s.Scores)
 			}
 		}
 	}

@@ -14,14 +14,14 @@ import (
 // form. All but the first are hashed by blocks.
 //
 // Where a pod changes the score of its zone, the list of pairs changes, but no index.
-func appendPairs(b []byte, r *engine.Result, rows state.Bits, s *engine.Scores, kept *hashed) []byte {
+func appendPairs(b []byte, r *engine.Result, rows state.Bits, s *engine.Scores) []byte {
 	if raw, norm, equal := s.AllEqual(); equal {
 		return pair{raw, norm}.append(append(b, 'u'))
 	}
 	c := column{r: r, rows: rows, wide: s.Raw, narrow: s.RawBytes}
 	classes, classed := s.Classes()
 	if !classed && s.NormIsRaw() {
-		if b, ok := c.appendSame(b, kept); ok {
+		if b, ok := c.appendSame(b); ok {
 			return b
 		}
 	}
@@ -30,26 +30,26 @@ func appendPairs(b []byte, r *engine.Result, rows state.Bits, s *engine.Scores, 
 	p.reset(r, rows, s)
 	switch ok := p.find(); {
 	case !ok:
-		return hashBlocks(appendScores(append(b, 'w'), r, rows, s), len(b)+1, kept)
+		return hashBlocks(appendScores(append(b, 'w'), r, rows, s), len(b)+1)
 	case len(p.list) == 1:
 		return p.list[0].append(append(b, 'u'))
 	case p.same():
 		if classed {
 			c.setClasses(classes, classes.Raw)
 		}
-		b, _ = c.appendSame(b, kept)
+		b, _ = c.appendSame(b)
 		return b
 	}
 	b = binary.AppendUvarint(append(b, 'd'), uint64(len(p.list)))
 	for _, x := range p.list {
 		b = x.append(b)
 	}
-	return hashBlocks(append(b, p.indexes...), len(b), kept)
+	return hashBlocks(append(b, p.indexes...), len(b))
 }
 
 // appendSame writes scores that are raw and normalised the same, if they are all equal or fit a
 // byte.
-func (c *column) appendSame(b []byte, kept *hashed) (out []byte, ok bool) {
+func (c *column) appendSame(b []byte) (out []byte, ok bool) {
 	from := len(b)
 	b, equal, fits := c.appendBytes(append(b, 'b'))
 	if equal {
@@ -59,7 +59,7 @@ func (c *column) appendSame(b []byte, kept *hashed) (out []byte, ok bool) {
 	if !fits {
 		return b[:from], false
 	}
-	return hashBlocks(b, from+1, kept), true
+	return hashBlocks(b, from+1), true
 }
 
 // pair is a raw and a normalised score.

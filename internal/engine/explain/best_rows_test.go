@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -67,7 +67,7 @@ func TestBestRows(t *testing.T) {
 		if s.Nodes().InOrder() == (seed%2 == 1) {
 			t.Fatalf("seed %d: the rows are in the wrong order", seed)
 		}
-		d := incremental.NewDecider(0)
+		d := recall.NewDecider(0)
 		for range 12 {
 			e := s.Edit()
 			if err := e.Bind(enginetest.LargePod(r.IntN(50), fmt.Sprint(r.Uint64())), s.Nodes().Node(r.IntN(s.Nodes().Len())).Name); err != nil {

@@ -107,7 +107,8 @@ func encodeKind(r *engine.Result, level engine.Explain) *encodedKind {
 		w.JSON = make([]byte, 0, verdictBytes*n)
 		for row := range r.Nodes().ByName(listed) {
 			k.names, k.starts = append(k.names, r.Nodes().Node(row).Name), append(k.starts, len(w.JSON))
-			writeVerdict(w, r, row)
+			v := Verdict(r, row)
+			jsonscan.Object(w, &v, engine.WriteVerdict)
 			w.JSON = append(w.JSON, ',')
 		}
 		if lastListed(r, k.best) >= 0 {

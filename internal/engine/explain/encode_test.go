@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/jsonscan"
@@ -63,7 +63,7 @@ func written(t *testing.T, s *state.State, pod *corev1.Pod, p *engine.Profile, l
 
 // checkEncoded compares what a Decider's answer is encoded to, and that of engine.Decide, with the
 // answer of engine.Decide written anew.
-func checkEncoded(t *testing.T, name string, d *incremental.Decider, s *state.State, pod *corev1.Pod, p *engine.Profile, level engine.Explain) {
+func checkEncoded(t *testing.T, name string, d *recall.Decider, s *state.State, pod *corev1.Pod, p *engine.Profile, level engine.Explain) {
 	t.Helper()
 	wantHead, want := written(t, s, pod, p, level)
 	for _, decide := range []enginetest.DecideFunc{decideKept, d.Decide} {
@@ -94,7 +94,7 @@ func TestEncodedIsWhatIsWritten(t *testing.T) {
 		if seed%2 == 1 {
 			r.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
 		}
-		s, d := enginetest.Fresh(t, objects...), incremental.NewDecider(0)
+		s, d := enginetest.Fresh(t, objects...), recall.NewDecider(0)
 		for range 4 {
 			for _, q := range enginetest.Questions() {
 				p, err := rules.Build(q.Spec)
@@ -138,7 +138,7 @@ func TestEncodedOfAnyCluster(t *testing.T) {
 		}
 		if r, err := engine.Decide(s, c.Pod, p, engine.Options{}); err == nil {
 			r.Release()
-			d := incremental.NewDecider(0)
+			d := recall.NewDecider(0)
 			for _, level := range []engine.Explain{engine.ExplainNone, engine.ExplainFailures, engine.ExplainFailures} {
 				checkEncoded(t, fmt.Sprint("seed ", seed), d, s, c.Pod, p, level)
 			}

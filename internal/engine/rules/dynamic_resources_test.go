@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	et "berth/test/enginetest"
@@ -343,7 +343,7 @@ func TestDevicesFollowTheState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := incremental.NewDecider(0).Walk(s)
+	w := recall.NewDecider(0).Walk(s)
 	pod := et.Pod("p", et.Claims("c"))
 	for _, step := range []struct {
 		name   string

@@ -17,12 +17,12 @@ type Row struct {
 	// StampID is the stamp's number in the store, Seq the place in the cluster's log.
 	StampID, Seq int64
 
-	lists *shareable
+	lists *encoded
 }
 
 // NewRow returns the row of a valid decision; StampID and Seq are the caller's to set.
 func NewRow(d *store.Decision) *Row {
-	l := shareableOf(d)
+	l := encodedOf(d)
 	return &Row{Decision: d, lists: l, Stamp: Stamp{d.Profile, d.ProfileDigest, d.Engine, d.Semantics, l.plugins}}
 }
 

@@ -20,25 +20,16 @@ func (s Stamp) Columns() [5]string {
 	return [5]string{s.Profile, s.ProfileDigest, s.Engine, s.Semantics, s.Plugins}
 }
 
-// shareable is a decision's failures and scores as their columns hold them, with the plugins of its
+// encoded is a decision's failures and scores as their columns hold them, with the plugins of its
 // stamp.
-type shareable struct {
+type encoded struct {
 	failures, scores any
 	plugins          string
 }
 
-func shareableOf(d *store.Decision) *shareable {
-	if d.Shared != nil {
-		if s, ok := d.Shared.Made.Load().(*shareable); ok {
-			return s
-		}
-	}
+func encodedOf(d *store.Decision) *encoded {
 	scores, plugins := encodeScores(d.Scores)
-	s := &shareable{OrNull(encodeFailures(d.Failures)), OrNull(scores), plugins}
-	if d.Shared != nil {
-		d.Shared.Made.Store(s)
-	}
-	return s
+	return &encoded{OrNull(encodeFailures(d.Failures)), OrNull(scores), plugins}
 }
 
 // maxStamps bounds what StampIDs remembers: callers may bring a profile each.

@@ -1,26 +1,20 @@
-package incremental
+package recall
 
 import (
-	"sync/atomic"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/digest"
-	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 )
 
 // memo runs the rules of a decision about one kind of pod: those that read beyond a row every time,
 // the others on the rows that changed since it was used last.
 type memo struct {
-	d   *Decider
-	key classKey
-
-	busy    atomic.Bool
-	used    atomic.Int64 // the last use, by d.uses
-	dropped bool         // guarded by d.mu
-	bytes   int          // read under d.mu, and by the question that uses the memo, which alone writes it
+	d     *Decider
+	key   classKey
+	used  int64 // the last use, by Decider.uses
+	bytes int   // as resize found it
+	gone  bool  // the Decider has dropped it
 
 	// Of the question at hand: the rows that changed, some more than once; not all of them, unless
 	// reached.
@@ -28,10 +22,8 @@ type memo struct {
 	reached bool
 
 	kept keeper
+	room engine.Room // of questions about a state in place, whose results are not kept
 
-	room engine.Room // of questions about a state in place, which come one after the other
-
-	hashes digest.Memory // which grows behind the decision, and counts from the next one on
 	learned
 }
 
@@ -54,7 +46,6 @@ type learned struct {
 	sums     []int32           // what they add to the totals, by row
 	tops     tops              // of sums
 	summed   bool              // both are up to date, but for the rows that changed
-	verdicts explain.Memory    // which grows behind the decision, as hashes
 
 	// Of the decision at hand: the rows that changed, all if whole; of these, the rows that pass
 	// the filters that are up to date; how many filters and scorers are.
@@ -93,7 +84,7 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 	default:
 		room := &m.room
 		if !s.InPlace() {
-			room = nil // the result may be kept, or read by others
+			room = nil // the result may be kept
 		}
 		q = m.compiled.NewQuery(s, pod, m.key.profile, o, room)
 		q.Worked(m.work)
@@ -104,7 +95,6 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 		if !m.reached {
 			copy(m.changed, q.Nodes.Alive())
 		}
-		m.verdicts.Forget(m.changed)
 	}
 	m.rows = q.Bits()
 	copy(m.rows, m.changed)
@@ -164,7 +154,7 @@ func (m *memo) finish(q *engine.Query) error {
 
 // size is about how many bytes the memo holds.
 func (m *memo) size() int {
-	n := 2048 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes() + m.hashes.Bytes() + m.verdicts.Bytes()
+	n := 2048 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes()
 	if r := m.kept.result; r != nil {
 		n += keptBytes + r.Bytes()
 	}

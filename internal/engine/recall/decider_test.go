@@ -1,9 +1,8 @@
-package incremental_test
+package recall_test
 
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -144,85 +143,6 @@ func options(r *rand.Rand, s *state.State) engine.Options {
 	return o
 }
 
-// TestDeciderAnswersManyAtOnce has callers ask one Decider at the same time, about equal pods and
-// others, while a chain of states grows. They are mostly at the newest one.
-func TestDeciderAnswersManyAtOnce(t *testing.T) {
-	t.Parallel()
-	from, to := enginetest.Seeds(t, 40)
-	var kept int
-	for seed := from; seed < to; seed++ {
-		c := enginetest.Generate(seed)
-		p, err := rules.Build(c.Spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := &wander{t: t, r: rand.New(rand.NewPCG(seed, 6)), calm: true, other: []any{enginetest.Pod("filler")}}
-		for i := range c.Objects {
-			c.Objects[i] = calmed(c.Objects[i], true)
-		}
-		pods := []*corev1.Pod{calmed(c.Pod, true).(*corev1.Pod), enginetest.Pod("small", enginetest.Requests("cpu", "1m"))}
-		states := []*state.State{enginetest.Fresh(t, c.Objects...)}
-		for range 40 {
-			newest := states[len(states)-1]
-			states = append(states, changed(t, newest.Edit(), w.steps(newest, pods)).Done())
-		}
-		d := incremental.NewDecider(0)
-		var callers sync.WaitGroup
-		for caller := range uint64(4) {
-			callers.Go(func() {
-				r := rand.New(rand.NewPCG(seed, 100+caller))
-				for i := range 3 * len(states) { // results are given again meanwhile
-					s, pod := states[max(0, i/3-r.IntN(6)/4)], *pods[r.IntN(len(pods))]
-					pod.Name = fmt.Sprintf("asked-%d-%d", caller, i)
-					pod.UID = types.UID(pod.Name)
-					o := options(r, s)
-					want := enginetest.Everything(t, engine.Decide, s, &pod, p, o)
-					if diff := cmp.Diff(want, enginetest.Everything(t, d.Decide, s, &pod, p, o)); diff != "" {
-						t.Errorf("seed %d, caller %d, step %d (-Decide +Decider):\n%s", seed, caller, i, diff)
-						return
-					}
-					if r.IntN(50) == 0 {
-						d.Drop()
-					}
-				}
-			})
-		}
-		callers.Wait()
-		if t.Failed() {
-			return
-		}
-		kept += d.Counters().Kept
-	}
-	if to-from >= 40 && kept < 1000 {
-		t.Errorf("only %d questions were answered from memory", kept)
-	}
-}
-
-// TestDeciderAsksTwinsOfAKind holds the result of one question while it asks another about an equal
-// pod: the two answer side by side.
-func TestDeciderAsksTwinsOfAKind(t *testing.T) {
-	t.Parallel()
-	f := newFollows(t, 0)
-	s := enginetest.Fresh(t, enginetest.Node("a"), enginetest.Node("b"))
-	pod := enginetest.Pod("first", enginetest.Requests("cpu", "1"))
-	r, err := f.d.Decide(s, pod, f.p, engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := r.Node()
-	next := f.bind(s, enginetest.Pod("there", enginetest.Requests("cpu", "2")), want)
-	for i := range 6 {
-		f.ask(next, enginetest.Pod(fmt.Sprintf("next-%d", i), enginetest.Requests("cpu", "1")))
-	}
-	if got := explain.Decision(r, engine.ExplainFull); got.Node != want || r.Total(r.Row) == 0 {
-		t.Errorf("the result that was held became %+v", got)
-	}
-	r.Release()
-	if c := f.d.Counters(); c.Whole != 2 || c.Kept != 5 || c.Plain != 0 {
-		t.Errorf("seven questions about pods of one kind, the first one held: %+v", c)
-	}
-}
-
 // TestDeciderTakesPodsOfAServiceAccountForEqual asks about pods as the controllers of a real
 // cluster make them: each has a volume of its own name for its token, and one that waited a
 // condition.
@@ -246,7 +166,7 @@ func TestDeciderTakesPodsOfAServiceAccountForEqual(t *testing.T) {
 func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 	t.Parallel()
 	from, to := enginetest.Seeds(t, 150)
-	var sum incremental.Counters
+	var sum recall.Counters
 	for seed := from; seed < to; seed++ {
 		c := enginetest.Generate(seed)
 		p, err := rules.Build(c.Spec)
@@ -270,7 +190,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 		if seed%3 == 0 {
 			limit = 8 << 10 // room for one or two kinds
 		}
-		d := incremental.NewDecider(limit)
+		d := recall.NewDecider(limit)
 		for i := range c.Objects {
 			c.Objects[i] = calmed(c.Objects[i], w.calm)
 		}
@@ -278,7 +198,7 @@ func TestDeciderAnswersAsDecideDoes(t *testing.T) {
 			pods[i] = calmed(pods[i], w.calm).(*corev1.Pod)
 		}
 		states := []*state.State{enginetest.Fresh(t, c.Objects...)}
-		walk := incremental.NewDecider(limit).Walk(states[0])
+		walk := recall.NewDecider(limit).Walk(states[0])
 		for i := range 60 {
 			newest := states[len(states)-1]
 			s := newest

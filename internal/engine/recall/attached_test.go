@@ -1,4 +1,4 @@
-package incremental_test
+package recall_test
 
 import (
 	"fmt"

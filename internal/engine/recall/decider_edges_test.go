@@ -1,4 +1,4 @@
-package incremental_test
+package recall_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -18,7 +18,7 @@ import (
 // knew the kind of pod.
 type follows struct {
 	t *testing.T
-	d *incremental.Decider
+	d *recall.Decider
 	p *engine.Profile
 }
 
@@ -28,7 +28,7 @@ func newFollows(t *testing.T, limit int) *follows {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &follows{t, incremental.NewDecider(limit), p}
+	return &follows{t, recall.NewDecider(limit), p}
 }
 
 func (f *follows) ask(s *state.State, pod *corev1.Pod) {
@@ -149,7 +149,7 @@ func TestFromSecond(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []incremental.Counters{{Plain: 1}, {Plain: 1, Whole: 1}, {Plain: 1, Whole: 1, Kept: 1}} {
+	for i, want := range []recall.Counters{{Plain: 1}, {Plain: 1, Whole: 1}, {Plain: 1, Whole: 1, Kept: 1}} {
 		f.ask(s, enginetest.Pod(fmt.Sprint("asked-", i)))
 		if got := f.d.Counters(); got != want {
 			t.Fatalf("question %d: %+v, want %+v", i+1, got, want)
@@ -158,31 +158,5 @@ func TestFromSecond(t *testing.T) {
 	f.ask(s, enginetest.Pod("other", enginetest.Labels("app", "other")))
 	if got := f.d.Counters(); got.Plain != 2 {
 		t.Fatalf("a pod of another kind: %+v", got)
-	}
-}
-
-// TestDeciderRecognizesCopies asks about copies of a pod under Options.Like: those that differ in
-// priority or preemption policy are of another kind, as they are without it.
-func TestDeciderRecognizesCopies(t *testing.T) {
-	t.Parallel()
-	f := newFollows(t, 0)
-	low := enginetest.Pod("low", enginetest.On("a"), enginetest.Requests("cpu", "4"))
-	s := enginetest.Fresh(t, enginetest.Node("a", enginetest.Allocatable("cpu", "4")), low)
-	like := enginetest.Pod("like", enginetest.Requests("cpu", "3"))
-	never := corev1.PreemptNever
-	for i, priority := range []int32{0, 7, 0, 7, 7} {
-		pod := like.DeepCopy()
-		pod.Name, pod.Spec.Priority = fmt.Sprintf("copy-%d", i), &priority
-		if i == 4 {
-			pod.Spec.PreemptionPolicy = &never
-		}
-		want := enginetest.Everything(t, engine.Decide, s, pod, f.p, engine.Options{})
-		got := enginetest.Everything(t, f.d.Decide, s, pod, f.p, engine.Options{Like: like})
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-Decide +Decider):\n%s", pod.Name, diff)
-		}
-	}
-	if c := f.d.Counters(); c.Whole != 3 || c.Kept != 2 {
-		t.Errorf("5 copies of 3 kinds: %+v", c)
 	}
 }

@@ -1,4 +1,4 @@
-package incremental_test
+package recall_test
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/engine"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -24,14 +24,14 @@ import (
 type trio struct {
 	t *testing.T
 	s *state.State
-	d *incremental.Decider
-	w *incremental.Walk
+	d *recall.Decider
+	w *recall.Walk
 	p *engine.Profile
 }
 
 func newTrio(t *testing.T, p *engine.Profile, objects ...any) *trio {
 	s := enginetest.Fresh(t, objects...)
-	return &trio{t, s, incremental.NewDecider(0), incremental.NewDecider(0).Walk(s), p}
+	return &trio{t, s, recall.NewDecider(0), recall.NewDecider(0).Walk(s), p}
 }
 
 func (x *trio) do(steps ...func(*state.Edit) error) {
@@ -309,7 +309,7 @@ func TestWalkRanksByTheClassesOfNow(t *testing.T) {
 	there := enginetest.Pod("there", enginetest.Requests("cpu", "3"), enginetest.On("a"))
 	there.Spec.Priority, there.Spec.PriorityClassName = nil, "batch"
 	asked := enginetest.Pod("asked", enginetest.Requests("cpu", "3"), enginetest.Priority(100))
-	w := incremental.NewDecider(0).Walk(enginetest.Fresh(t, enginetest.Node("a"), there))
+	w := recall.NewDecider(0).Walk(enginetest.Fresh(t, enginetest.Node("a"), there))
 	for _, value := range []int32{10, 1000, 20, 500, 1} {
 		if err := w.Changes().Put(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "batch"}, Value: value}); err != nil {
 			t.Fatal(err)

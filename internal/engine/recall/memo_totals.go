@@ -1,4 +1,4 @@
-package incremental
+package recall
 
 import (
 	"math"

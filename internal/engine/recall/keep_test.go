@@ -1,4 +1,4 @@
-package incremental_test
+package recall_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -53,7 +53,7 @@ func TestDeciderGivesResultsAgain(t *testing.T) {
 		}
 		w := &wander{t: t, r: r, calm: true, other: []any{enginetest.Pod("filler")}}
 		pods := []*corev1.Pod{calmed(c.Pod, true).(*corev1.Pod), enginetest.Pod("small", enginetest.Requests("cpu", "1m"))}
-		d, s := incremental.NewDecider(0), enginetest.Fresh(t, c.Objects...)
+		d, s := recall.NewDecider(0), enginetest.Fresh(t, c.Objects...)
 		for step := range 12 {
 			for range 12 {
 				pod, o := *pods[r.IntN(len(pods))], c.Options

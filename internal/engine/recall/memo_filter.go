@@ -1,10 +1,9 @@
-package incremental
+package recall
 
 import (
 	"slices"
 
 	"berth/internal/engine"
-	"berth/internal/engine/explain"
 	"berth/internal/engine/state"
 )
 
@@ -69,7 +68,6 @@ func (m *memo) updateFilters(q *engine.Query, k int) error {
 		}
 		if !f.absorb(m.changed, &fresh, rule) {
 			m.live[i] = true // its reasons have an order of their own
-			m.verdicts = explain.Memory{}
 		}
 		m.rows.AndNot(fresh.Nodes)
 	}

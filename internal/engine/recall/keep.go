@@ -1,4 +1,4 @@
-package incremental
+package recall
 
 import (
 	"slices"
@@ -23,11 +23,8 @@ const maxKeptItems = 256
 type keeper struct {
 	result *engine.Result // nil: none
 	still  bool           // at the question at hand nothing had changed since the one before
-	listed bool           // among the Decider's keepers; guarded by its mu
+	listed bool           // among the Decider's keepers
 }
-
-// idle lets the memo answer the next question.
-func (m *memo) idle() { m.busy.Store(false) }
 
 // Done implements engine.Runner. The second result without a change between them is kept, since a
 // third may follow. Where each question comes with a new state, none is.
@@ -41,7 +38,6 @@ func (m *memo) Done(r *engine.Result) {
 		m.kept.result = nil
 		r.Free()
 	}
-	m.idle()
 }
 
 // keep keeps a result.
@@ -53,8 +49,6 @@ func (m *memo) keep(r *engine.Result) {
 	r.Keep()
 	m.kept.result = r
 	m.d.resize(m)
-	m.d.mu.Lock()
-	defer m.d.mu.Unlock()
 	if !m.kept.listed {
 		m.kept.listed = true
 		m.d.keepers = append(m.d.keepers, m)
@@ -89,20 +83,12 @@ func (m *memo) forgo() {
 	}
 }
 
-// freeKept frees results of the last state, which would keep it alive. Those in use are freed with
-// the next one.
+// freeKept frees results of the last state, which would keep it alive.
 func (d *Decider) freeKept() {
-	d.keepers = slices.DeleteFunc(d.keepers, func(m *memo) bool {
-		if !m.busy.CompareAndSwap(false, true) {
-			return false
-		}
+	for _, m := range d.keepers {
 		m.forgo()
-		if size := m.size(); !m.dropped {
-			d.bytes += size - m.bytes
-			m.bytes = size
-		}
 		m.kept.listed = false
-		m.idle()
-		return true
-	})
+		d.resize(m)
+	}
+	d.keepers = d.keepers[:0]
 }

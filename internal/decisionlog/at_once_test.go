@@ -13,16 +13,16 @@ import (
 	"berth/test/logtest"
 )
 
-// TestRememberedAnswersReplay has callers decide, filter and bind at the same time on a chain of
+// TestAnswersAtOnceReplay has callers decide, filter and bind at the same time on a chain of
 // revisions. A replay decides each question again, from nothing, and finds the same digest.
-func TestRememberedAnswersReplay(t *testing.T) {
+func TestAnswersAtOnceReplay(t *testing.T) {
 	t.Parallel()
 	h := logtest.Open(t, t.TempDir())
 	list := append(logtest.Sample(t), logtest.Held(t, logtest.Pod(t, "nominated", `"priority":5,`)))
 	for i := range 40 {
 		list = append(list, logtest.Node(t, fmt.Sprintf("m%02d", i), 3+i%5))
 	}
-	first := logtest.Upload(t, h, list...)
+	logtest.Upload(t, h, list...)
 	specs := []string{"", `"priority":9,`, `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}],`}
 	var callers sync.WaitGroup
 	for caller := range uint64(4) {
@@ -59,8 +59,5 @@ func TestRememberedAnswersReplay(t *testing.T) {
 		if r, err := h.Replay(t.Context(), d.ID, decisionlog.Overrides{}); err != nil || !r.Identical {
 			t.Errorf("%s of %s: %+v, %v", d.Verb, d.Pod, r, err)
 		}
-	}
-	if n := first.Remembered(); n.Kept < 60 {
-		t.Errorf("hardly any question was answered from memory: %+v", n)
 	}
 }

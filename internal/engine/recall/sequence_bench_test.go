@@ -1,4 +1,4 @@
-package incremental_test
+package recall_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/digest"
-	"berth/internal/engine/incremental"
+	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -99,7 +99,7 @@ func BenchmarkSequence(b *testing.B) {
 func benchmarkSequence(b *testing.B, name string, make func(*testing.B) *walk) {
 	w := sync.OnceValue(func() *walk { return make(b) })
 	b.Run(name+"/remembering", func(b *testing.B) {
-		d := incremental.NewDecider(0)
+		d := recall.NewDecider(0)
 		w().each(b, d.Decide)
 		c, n := d.Counters(), float64(b.N)
 		b.ReportMetric(float64(c.Kept)/n, "kept/op")
