@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/access"
@@ -74,15 +73,6 @@ const (
 	tokenLifetime = 90 * 24 * time.Hour
 	tokenOverlap  = time.Hour
 )
-
-func (a *API) accessRoutes(r chi.Router) {
-	r.Get("/v1/whoami", a.admitted(a.readCalls, only(a.whoami)))
-	r.Get("/v1/tokens", a.admitted(a.readCalls, only(a.listTokens)))
-	r.Post("/v1/tokens", a.admitted(a.readCalls, only(a.createToken)))
-	r.Delete("/v1/tokens/{id}", a.admitted(a.readCalls, only(a.revokeToken)))
-	r.Post("/v1/tokens/{id}/rotate", a.admitted(a.readCalls, only(a.rotateToken)))
-	r.Get("/v1/access/changes", a.admitted(a.readCalls, only(a.listAccessChanges, "limit", "cursor")))
-}
 
 // whoami returns the caller.
 //

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,93 +38,11 @@ type need struct {
 	scope scope
 }
 
-// needs are the rights of all routes; a route that is not here is refused. POST /v1/decisions and
-// the routes with a body name their cluster in it: before it is read they need the right somewhere,
-// and after that in that cluster (guarded.go).
+// needs are the rights of all routes; a route that is not here is refused.
 var needs = func() map[string]need {
-	table := map[string]need{
-		"GET /livez":        {scope: open},
-		"GET /readyz":       {scope: open},
-		"GET /openapi.yaml": {scope: open},
-		"GET /docs":         {scope: open},
-		"GET /docs/{file}":  {scope: open},
-		"GET /metrics":      {access.View, allClusters},
-		"GET /v1/whoami":    {scope: callerAlone},
-
-		"GET /v1/tokens":              {access.Administer, allClusters},
-		"POST /v1/tokens":             {access.Administer, allClusters},
-		"DELETE /v1/tokens/{id}":      {access.Administer, allClusters},
-		"POST /v1/tokens/{id}/rotate": {access.Administer, allClusters},
-		"GET /v1/access/changes":      {access.Administer, allClusters},
-
-		"POST /v1/snapshots":              {access.Administer, wholeCluster},
-		"GET /v1/snapshots":               {access.View, wholeCluster},
-		"GET /v1/snapshots/{id}":          {access.View, wholeCluster},
-		"DELETE /v1/snapshots/{id}":       {access.Administer, wholeCluster},
-		"GET /v1/snapshots/{id}/objects":  {access.View, someNamespaces},
-		"GET /v1/snapshots/{id}/diff":     {access.View, someNamespaces},
-		"POST /v1/snapshots/{id}/changes": {access.Administer, wholeCluster},
-
-		"GET /v1/clusters":                                   {access.View, someNamespaces},
-		"GET /v1/clusters/{cluster}":                         {access.View, someNamespaces},
-		"DELETE /v1/clusters/{cluster}":                      {access.Administer, wholeCluster},
-		"GET /v1/clusters/{cluster}/queue":                   {access.View, someNamespaces},
-		"GET /v1/clusters/{cluster}/pending":                 {access.View, someNamespaces},
-		"GET /v1/clusters/{cluster}/classes":                 {access.View, wholeCluster},
-		"POST /v1/clusters/{cluster}/garbage":                {access.Decide, wholeCluster},
-		"GET /v1/clusters/{cluster}/nodes":                   {access.View, wholeCluster},
-		"GET /v1/clusters/{cluster}/pods/{namespace}/{name}": {access.View, someNamespaces},
-		"GET /v1/clusters/{cluster}/capacity":                {access.View, wholeCluster},
-
-		"POST /v1/simulations":             {access.Decide, wholeCluster},
-		"GET /v1/simulations":              {access.View, wholeCluster},
-		"GET /v1/simulations/{id}":         {access.View, wholeCluster},
-		"DELETE /v1/simulations/{id}":      {access.Decide, wholeCluster},
-		"POST /v1/simulations/{id}/cancel": {access.Decide, wholeCluster},
-
-		"GET /v1/priorityclasses":           {access.View, wholeCluster},
-		"POST /v1/priorityclasses":          {access.Administer, wholeCluster},
-		"GET /v1/priorityclasses/{name}":    {access.View, wholeCluster},
-		"PUT /v1/priorityclasses/{name}":    {access.Administer, wholeCluster},
-		"DELETE /v1/priorityclasses/{name}": {access.Administer, wholeCluster},
-
-		"POST /v1/pods/termination":       {access.Decide, someNamespaces},
-		"POST /v1/nodes/eviction-ranking": {access.Decide, wholeCluster},
-		"POST /v1/nodes/eviction":         {access.Decide, wholeCluster},
-		"POST /v1/pods/admission":         {access.Decide, wholeCluster},
-		"POST /v1/pods/lifecycle":         {access.Decide, someNamespaces},
-
-		"POST /v1/decisions":             {access.Decide, someNamespaces},
-		"POST /v1/previews":              {access.Decide, wholeCluster},
-		"GET /v1/decisions":              {access.View, someNamespaces},
-		"GET /v1/decisions/{id}":         {access.View, someNamespaces},
-		"POST /v1/decisions/{id}/replay": {access.Decide, someNamespaces},
-
-		"GET /v1/clusters/{cluster}/audit": {access.View, wholeCluster},
-		"GET /v1/audit/heads":              {access.View, wholeCluster},
-
-		"GET /v1/queries":        {scope: callerAlone},
-		"GET /v1/queries/{name}": {access.View, wholeCluster},
-
-		"POST /v1/replays":                 {access.Decide, wholeCluster},
-		"GET /v1/replays":                  {access.View, wholeCluster},
-		"GET /v1/replays/{id}":             {access.View, wholeCluster},
-		"DELETE /v1/replays/{id}":          {access.Decide, wholeCluster},
-		"GET /v1/replays/{id}/differences": {access.View, wholeCluster},
-		"POST /v1/replays/{id}/cancel":     {access.Decide, wholeCluster},
-	}
-	for verb := range scenarioVerbs {
-		if verb != simulationVerb {
-			table["POST /v1/clusters/{cluster}/"+verb] = need{access.Decide, wholeCluster}
-		}
-	}
-	for _, at := range []string{"", "/clusters/{cluster}"} {
-		for _, verb := range []string{"filter", "prioritize", "preempt"} {
-			for _, mode := range []string{"/", "/shadow/", "/score-only/"} {
-				table["POST "+at+mode+verb] = need{access.Decide, wholeCluster}
-			}
-		}
-		table["POST "+at+"/bind"] = need{access.Bind, wholeCluster}
+	table := map[string]need{}
+	for _, e := range slices.Concat(restEndpoints, extenderEndpoints, aroundEndpoints) {
+		table[e.route] = e.need
 	}
 	return table
 }()

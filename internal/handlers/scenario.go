@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,22 +19,6 @@ type scenarioRequest interface {
 	scenario.Question
 	wait() *metav1.Duration
 	base() *ScenarioBase
-}
-
-// scenarioRoutes are the questions about what comes next, and their jobs.
-func (a *API) scenarioRoutes(r chi.Router) {
-	r.Get("/v1/clusters/{cluster}/capacity", a.admitted(a.decisionCalls, only(a.getCapacity, "pool", "snapshot")))
-	for verb := range scenarioVerbs {
-		path, params := "/v1/clusters/{cluster}/"+verb, []string{"snapshot", "now", fieldValidation}
-		if verb == simulationVerb {
-			path, params = "/v1/simulations", []string{fieldValidation}
-		}
-		r.Post(path, a.admitted(a.scenarioCalls, only(a.askScenario(verb), params...)))
-	}
-	r.Get("/v1/simulations", a.admitted(a.readCalls, only(a.listSimulations, "cluster", "limit", "cursor")))
-	r.Get("/v1/simulations/{id}", a.admitted(a.readCalls, only(a.getSimulation)))
-	r.Delete("/v1/simulations/{id}", a.admitted(a.readCalls, only(a.deleteSimulation)))
-	r.Post("/v1/simulations/{id}/cancel", a.admitted(a.readCalls, only(a.cancelSimulation)))
 }
 
 // scenarioBounds are those of a question about what comes next.
@@ -75,34 +58,32 @@ type scenarioCall struct {
 }
 
 // askScenario answers a question, or starts a job that does.
-func (a *API) askScenario(verb string) handlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-			req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, classes: a.priorityClasses}
-			if err := decodePart(r, body, req, a.scenarioBounds()); err != nil {
-				return err
-			}
-			wait, err := a.waitOf(req)
-			if err != nil {
-				return err
-			}
-			if c.posted, err = a.posted(r); err != nil {
-				return err
-			}
-			if c.at, err = a.scenarioAt(r, req); err != nil {
-				return err
-			}
-			if wait != nil {
-				return a.orJob(w, r, c, req, body, *wait)
-			}
-			out, err := a.counted(r.Context(), c, req)
-			if err != nil {
-				return err
-			}
-			c.posted.warn(w)
-			return writeLong(w, r, out)
-		})
-	}
+func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) error {
+	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
+		req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, classes: a.priorityClasses}
+		if err := decodePart(r, body, req, a.scenarioBounds()); err != nil {
+			return err
+		}
+		wait, err := a.waitOf(req)
+		if err != nil {
+			return err
+		}
+		if c.posted, err = a.posted(r); err != nil {
+			return err
+		}
+		if c.at, err = a.scenarioAt(r, req); err != nil {
+			return err
+		}
+		if wait != nil {
+			return a.orJob(w, r, c, req, body, *wait)
+		}
+		out, err := a.counted(r.Context(), c, req)
+		if err != nil {
+			return err
+		}
+		c.posted.warn(w)
+		return writeLong(w, r, out)
+	})
 }
 
 // scenarioAt returns the revision that a question names and its time, which is the revision's own

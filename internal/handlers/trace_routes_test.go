@@ -56,10 +56,10 @@ func TestEveryRouteHasParts(t *testing.T) {
 		"POST /v1/priorityclasses":                           {`{"metadata":{"name":"high"},"value":1}`, []string{"store: put a priority class"}},
 		"POST /v1/clusters/{cluster}/fit":                    {`{"pod":` + pod("q", "1", "") + `}`, []string{span.Read, span.Decode, span.Evaluate}},
 		"POST /v1/replays":                                   {`{"cluster":"prod"}`, []string{"store: create a replay"}},
-		"GET /v1/replays":                                    {"", []string{"store: list replays"}},
-		"GET /v1/replays/{id}":                               {"", []string{"store: replay"}},
-		"GET /v1/simulations":                                {"", []string{"store: list simulations"}},
-		"GET /v1/simulations/{id}":                           {"", []string{"store: simulation"}},
+		"GET /v1/replays":                                    {"", []string{"store: list jobs"}},
+		"GET /v1/replays/{id}":                               {"", []string{"store: job"}},
+		"GET /v1/simulations":                                {"", []string{"store: list jobs"}},
+		"GET /v1/simulations/{id}":                           {"", []string{"store: job"}},
 		"GET /readyz":                                        {"", []string{span.Check + " store"}},
 	}
 	var routes [][2]string

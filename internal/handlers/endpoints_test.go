@@ -1,0 +1,54 @@
+package handlers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/api"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// TestEndpointsAreAnnotated compares the endpoints with what swag makes of the annotations: each
+// has its description, with the same parameters of the query.
+func TestEndpointsAreAnnotated(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := 0
+	for _, item := range doc.Paths.Map() {
+		described += len(item.Operations())
+	}
+	compared := 0
+	for _, e := range slices.Concat(restEndpoints, extenderEndpoints, aroundEndpoints) {
+		method, path, _ := strings.Cut(e.route, " ")
+		item := doc.Paths.Value(path)
+		if item == nil || item.GetOperation(method) == nil {
+			if strings.HasPrefix(path, "/v1/") {
+				t.Errorf("%s has no annotations", e.route)
+			}
+			continue
+		}
+		compared++
+		if !strings.HasPrefix(path, "/v1/") {
+			continue
+		}
+		var have []string
+		for _, p := range item.GetOperation(method).Parameters {
+			if p.Value.In == "query" {
+				have = append(have, p.Value.Name)
+			}
+		}
+		want := slices.Clone(e.query)
+		slices.Sort(want)
+		slices.Sort(have)
+		if !slices.Equal(have, want) {
+			t.Errorf("%s takes %q, and its annotations have %q", e.route, want, have)
+		}
+	}
+	if compared != described || described < 60 {
+		t.Errorf("%d of %d operations are endpoints", compared, described)
+	}
+}
