@@ -159,7 +159,7 @@ func TestDoctorDatabase(t *testing.T) {
 		}
 	}
 	finds(t, database(pgtest.With(good, "options", "-c synchronous_commit=off")), "database", doctor.Problem, "synchronous_commit is off")
-	if err := postgres.MigrateTo(t.Context(), good, 1, postgres.MigrateOptions{}); err != nil {
+	if err := postgres.MigrateTo(t.Context(), good, 15, postgres.MigrateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	list = database(good)

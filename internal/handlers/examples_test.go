@@ -113,12 +113,12 @@ func TestExtenderGuide(t *testing.T) {
 	if diff := cmp.Diff(strings.TrimSpace(shown), strings.TrimSpace(block)); diff != "" {
 		t.Errorf("the configuration shown is not the example (-example +guide):\n%s", diff)
 	}
-	defaults := map[string]string{}
+	defaults := FixedLimits()
 	limits := reflect.TypeFor[Limits]()
 	for i := range limits.NumField() {
 		defaults[limits.Field(i).Tag.Get("name")] = limits.Field(i).Tag.Get("default")
 	}
-	rows := regexp.MustCompile("(?m)^\\| (`--.*`) \\| (.*?) \\|").FindAllStringSubmatch(guide, -1)
+	rows := regexp.MustCompile("(?m)^\\| (`[a-z-]+-.*`) \\| (.*?) \\|").FindAllStringSubmatch(guide, -1)
 	if len(rows) < 6 {
 		t.Fatalf("%d rows of limits", len(rows))
 	}

@@ -13,12 +13,6 @@ type requirement struct {
 
 type selectorTerm struct{ MatchExpressions, MatchFields []requirement }
 
-type podClaim struct {
-	Name                      string
-	ResourceClaimName         *string
-	ResourceClaimTemplateName *string
-}
-
 func shownTerm(t corev1.NodeSelectorTerm) selectorTerm {
 	show := func(list []corev1.NodeSelectorRequirement) []requirement {
 		if list == nil {

@@ -2,9 +2,6 @@ package main
 
 // handlerFaults are faults of the API, the ledger and the command line.
 var handlerFaults = []fault{
-	{"second-pod-wins", "of two pods in one request the second is decided on", "./internal/handlers", "TestQuickDecision", []edit{
-		{"internal/handlers/quick_decision.go", `if value[0] != '{' || req.Pod != nil {`, `if value[0] != '{' {`},
-	}},
 	{"body-before-admission", "a body is read before it is its turn", "./internal/handlers", "TestRefusedBeforeTheBodyIsRead", []edit{
 		{"internal/handlers/admit.go", `import (`, `import (
 	"bytes"

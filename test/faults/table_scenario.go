@@ -48,7 +48,7 @@ var scenarioFaults = []fault{
 		{"internal/handlers/capacity_metric.go", `now.Sub(m.at) >= a.limits.CapacityInterval`, `now.Sub(m.at) >= 0`},
 	}},
 	{"capacity-again", "another replica's measurement of a revision replaces the first", "./internal/store/sqlite", "TestCapacityView", []edit{
-		{"internal/store/sqlite/capacities.go", `ON CONFLICT DO NOTHING`, `ON CONFLICT (cluster, revision, resource) DO UPDATE SET requested = excluded.requested`},
+		{"internal/store/sqlcommon/logs.go", "\nON CONFLICT DO NOTHING", "\nON CONFLICT (cluster, revision, resource) DO UPDATE SET requested = excluded.requested"},
 	}},
 	{"scenario-departures", "a pod whose time is over goes on using its node", "./internal/scenario", "TestDepartures", []edit{
 		{"internal/scenario/run.go", `return r.f.Delete(e.Pod.Namespace, e.Pod.Name)`, `return nil`},
