@@ -13,13 +13,22 @@ import (
 // Pool decides for callers that come at the same time: each has a Decider for itself until it
 // releases the result. Where all are in use, engine.Decide answers.
 type Pool struct {
-	mu   sync.Mutex
-	idle []*Decider // the one that was used last comes last, and next
-	more int        // how many may still be made
+	mu    sync.Mutex
+	idle  []*Decider // the one that was used last comes last, and next
+	more  int        // how many may still be made
+	bytes int        // what each may keep
 }
 
-// NewPool makes a pool of as many Deciders as there are processors, each made when it is needed.
-func NewPool() *Pool { return &Pool{more: runtime.GOMAXPROCS(0)} }
+// maxDeciders bounds a pool's Deciders: together they keep DefaultBytes, and one that keeps little
+// forgets kinds of pods before they come again.
+const maxDeciders = 8
+
+// NewPool makes a pool of as many Deciders as there are processors, 8 at most, each made when it is
+// needed.
+func NewPool() *Pool {
+	n := min(runtime.GOMAXPROCS(0), maxDeciders)
+	return &Pool{more: n, bytes: DefaultBytes / n}
+}
 
 // Decide is engine.Decide. The result is to be released.
 func (p *Pool) Decide(s *state.State, pod *corev1.Pod, profile *engine.Profile, o engine.Options) (*engine.Result, error) {
@@ -43,7 +52,7 @@ func (p *Pool) take() (d *Decider) {
 		d, p.idle = p.idle[n-1], p.idle[:n-1]
 	} else if p.more > 0 {
 		p.more--
-		d = NewDecider(0)
+		d = NewDecider(p.bytes)
 	}
 	return d
 }
