@@ -50,7 +50,12 @@ type settings struct {
 	Limits handlers.Limits `embed:"" group:"limits"`
 }
 
-// AfterApply sets what no flag does; kong calls it.
+// afterApply is the form that kong wants of a hook behind flags and environment.
+type afterApply interface{ AfterApply() error }
+
+var _ afterApply = (*settings)(nil)
+
+// AfterApply sets what no flag does.
 func (s *settings) AfterApply() error {
 	s.Limits.Fixed = handlers.DefaultLimits().Fixed
 	return nil
