@@ -9,7 +9,7 @@ import (
 )
 
 // TestMigratedRecordsReplay takes a log that the server's own code filled down
-// to the first version and up again, and wants every decision to be given again
+// to the schema of v0.3.0 and up again, and wants every decision to be given again
 // in the same bytes, with the same digest.
 func TestMigratedRecordsReplay(t *testing.T) {
 	steps := map[string]func(t *testing.T, address string, version int){
@@ -47,7 +47,7 @@ func TestMigratedRecordsReplay(t *testing.T) {
 			before := given(t, c, ids)
 			c.close()
 			for round := range 2 {
-				to(t, address, 1)
+				to(t, address, 15)
 				to(t, address, 0)
 				c = openCorpus(t, reopen(t, backend, address))
 				after := given(t, c, ids)
