@@ -85,16 +85,3 @@ func (t commonTx) Many(query string, args [][]any) (err error) {
 func (t commonTx) Row(query string, args []any, into ...any) error {
 	return t.conn.QueryRow(t.ctx, query, args...).Scan(into...)
 }
-
-// numbers runs a query that returns a number for each name.
-func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, error) {
-	all := map[string]int64{}
-	err := common{s}.Read(ctx, query, nil, func(scan func(into ...any) error) error {
-		var name string
-		var n int64
-		err := scan(&name, &n)
-		all[name] = n
-		return err
-	})
-	return all, err
-}

@@ -27,6 +27,19 @@ type Tx interface {
 	Row(query string, args []any, into ...any) error
 }
 
+// Numbers runs a query that returns a number for each name.
+func Numbers(ctx context.Context, db DB, query string) (map[string]int64, error) {
+	all := map[string]int64{}
+	err := db.Read(ctx, query, nil, func(scan func(into ...any) error) error {
+		var name string
+		var n int64
+		err := scan(&name, &n)
+		all[name] = n
+		return err
+	})
+	return all, err
+}
+
 // Dialect turns the common text into a backend's. $1 is a parameter; words in braces are listed
 // below. Times are passed and read as time.Time, by Time.
 type Dialect struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"berth/internal/store"
+	"berth/internal/store/sqlcommon"
 )
 
 // PriorityClasses implements store.PriorityClasses. One statement, and so one
@@ -46,7 +47,7 @@ FROM priority_class_versions v LEFT JOIN priority_classes c ON c.cluster = v.clu
 
 // PriorityClassVersions implements store.PriorityClasses.
 func (s *Store) PriorityClassVersions(ctx context.Context) (map[string]int64, error) {
-	return s.numbers(ctx, `SELECT cluster, version FROM priority_class_versions`)
+	return sqlcommon.Numbers(ctx, common{s}, `SELECT cluster, version FROM priority_class_versions`)
 }
 
 // PriorityClass implements store.PriorityClasses.

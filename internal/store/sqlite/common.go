@@ -65,16 +65,3 @@ func inMicros(args []any) []any {
 	}
 	return args
 }
-
-// numbers runs a query that returns a number for each name.
-func (s *Store) numbers(ctx context.Context, query string) (map[string]int64, error) {
-	all := map[string]int64{}
-	err := common{s}.Read(ctx, query, nil, func(scan func(into ...any) error) error {
-		var name string
-		var n int64
-		err := scan(&name, &n)
-		all[name] = n
-		return err
-	})
-	return all, err
-}
