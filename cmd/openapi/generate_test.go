@@ -82,3 +82,31 @@ func TestClientsCanBeGenerated(t *testing.T) {
 		t.Errorf("a decision's body is required: %t, its example is %v", decide.Required, example)
 	}
 }
+
+// TestNotesAreShown: each note is named for an operation, whose description ends with it.
+func TestNotesAreShown(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromFile(filepath.Join("..", "..", "api", "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := map[string]string{}
+	for _, item := range doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			described[op.OperationID] = op.Description
+		}
+	}
+	notes, err := filepath.Glob(filepath.Join("..", "..", "api", "notes", "*.md"))
+	if err != nil || len(notes) == 0 {
+		t.Fatalf("%d notes, %v", len(notes), err)
+	}
+	for _, note := range notes {
+		text, err := os.ReadFile(note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := strings.TrimSuffix(filepath.Base(note), ".md")
+		if !strings.HasSuffix(described[id], strings.TrimSpace(string(text))) {
+			t.Errorf("no operation %q ends with %s", id, note)
+		}
+	}
+}
