@@ -125,7 +125,7 @@ func (s *Store) DeletePriorityClass(ctx context.Context, cluster, name string, e
 		if err != nil {
 			return err
 		}
-		return expectOne("delete priority class", ct.RowsAffected())
+		return sqlcommon.ExpectOne("delete priority class", ct.RowsAffected())
 	})
 }
 

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"berth/internal/store/sqlcommon"
 
@@ -72,11 +71,11 @@ func (t commonTx) Many(query string, args [][]any) (err error) {
 	defer func() { err = errors.Join(err, results.Close()) }()
 	for range args {
 		ct, err := results.Exec()
+		if err == nil {
+			err = sqlcommon.ExpectOne("write a row", ct.RowsAffected())
+		}
 		if err != nil {
 			return err
-		}
-		if ct.RowsAffected() != 1 {
-			return fmt.Errorf("write a row: %d were", ct.RowsAffected())
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -81,11 +82,11 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 			return fmt.Errorf("%s@%d: the next revision has no checkpoint of its own: %w", cluster, number, store.ErrInUse)
 		}
 		ct, err := conn.Exec(ctx, sqlDropRevision, cluster, number)
-		if err := errors.Join(err, expectOne("delete revision", ct.RowsAffected())); err != nil {
+		if err := errors.Join(err, sqlcommon.ExpectOne("delete revision", ct.RowsAffected())); err != nil {
 			return err
 		}
 		ct, err = conn.Exec(ctx, sqlCountDown, cluster)
-		if err := errors.Join(err, expectOne("count revisions", ct.RowsAffected())); err != nil {
+		if err := errors.Join(err, sqlcommon.ExpectOne("count revisions", ct.RowsAffected())); err != nil {
 			return err
 		}
 		return sealRemoval(ctx, conn, cluster, &store.Removed{Revisions: [][2]int64{{number, number}}})

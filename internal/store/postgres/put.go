@@ -159,13 +159,6 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-func expectOne(what string, n int64) error {
-	if n != 1 {
-		return fmt.Errorf("%s: %d rows changed, not 1", what, n)
-	}
-	return nil
-}
-
 // abandon closes a connection whose answers were not all read, and ends what the database is at.
 func abandon(pc *pgconn.PgConn) {
 	if !pc.IsClosed() {

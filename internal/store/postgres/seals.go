@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 )
 
 const (
@@ -70,7 +71,7 @@ func addSeal(ctx context.Context, q querier, cluster string, next func(*store.Se
 		return fmt.Errorf("write seal of %s: %w", cluster, err)
 	}
 	ct, err := q.Exec(ctx, sqlSealHead, head.Number, head.Hash, cluster)
-	return errors.Join(err, expectOne("write head of "+cluster, ct.RowsAffected()))
+	return errors.Join(err, sqlcommon.ExpectOne("write head of "+cluster, ct.RowsAffected()))
 }
 
 func sealRemoval(ctx context.Context, q querier, cluster string, removed *store.Removed) error {

@@ -40,6 +40,14 @@ func Numbers(ctx context.Context, db DB, query string) (map[string]int64, error)
 	return all, err
 }
 
+// ExpectOne returns an error where a statement that writes one row changed none, or more.
+func ExpectOne(what string, n int64) error {
+	if n != 1 {
+		return fmt.Errorf("%s: %d rows changed, not 1", what, n)
+	}
+	return nil
+}
+
 // Dialect turns the common text into a backend's. $1 is a parameter; words in braces are listed
 // below. Times are passed and read as time.Time, by Time.
 type Dialect struct {

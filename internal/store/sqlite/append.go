@@ -13,6 +13,7 @@ import (
 	"berth/internal/store/batch"
 	"berth/internal/store/lists"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 )
 
 // Append implements store.Writer.
@@ -148,7 +149,7 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 		if err != nil {
 			return err
 		}
-		return expectOne(what, n)
+		return sqlcommon.ExpectOne(what, n)
 	}
 	if err := putDecisions(ctx, w, b); err != nil {
 		return err

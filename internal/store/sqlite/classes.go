@@ -126,7 +126,7 @@ func (s *Store) DeletePriorityClass(ctx context.Context, cluster, name string, e
 		if _, err := w.exec(sqlBumpKnownClasses, cluster); err != nil {
 			return err
 		}
-		return expectOne("delete priority class", n)
+		return sqlcommon.ExpectOne("delete priority class", n)
 	})
 }
 

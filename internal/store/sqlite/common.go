@@ -43,7 +43,7 @@ func (t commonTx) Many(query string, args [][]any) error {
 	for _, row := range args {
 		n, err := t.Exec(query, row...)
 		if err == nil {
-			err = expectOne("write a row", n)
+			err = sqlcommon.ExpectOne("write a row", n)
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 )
 
 // CheckpointAt implements store.Revisions.
@@ -78,10 +79,10 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 			return fmt.Errorf("%s@%d: the next revision has no checkpoint of its own: %w", cluster, number, store.ErrInUse)
 		}
 		if n, err := w.exec(sqlDropRevision, cluster, number); err != nil || n != 1 {
-			return errors.Join(err, expectOne("delete revision", n))
+			return errors.Join(err, sqlcommon.ExpectOne("delete revision", n))
 		}
 		n, err := w.exec(sqlCountDown, cluster)
-		if err := errors.Join(err, expectOne("count revisions", n)); err != nil {
+		if err := errors.Join(err, sqlcommon.ExpectOne("count revisions", n)); err != nil {
 			return err
 		}
 		return sealRemoval(w, cluster, &store.Removed{Revisions: [][2]int64{{number, number}}})
@@ -112,11 +113,4 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		}
 		return sealDeletion(w, cluster)
 	})
-}
-
-func expectOne(what string, n int64) error {
-	if n != 1 {
-		return fmt.Errorf("%s: %d rows changed, not 1", what, n)
-	}
-	return nil
 }

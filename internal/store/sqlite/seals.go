@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 	"berth/migrations"
 )
 
@@ -43,7 +44,7 @@ func addSeal(w *writer, cluster string, next func(*store.SealHead) (*store.Seal,
 	if err != nil {
 		return err
 	}
-	return expectOne("write head of "+cluster, n)
+	return sqlcommon.ExpectOne("write head of "+cluster, n)
 }
 
 func sealRemoval(w *writer, cluster string, removed *store.Removed) error {
