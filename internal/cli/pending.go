@@ -226,7 +226,7 @@ func (p *page) whyWaits(o *overview.PendingPod) string {
 	if p.wide {
 		return o.Why
 	}
-	if o.State == story.Gated {
+	if o.State == story.StateGated {
 		return "gated: " + strings.Join(o.Gates, ", ")
 	}
 	why := o.Why

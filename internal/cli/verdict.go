@@ -68,10 +68,10 @@ func (v *verdict) show() {
 func (v *verdict) word() (string, colour) {
 	if v.told != nil {
 		switch v.told.State {
-		case story.Nominated:
+		case story.StateNominated:
 			return "NOMINATED", yellow
-		case story.Pending, story.Gated:
-		case story.Bound, story.Ended:
+		case story.StatePending, story.StateGated:
+		case story.StateBound, story.StateEnded:
 			return strings.ToUpper(string(v.told.State)), green
 		default:
 			return strings.ToUpper(string(v.told.State)), yellow
@@ -119,7 +119,7 @@ func (v *verdict) sentence() string {
 	if s := v.allUnknown(); s != "" {
 		return strings.ToUpper(s[:1]) + s[1:] + "."
 	}
-	if v.told != nil && v.told.State != story.Bound && (v.got == nil || v.got.Outcome != engine.Scheduled && v.got.Outcome != engine.Preempting) {
+	if v.told != nil && v.told.State != story.StateBound && (v.got == nil || v.got.Outcome != engine.Scheduled && v.got.Outcome != engine.Preempting) {
 		return v.told.Summary
 	}
 	d := v.got

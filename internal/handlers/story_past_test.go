@@ -34,13 +34,13 @@ func TestStoryOfAnOlderRevision(t *testing.T) {
 		saw   []string
 		place int
 	}{
-		{"?snapshot=prod@1", story.Pending, nil, 1},
-		{"?snapshot=prod@2", story.Pending, []string{"Unschedulable"}, 1},
-		{"?snapshot=prod@3", story.Pending, []string{"Unschedulable"}, 1},
-		{"?snapshot=prod@4", story.Bound, []string{"Scheduled", "Unschedulable"}, 0},
-		{"?snapshot=prod@5", story.Gone, []string{"Scheduled", "Unschedulable"}, 0},
-		{"?snapshot=prod@latest", story.Gone, []string{"Scheduled", "Unschedulable"}, 0},
-		{"", story.Gone, []string{"Scheduled", "Unschedulable"}, 0},
+		{"?snapshot=prod@1", story.StatePending, nil, 1},
+		{"?snapshot=prod@2", story.StatePending, []string{"Unschedulable"}, 1},
+		{"?snapshot=prod@3", story.StatePending, []string{"Unschedulable"}, 1},
+		{"?snapshot=prod@4", story.StateBound, []string{"Scheduled", "Unschedulable"}, 0},
+		{"?snapshot=prod@5", story.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
+		{"?snapshot=prod@latest", story.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
+		{"", story.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
 	} {
 		s := h.story("shop/web" + c.query)
 		var saw []string
@@ -57,7 +57,7 @@ func TestStoryOfAnOlderRevision(t *testing.T) {
 		if id, _, ok := strings.Cut(strings.TrimPrefix(c.query, "?snapshot="), "&"); !ok && strings.Contains(id, "@") && !strings.HasSuffix(id, "latest") && s.Snapshot != id {
 			t.Errorf("%s: of %s", c.query, s.Snapshot)
 		}
-		if (s.Binding != nil) != (c.want == story.Bound || c.want == story.Gone) {
+		if (s.Binding != nil) != (c.want == story.StateBound || c.want == story.StateGone) {
 			t.Errorf("%s: binding %+v", c.query, s.Binding)
 		}
 	}
@@ -68,7 +68,7 @@ func TestStoryOfAnOlderRevision(t *testing.T) {
 		t.Errorf("queue %+v, next %+v", s.Queue, s.Next)
 	}
 	before := s.Attempts[0].First.Add(-time.Second).Format(time.RFC3339Nano)
-	if s := h.story("shop/web?snapshot=prod@4&now=" + before); s.State != story.Bound || len(s.Attempts) != 0 {
+	if s := h.story("shop/web?snapshot=prod@4&now=" + before); s.State != story.StateBound || len(s.Attempts) != 0 {
 		t.Errorf("%s %+v", s.State, s.Attempts)
 	}
 	for _, bad := range []string{"?snapshot=other@1", "?snapshot=x", "?now=noon"} {

@@ -57,7 +57,7 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	}
 	h.want(200, nil, "POST", "/clusters/prod/filter", filterBody(`{"metadata":{"name":"big","namespace":"shop","uid":"b"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"6"}}}]}}`, "n1", "n2"))
 	s := h.story("shop/big")
-	if s.State != story.Pending || s.Snapshot != "prod@1" || s.Summary != "No node fits: of 4 nodes 2 lack cpu, 1 is cordoned, 1 has a taint it does not tolerate." {
+	if s.State != story.StatePending || s.Snapshot != "prod@1" || s.Summary != "No node fits: of 4 nodes 2 lack cpu, 1 is cordoned, 1 has a taint it does not tolerate." {
 		t.Errorf("%s %s: %s", s.State, s.Snapshot, s.Summary)
 	}
 	if d := cmp.Diff(&story.Place{List: "active", Position: 3, Of: 3, HigherPriority: 1, Sooner: 1, Ahead: s.Queue.Ahead, Queue: state.UnschedulablePods, Attempts: 4, NextTry: s.Queue.NextTry}, s.Queue); d != "" || len(s.Queue.Ahead) != 2 || s.Queue.Ahead[0].Name != "first" {
@@ -129,16 +129,16 @@ func TestStoryOfOtherPods(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", shop())
 	gated := h.story("shop/gated")
-	if gated.State != story.Gated || gated.Summary != "It waits for a scheduling gate: a/b." || gated.Now.Outcome != "Gated" || gated.Readiness.Schedulable ||
+	if gated.State != story.StateGated || gated.Summary != "It waits for a scheduling gate: a/b." || gated.Now.Outcome != "Gated" || gated.Readiness.Schedulable ||
 		gated.AfterGates == nil || gated.AfterGates.Groups[0].Reason != engine.CauseSelectorNotMatched || gated.Queue.List != "gated" || len(gated.Suggestions) == 0 {
 		t.Errorf("gated: %+v after %+v", gated, gated.AfterGates)
 	}
 	theirs := h.story("shop/theirs")
-	if theirs.State != story.Elsewhere || theirs.Queue != nil || theirs.Now == nil || theirs.Summary != "It waits for the scheduler theirs, which is not one of this server's." {
+	if theirs.State != story.StateElsewhere || theirs.Queue != nil || theirs.Now == nil || theirs.Summary != "It waits for the scheduler theirs, which is not one of this server's." {
 		t.Errorf("theirs: %+v", theirs)
 	}
 	ended := h.story("shop/ended")
-	if ended.State != story.Ended || ended.Now != nil || ended.Binding.Node != "n1" || ended.Binding.Decision != "" || ended.Summary != "It has ended: Succeeded on node n1." {
+	if ended.State != story.StateEnded || ended.Now != nil || ended.Binding.Node != "n1" || ended.Binding.Decision != "" || ended.Summary != "It has ended: Succeeded on node n1." {
 		t.Errorf("ended: %+v", ended)
 	}
 	if first := h.story("shop/first"); first.Now.Outcome != "Scheduled" || first.Queue.Position != 1 || first.Suggestions != nil ||
@@ -159,27 +159,27 @@ func TestStoryOfAPreemption(t *testing.T) {
 	}
 	d := h.decide(ref("urgent", `,"bind":true`))
 	s := h.story("shop/urgent")
-	if s.State != story.Nominated || s.Nomination == nil || s.Nomination.Node != "n1" || s.Nomination.Since == nil || len(s.Nomination.WaitsFor) != 1 || len(s.Evicted) != 1 ||
+	if s.State != story.StateNominated || s.Nomination == nil || s.Nomination.Node != "n1" || s.Nomination.Since == nil || len(s.Nomination.WaitsFor) != 1 || len(s.Evicted) != 1 ||
 		s.Evicted[0].Decision != d.ID || s.Summary != "It waits for node n1 until a preempted pod is gone." {
 		t.Errorf("nominated: %+v %+v", s, s.Nomination)
 	}
 	victim := h.story("shop/batch")
-	if victim.State != story.Bound || len(victim.EvictedFor) != 1 || victim.EvictedFor[0].For.Name != "urgent" || !victim.EvictedFor[0].Victims[0].There || victim.Lifecycle == nil {
+	if victim.State != story.StateBound || len(victim.EvictedFor) != 1 || victim.EvictedFor[0].For.Name != "urgent" || !victim.EvictedFor[0].Victims[0].There || victim.Lifecycle == nil {
 		t.Errorf("the victim: %+v", victim)
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"batch"}]}`)
 	bound := h.decide(ref("urgent", `,"bind":true`))
 	s = h.story("shop/urgent")
-	if s.State != story.Bound || s.Binding.Decision != bound.ID || s.Binding.Snapshot != bound.BoundSnapshot || s.Now != nil || s.Nomination != nil || s.Evicted[0].Victims[0].There || len(s.Attempts) != 2 {
+	if s.State != story.StateBound || s.Binding.Decision != bound.ID || s.Binding.Snapshot != bound.BoundSnapshot || s.Now != nil || s.Nomination != nil || s.Evicted[0].Victims[0].There || len(s.Attempts) != 2 {
 		t.Errorf("bound: %+v %+v", s, s.Binding)
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"urgent"}]}`)
 	s = h.story("shop/urgent")
-	if s.State != story.Gone || s.Pod.UID != "u" || len(s.Attempts) != 2 || s.Binding.Node != "n1" || s.Lifecycle != nil || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; the last record, ") {
+	if s.State != story.StateGone || s.Pod.UID != "u" || len(s.Attempts) != 2 || s.Binding.Node != "n1" || s.Lifecycle != nil || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; the last record, ") {
 		t.Errorf("gone: %+v", s)
 	}
 	// No decision was ever requested for the victim, and it is gone: it is known as a victim.
-	if s = h.story("shop/batch"); s.State != story.Gone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; it was a victim of shop/urgent, ") {
+	if s = h.story("shop/batch"); s.State != story.StateGone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; it was a victim of shop/urgent, ") {
 		t.Errorf("the victim is gone: %+v", s)
 	}
 	var p Problem

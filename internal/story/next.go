@@ -75,7 +75,7 @@ func (s *telling) next() {
 			}
 		}
 	}
-	if o.Ending != nil && o.State == Deleting {
+	if o.Ending != nil && o.State == StateDeleting {
 		for _, e := range o.Ending.Timeline {
 			if e.Event == podlife.EventUnchanged {
 				continue // the story deletes nothing

@@ -17,7 +17,7 @@ func (s *telling) place(ctx context.Context) error {
 		return err
 	}
 	is := func(p *state.Pod) bool { return p.Namespace == s.pod.Namespace && p.Name == s.pod.Name }
-	if s.out.State == Gated {
+	if s.out.State == StateGated {
 		p := &Place{List: "gated", Of: len(q.Gated)}
 		for i := range q.Gated {
 			o := &q.Gated[i]

@@ -67,14 +67,14 @@ type State string
 
 // The states.
 const (
-	Pending   State = "pending"
-	Gated     State = "gated"
-	Nominated State = "nominated"
-	Elsewhere State = "elsewhere"
-	Bound     State = "bound"
-	Deleting  State = "deleting"
-	Ended     State = "ended"
-	Gone      State = "gone"
+	StatePending   State = "pending"
+	StateGated     State = "gated"
+	StateNominated State = "nominated"
+	StateElsewhere State = "elsewhere"
+	StateBound     State = "bound"
+	StateDeleting  State = "deleting"
+	StateEnded     State = "ended"
+	StateGone      State = "gone"
 )
 
 // Pod is who the story is about, as the snapshot has it, else as the last record

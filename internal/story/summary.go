@@ -56,7 +56,7 @@ func Phrase(reason string) (text string, known bool) {
 func (s *telling) summary() string {
 	o := s.out
 	switch o.State {
-	case Gone:
+	case StateGone:
 		if len(s.rows) == 0 {
 			e := &o.EvictedFor[0]
 			return clip(fmt.Sprintf("It is no longer in %s; it was a victim of %s/%s, %s.", o.Snapshot, e.For.Namespace, e.For.Name, e.At.Format(minute)))
@@ -67,11 +67,11 @@ func (s *telling) summary() string {
 			last += " on " + r.Node
 		}
 		return clip(fmt.Sprintf("It is no longer in %s; the last record, %s: %s.", o.Snapshot, r.At().Format(minute), last))
-	case Ended:
+	case StateEnded:
 		return clip(fmt.Sprintf("It has ended: %s%s.", o.Lifecycle.Phase, onNode(s.pod.NodeName)))
-	case Deleting:
+	case StateDeleting:
 		return clip(fmt.Sprintf("It is being deleted%s.", onNode(s.pod.NodeName)))
-	case Bound:
+	case StateBound:
 		if _, why, _ := StorageOf(s.view).Unmounted(s.full); why != "" {
 			return clip(fmt.Sprintf("It is on node %s and cannot start: %s", s.pod.NodeName, why))
 		}
@@ -80,13 +80,13 @@ func (s *telling) summary() string {
 			status += " after " + o.Lifecycle.StatusAfter
 		}
 		return clip(fmt.Sprintf("It is on node %s: %s.", s.pod.NodeName, status))
-	case Gated:
+	case StateGated:
 		return clip(plural(len(s.pod.Gates), "It waits for a scheduling gate: ", "It waits for %d scheduling gates: ") + strings.Join(s.pod.Gates, ", ") + ".")
-	case Nominated:
+	case StateNominated:
 		if n := len(o.Nomination.WaitsFor) + o.Nomination.hidden; n > 0 {
 			return clip(fmt.Sprintf("It waits for node %s until %s.", o.Nomination.Node, plural(n, "a preempted pod is gone", "%d preempted pods are gone")))
 		}
-	case Elsewhere:
+	case StateElsewhere:
 		return clip(fmt.Sprintf("It waits for the scheduler %s, which is not one of this server's.", s.pod.Scheduler))
 	default:
 	}

@@ -146,7 +146,7 @@ func (t *Reader) Tell(ctx context.Context, name, namespace, pod string, ask Ask)
 func (s *telling) who() {
 	o := s.out
 	if s.pod == nil {
-		o.State = Gone
+		o.State = StateGone
 		if len(s.rows) > 0 {
 			o.Pod.UID = s.rows[0].Pod.UID
 		}
@@ -162,28 +162,28 @@ func (s *telling) who() {
 	ours, gates := s.Runs(p.Scheduler)
 	switch {
 	case p.Terminal:
-		o.State = Ended
+		o.State = StateEnded
 	case p.Terminating:
-		o.State = Deleting
+		o.State = StateDeleting
 	case p.NodeName != "":
-		o.State = Bound
+		o.State = StateBound
 	case !ours:
-		o.State = Elsewhere
+		o.State = StateElsewhere
 	case gates && len(p.Gates) > 0:
-		o.State = Gated
+		o.State = StateGated
 	case p.Nominated != "":
-		o.State = Nominated
+		o.State = StateNominated
 	default:
-		o.State = Pending
+		o.State = StatePending
 	}
 	if p.NodeName == "" && !p.Terminal {
-		r := &Readiness{Schedulable: o.State == Pending || o.State == Nominated, Gates: p.Gates, Unscheduled: UnscheduledOf(s.full)}
+		r := &Readiness{Schedulable: o.State == StatePending || o.State == StateNominated, Gates: p.Gates, Unscheduled: UnscheduledOf(s.full)}
 		switch o.State {
-		case Gated:
+		case StateGated:
 			r.Why = "it has scheduling gates"
-		case Deleting:
+		case StateDeleting:
 			r.Why = "it is being deleted"
-		case Elsewhere:
+		case StateElsewhere:
 			r.Why = fmt.Sprintf("its scheduler %s is not one of this server's", p.Scheduler)
 		default:
 		}
@@ -218,7 +218,7 @@ func (s *telling) present(ctx context.Context) error {
 	if s.pod == nil {
 		return nil
 	}
-	if s.out.State == Pending || s.out.State == Gated || s.out.State == Nominated {
+	if s.out.State == StatePending || s.out.State == StateGated || s.out.State == StateNominated {
 		if err := s.place(ctx); err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func (s *telling) present(ctx context.Context) error {
 // decide asks where the pod would go now; not for one that is not to be placed.
 func (s *telling) decide(ctx context.Context, suggest bool) error {
 	switch s.out.State {
-	case Pending, Gated, Nominated, Elsewhere:
+	case StatePending, StateGated, StateNominated, StateElsewhere:
 	default:
 		return nil
 	}

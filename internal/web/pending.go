@@ -172,9 +172,9 @@ func older(a, b *time.Time) *time.Time {
 // causeOf is what most nodes have against a pod, or what it waits for where no node is the cause.
 func causeOf(p *overview.PendingPod) string {
 	switch {
-	case p.State == story.Gated:
+	case p.State == story.StateGated:
 		return "Gated"
-	case p.State == story.Nominated:
+	case p.State == story.StateNominated:
 		return "Nominated"
 	case p.Outcome == engine.Scheduled:
 		return "Fits"

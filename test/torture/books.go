@@ -16,7 +16,7 @@ import (
 // books are what is stored, read by SQL and not by the server.
 type books struct {
 	records   []record
-	revisions map[string][]revision // by cluster, ascending
+	revisions map[string][]chainRow // by cluster, ascending
 }
 
 // record is a row of the decision log.
@@ -25,8 +25,8 @@ type record struct {
 	Revision, Bound, Feasible                                     int64
 }
 
-// revision is a row of a cluster's chain.
-type revision struct {
+// chainRow is a row of a cluster's chain.
+type chainRow struct {
 	Number              int64
 	Token, Parent       string
 	Digest, Cause       string
@@ -43,7 +43,7 @@ func readBooks(ctx context.Context, url string) (*books, error) {
 		return nil, err
 	}
 	defer func() { _ = conn.Close(ctx) }()
-	b := &books{revisions: map[string][]revision{}}
+	b := &books{revisions: map[string][]chainRow{}}
 	rows, err := conn.Query(ctx, `SELECT id, cluster, verb, outcome, node, pod, 'sha256:' || encode(answer_digest, 'hex'), 'sha256:' || encode(snapshot_digest, 'hex'),
 		revision, bound_revision, nodes_feasible FROM decisions`)
 	if err != nil {
@@ -57,7 +57,7 @@ func readBooks(ctx context.Context, url string) (*books, error) {
 		return nil, err
 	}
 	var name string
-	var r revision
+	var r chainRow
 	var change []byte
 	_, err = pgx.ForEachRow(rows, []any{&name, &r.Number, &r.Token, &r.Parent, &r.Digest, &r.Cause, &change}, func() error {
 		next := r
@@ -74,7 +74,7 @@ func readBooks(ctx context.Context, url string) (*books, error) {
 }
 
 // read takes a stored change apart.
-func (r *revision) read(payload []byte) error {
+func (r *chainRow) read(payload []byte) error {
 	if payload == nil {
 		r.whole = true
 		return nil

@@ -187,7 +187,7 @@ func (c *checker) states() {
 	}
 }
 
-func (c *checker) revision(cluster string, n int64) *revision {
+func (c *checker) revision(cluster string, n int64) *chainRow {
 	list := c.kept.revisions[cluster]
 	if i := int(n) - 1; i >= 0 && i < len(list) && list[i].Number == n {
 		return &list[i]

@@ -27,7 +27,7 @@ func sound() (*ledger, *books) {
 			{ID: "d2", Cluster: "ant", Verb: "filter", Pod: "q", Outcome: "Scheduled", SnapshotDigest: "s2", Revision: 2, Feasible: 7},
 			{ID: "d3", Cluster: "ant", Verb: "bind", Pod: "b", Node: "n2", Outcome: "Scheduled", SnapshotDigest: "s3", Revision: 3, Bound: 4},
 		},
-		revisions: map[string][]revision{"ant": {
+		revisions: map[string][]chainRow{"ant": {
 			{Number: 1, Token: "t1", Digest: "s1", Cause: "upload", whole: true},
 			{Number: 2, Token: "t2", Parent: "t1", Digest: "s2", Cause: "bind", boundPod: "p", boundNode: "n1"},
 			{Number: 3, Token: "t3", Parent: "t2", Digest: "s3", Cause: "change", puts: []string{"Pod/b"}},
@@ -64,10 +64,10 @@ func TestCheck(t *testing.T) {
 		"a record's revision has another content": {func(_ *ledger, b *books) { b.revisions["ant"][1].Digest = "sx" }, "record of another revision"},
 		"a record's revision is not there":        {func(_ *ledger, b *books) { b.records[1].Revision = 9 }, "record without its revision"},
 		"a bind took place twice": {func(_ *ledger, b *books) {
-			b.revisions["ant"] = append(b.revisions["ant"], revision{Number: 5, Token: "t5", Parent: "t4", boundPod: "b", boundNode: "n5"})
+			b.revisions["ant"] = append(b.revisions["ant"], chainRow{Number: 5, Token: "t5", Parent: "t4", boundPod: "b", boundNode: "n5"})
 		}, "bound twice"},
 		"a manifest takes a pod off its node": {func(_ *ledger, b *books) {
-			b.revisions["ant"] = append(b.revisions["ant"], revision{Number: 5, Token: "t5", Parent: "t4", puts: []string{"Pod/b"}})
+			b.revisions["ant"] = append(b.revisions["ant"], chainRow{Number: 5, Token: "t5", Parent: "t4", puts: []string{"Pod/b"}})
 		}, "moved"},
 		"an attempt's status is lost":   {func(_ *ledger, b *books) { b.records[0].Outcome = "Unschedulable" }, "attempt without its revision"},
 		"an answered bind is lost":      {func(_ *ledger, b *books) { b.revisions["ant"][3].boundPod = "" }, "lost bind"},
@@ -97,12 +97,12 @@ func TestCheck(t *testing.T) {
 
 // A bound pod that was deleted, or went with a whole state, may be bound again.
 func TestCheckBindsAgain(t *testing.T) {
-	for name, between := range map[string]revision{
+	for name, between := range map[string]chainRow{
 		"deleted":  {Number: 5, Token: "t5", Parent: "t4", deletes: []string{"Pod/b"}},
 		"replaced": {Number: 5, Token: "t5", Parent: "t4", whole: true},
 	} {
 		told, kept := sound()
-		kept.revisions["ant"] = append(kept.revisions["ant"], between, revision{Number: 6, Token: "t6", Parent: "t5", boundPod: "b", boundNode: "n5"})
+		kept.revisions["ant"] = append(kept.revisions["ant"], between, chainRow{Number: 6, Token: "t6", Parent: "t5", boundPod: "b", boundNode: "n5"})
 		if found := check(told, kept); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
