@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
+
+var update = flag.Bool("update", false, "write the answers in docs/api.md and api/notes again")
 
 // example finds the commands of a page, and the answer below them.
 var example = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n(?:```json\n(.*?)```\n)?")
