@@ -159,6 +159,25 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
+// mostPackages is how many packages the server may consist of, Go's own among them
+// (docs/decisions/0130-admission-by-upstream.md).
+const mostPackages = 900
+
+// TestPackagesAreFew: a helper of Kubernetes may import a client for all of its groups.
+func TestPackagesAreFew(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "berth/cmd/server").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	all := strings.Fields(string(out))
+	if len(all) > mostPackages {
+		t.Errorf("the server consists of %d packages, more than %d", len(all), mostPackages)
+	}
+	if slices.Contains(all, "k8s.io/client-go/kubernetes/scheme") {
+		t.Error("the server has the types of all of Kubernetes' groups registered at each start")
+	}
+}
+
 // TestNoUnsafe: what a driver keeps in its memory is its own.
 func TestNoUnsafe(t *testing.T) {
 	for _, p := range packages(t) {

@@ -9,7 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
-	storagehelpers "k8s.io/component-helpers/storage/volume"
+
+	"berth/internal/kubeobj"
 )
 
 // Storage finds the claims and classes of a pod's cluster. A nil Claim knows of none.
@@ -72,7 +73,7 @@ func (s Storage) unbound(pod *corev1.Pod, v *corev1.Volume, name string) (why st
 		return "", false
 	}
 	text := fmt.Sprintf("The kubelet waits for the volume of claim %s, which is not bound", name)
-	class := storagehelpers.GetPersistentVolumeClaimClass(c)
+	class := kubeobj.ClaimClass(c)
 	var known *storagev1.StorageClass
 	if s.Class != nil && class != "" {
 		known = s.Class(class)

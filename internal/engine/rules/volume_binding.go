@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/kubeobj"
 )
 
 // The reasons of VolumeBinding.
@@ -175,7 +176,7 @@ func (VolumeBinding) PreFilter(q *engine.Query) (*bindings, engine.PreFilterResu
 // waits reports whether a claim is bound only once its pod has a node
 // (k8s.io/component-helpers/storage/volume IsDelayBindingMode).
 func waits(q *engine.Query, c *corev1.PersistentVolumeClaim) (bool, error) {
-	name := claimClass(c)
+	name := kubeobj.ClaimClass(c)
 	if name == "" {
 		return false, nil
 	}
@@ -187,17 +188,6 @@ func waits(q *engine.Query, c *corev1.PersistentVolumeClaim) (bool, error) {
 		return false, fmt.Errorf(textModeNotSet, name)
 	}
 	return *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer, nil
-}
-
-// claimClass returns a claim's storage class. The legacy annotation wins over the field.
-func claimClass(c *corev1.PersistentVolumeClaim) string {
-	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
-		return class
-	}
-	if c.Spec.StorageClassName != nil {
-		return *c.Spec.StorageClassName
-	}
-	return ""
 }
 
 // filterReasons are the reasons of a node, in the order of a verdict.

@@ -56,7 +56,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 		capacity := pv.Spec.Capacity[corev1.ResourceStorage]
 		return capacity.Cmp(size) >= 0
 	}
-	of := q.State.ClassVolumes(claimClass(c))
+	of := q.State.ClassVolumes(kubeobj.ClaimClass(c))
 	left := q.Bits()
 	copy(left, open)
 	for _, pv := range of.Reserved(c.Namespace, c.Name) {

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+
+	"berth/internal/kubeobj"
 )
 
 // AttachedBy appends the CSI volumes that a pod of the state mounts on a node that has a CSINode;
@@ -153,10 +155,7 @@ func translated(pv *corev1.PersistentVolume, csiNode bool) *corev1.CSIPersistent
 // names none, or names a built-in plugin that does not count (plugins/nodevolumelimits/csi.go
 // getCSIDriverInfoFromSC).
 func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) string {
-	name, beta := c.Annotations[corev1.BetaStorageClassAnnotation]
-	if !beta && c.Spec.StorageClassName != nil {
-		name = *c.Spec.StorageClassName
-	}
+	name := kubeobj.ClaimClass(c)
 	if name == "" {
 		return ""
 	}
