@@ -149,7 +149,7 @@ func machine(t testing.TB, name, cpu, more string) kubeobj.Object {
 		"status":{"allocatable":{"cpu":%q,"memory":"64Gi","pods":"110"}}}`, name, name, more, cpu))
 }
 
-// fill makes the log: see docs/sql.md, whose examples are its answers.
+// fill makes the log: see internal/queries/ready.md, whose examples are its answers.
 func (c *corpus) fill(t testing.TB) {
 	t.Helper()
 	gpu := machine(t, "gpu-1", "16", `"taints":[{"key":"gpu","value":"true","effect":"NoSchedule"}]`)

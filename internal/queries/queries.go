@@ -1,6 +1,6 @@
 // Package queries holds the ready queries about the views of the decision log: their SQL, what they
-// answer, and their parameters. The REST API runs them, the explorer shows them, and docs/sql.md is
-// tested against them.
+// answer, and their parameters. The REST API runs them, and the explorer shows them. ready.md,
+// beside this file, has them with their answers.
 package queries
 
 import (
@@ -31,7 +31,7 @@ type Query struct {
 	Optional []string `json:"optional,omitempty"`
 	// SQL is the query as both backends run it, with @name for a parameter.
 	SQL string `json:"sql"`
-	// Example has a value of each parameter, as in the examples of docs/sql.md.
+	// Example has a value of each parameter, as in the examples of ready.md.
 	Example map[string]string `json:"-"`
 } // @name Query
 

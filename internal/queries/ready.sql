@@ -1,6 +1,6 @@
 -- The ready queries about the log's views: the only place where they stand. A query begins with its
 -- name and the question that it answers. Lines of comment describe it, the last one has values for
--- its parameters, which are those of the examples in docs/sql.md; one before it may list texts that
+-- its parameters, which are those of the examples in ready.md; one before it may list texts that
 -- may be empty. Both backends run the same text;
 -- @since and @until are times, @limit is a number, and all others are texts.
 
