@@ -195,7 +195,7 @@ func TestVictimsDoNotCount(t *testing.T) {
 			if victims != nil {
 				q.NodeNames, q.NoPreemption = nil, false
 			}
-			if _, err := h.Evaluate(t.Context(), q, func(_ *cluster.View, r *engine.Result) error {
+			if _, err := logtest.Record(t.Context(), h, q, func(_ *cluster.View, r *engine.Result) error {
 				feasible = r.Feasible.Count()
 				return nil
 			}); err != nil {
@@ -242,7 +242,7 @@ func TestShadowAgreesToNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbPreempt, Mode: decision.ModeShadow, Cluster: "default", Pod: p, Victims: []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-bound"}}}}},
+	id, err := logtest.Record(t.Context(), h, decision.Question{Verb: decision.VerbPreempt, Mode: decision.ModeShadow, Cluster: "default", Pod: p, Victims: []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-bound"}}}}},
 		func(*cluster.View, *engine.Result) error { return nil })
 	if err != nil {
 		t.Fatal(err)

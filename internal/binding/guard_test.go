@@ -31,7 +31,7 @@ func guarded(t testing.TB, r *logtest.APIServer) (h *logtest.Fixture, filter fun
 			q.Verb = decision.VerbFilter
 		}
 		q.Cluster, q.NoPreemption = "default", true
-		if _, err := l.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+		if _, err := logtest.Record(t.Context(), l, q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +204,7 @@ func BenchmarkBindGuard(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := h.Evaluate(b.Context(), decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(b, "w", ""), NoPreemption: true}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+	if _, err := logtest.Record(b.Context(), h, decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(b, "w", ""), NoPreemption: true}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 		b.Fatal(err)
 	}
 	for name, l := range map[string]*logtest.Fixture{"remembered": h, "record": h.Another(h.Store)} {

@@ -51,24 +51,18 @@ func (m *Manager) CatchUp(ctx context.Context, v *View) (*View, error) {
 	return m.newest(ctx, l)
 }
 
-// OnNewest calls f with a revision of a cluster, 0 for the newest. Where missing reports that f's
-// error is about what the newest one lacks, and the store has a newer one, it calls f on that.
-func (m *Manager) OnNewest(ctx context.Context, cluster string, revision int64, missing func(error) bool, f func(*View) error) error {
-	v, err := m.View(ctx, cluster, revision)
-	for err == nil {
-		if err = f(v); err == nil || revision != 0 || !missing(err) {
-			return err
-		}
-		newer, lookErr := m.CatchUp(ctx, v)
-		if lookErr != nil {
-			return lookErr
-		}
-		if newer == nil {
-			return err
-		}
-		v, err = newer, nil
+// NextTry is for a call that failed on v, which was asked for by its revision or as the newest one,
+// 0. Where it failed for what v lacks, and the store has a newer revision than the newest one known
+// here, it returns that, to be tried next; else why.
+func (m *Manager) NextTry(ctx context.Context, v *View, revision int64, why error) (*View, error) {
+	if revision != 0 || !errors.Is(why, store.ErrNotFound) {
+		return nil, why
 	}
-	return err
+	newer, err := m.CatchUp(ctx, v)
+	if err == nil && newer == nil {
+		err = why
+	}
+	return newer, err
 }
 
 // look reads a cluster's newest revision in a look that begins after the call.

@@ -33,18 +33,18 @@ type Outcome struct {
 // Engine decides on a state: engine.Decide, or a faster way to the same answers.
 type Engine func(*state.State, *corev1.Pod, *engine.Profile, engine.Options) (*engine.Result, error)
 
-// Decide evaluates the question. Where ctx ends before there is an outcome, its error is returned,
-// and there is nothing to record. Questions under the server's own profiles share what the view
-// caches.
-func (p *Prepared) Decide(ctx context.Context) (*Outcome, error) {
+// Engine returns what decides the question: questions under the server's own profiles share what
+// the view caches.
+func (p *Prepared) Engine() Engine {
 	if p.ours {
-		return p.DecideBy(ctx, p.View.Decide)
+		return p.View.Decide
 	}
-	return p.DecideBy(ctx, engine.Decide)
+	return engine.Decide
 }
 
-// DecideBy is Decide by another engine.
-func (p *Prepared) DecideBy(ctx context.Context, decide Engine) (*Outcome, error) {
+// Decide evaluates the question. Where ctx ends before there is an outcome, its error is returned,
+// and there is nothing to record.
+func (p *Prepared) Decide(ctx context.Context, decide Engine) (*Outcome, error) {
 	o := &Outcome{Prepared: p}
 	opts := p.options(ctx)
 	if o.working = memory.Part(ctx); o.working != nil {

@@ -14,7 +14,7 @@ func (s *Scheduler) DryRun(ctx context.Context, v *cluster.View, q Question) (*A
 	if err != nil {
 		return nil, err
 	}
-	o, err := p.Decide(ctx)
+	o, err := p.Decide(ctx, p.Engine())
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestNewestAgreementCounts(t *testing.T) {
 		}
 		*pod.Spec.Priority = 100
 		q := decision.Question{Verb: decision.VerbPreempt, Mode: mode, Cluster: "default", Pod: pod, Victims: []engine.NodeVictims{{Node: node, Victims: []engine.NamedVictim{{UID: victim}}}}}
-		if _, err := l.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+		if _, err := logtest.Record(t.Context(), l, q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestAgreementWithoutRecords(t *testing.T) {
 	urgent, _ := logtest.StoredPod(t, h, "urgent")
 	*urgent.Spec.Priority = 100
 	q := decision.Question{Verb: decision.VerbPreempt, Pod: urgent, Victims: []engine.NodeVictims{{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-one"}}}}}
-	if _, err := l.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+	if _, err := logtest.Record(t.Context(), l, q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if gone := l.Agreed(t.Context(), "default", decision.PodRef{Namespace: "d", Name: "urgent", UID: "uid-urgent"}, "n1"); len(gone) != 1 {

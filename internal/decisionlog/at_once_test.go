@@ -37,7 +37,7 @@ func TestAnswersAtOnceReplay(t *testing.T) {
 				var err error
 				if r.IntN(3) == 0 {
 					q.Verb, q.Bind = decision.VerbFilter, false
-					_, err = h.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil })
+					_, err = logtest.Record(t.Context(), h, q, func(*cluster.View, *engine.Result) error { return nil })
 				} else {
 					_, err = h.Decide(t.Context(), q)
 				}

@@ -52,7 +52,7 @@ func BenchmarkRecord(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			o, err := p.Decide(b.Context())
+			o, err := p.Decide(b.Context(), p.Engine())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := h.Evaluate(b.Context(), decision.Question{Verb: decision.VerbFilter, Pod: p, NodeNames: names}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+			if _, err := logtest.Record(b.Context(), h, decision.Question{Verb: decision.VerbFilter, Pod: p, NodeNames: names}, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 				b.Error(err)
 				return
 			}

@@ -65,7 +65,7 @@ func (c *corpus) fillLive(t testing.TB) {
 		t.Helper()
 		c.at(t, clock)
 		q.Cluster, q.Mode, q.Verb, q.NoPreemption = "live", mode, decision.VerbFilter, true
-		if _, err := c.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+		if _, err := logtest.Record(t.Context(), c, q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -116,7 +116,7 @@ func (c *corpus) judge(t testing.TB, clock string, q decision.Question) {
 	t.Helper()
 	c.at(t, clock)
 	q.Cluster, q.NoPreemption = "demo", true // as the extender's calls ask
-	id, err := c.Evaluate(t.Context(), q, nothing)
+	id, err := logtest.Record(t.Context(), c, q, nothing)
 	if err != nil {
 		t.Fatal(err)
 	}

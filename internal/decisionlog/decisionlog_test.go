@@ -289,7 +289,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		q.Pod = logtest.Pod(t, "w", "")
 		feasible := 0
-		id, err := h.Evaluate(t.Context(), q, func(_ *cluster.View, r *engine.Result) error {
+		id, err := logtest.Record(t.Context(), h, q, func(_ *cluster.View, r *engine.Result) error {
 			feasible = r.Feasible.Count()
 			return nil
 		})
@@ -305,7 +305,7 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	refuse := errors.New("no")
-	if _, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return refuse }); !errors.Is(err, refuse) {
+	if _, err := logtest.Record(t.Context(), h, decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return refuse }); !errors.Is(err, refuse) {
 		t.Fatal(err)
 	}
 }

@@ -2,18 +2,17 @@ package decisionlog
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/engine"
 	"berth/internal/slot"
 	"berth/internal/span"
 	"berth/internal/store"
 )
 
-// Entry is an outcome with its record, which is not written yet. It is to be released.
+// Entry is an outcome with its record, which is not written yet. It is to be released, which Write
+// does.
 type Entry struct {
 	*decision.Outcome
 	Record  *store.Decision
@@ -32,7 +31,7 @@ func (l *Log) NewEntry(ctx context.Context, v *cluster.View, q decision.Question
 	if err != nil {
 		return nil, err
 	}
-	o, err := p.Decide(ctx)
+	o, err := p.Decide(ctx, p.Engine())
 	if err != nil {
 		return nil, err
 	}
@@ -47,84 +46,84 @@ func (l *Log) NewEntry(ctx context.Context, v *cluster.View, q decision.Question
 // Decide answers a question in full and returns when the answer's record is durable. Binder.Decide
 // takes those that bind.
 func (l *Log) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+	if q.DryRun {
+		return l.dryRun(ctx, q)
+	}
+	e, err := l.Evaluate(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	ans, err := e.Answer(ctx, e.Explain)
+	if err != nil {
+		e.Release()
+		return nil, err
+	}
+	spooled, err := l.Write(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	Stamp(ans, e.Record, spooled)
+	return ans, nil
+}
+
+// dryRun answers a question without a record.
+func (l *Log) dryRun(ctx context.Context, q decision.Question) (*decision.Answer, error) {
 	q, err := l.Normalize(q)
 	if err != nil {
 		return nil, err
 	}
-	if q.DryRun {
-		var ans *decision.Answer
-		var began time.Time
-		err := l.m.OnNewest(ctx, q.Cluster, q.Revision, missing, func(v *cluster.View) (err error) {
-			began = time.Now()
-			ans, err = span.In(ctx, span.Evaluate, func(ctx context.Context) (*decision.Answer, error) { return l.scheduler.DryRun(ctx, v, q) })
-			return err
-		})
-		if err != nil {
-			return nil, err
+	v, err := l.m.View(ctx, q.Cluster, q.Revision)
+	for err == nil {
+		began := time.Now()
+		evaluating, part := span.Start(ctx, span.Evaluate)
+		ans, failed := l.scheduler.DryRun(evaluating, v, q)
+		part.End(failed)
+		if failed == nil {
+			ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
+			return ans, nil
 		}
-		ans.CreatedAt, ans.DurationMicros = l.now(), time.Since(began).Microseconds()
-		return ans, nil
+		v, err = l.m.NextTry(ctx, v, q.Revision, failed)
 	}
-	var ans *decision.Answer
-	d, spooled, err := l.evaluate(ctx, q, func(o *decision.Outcome) (err error) {
-		ans, err = o.Answer(ctx, q.Explain)
-		return err
-	})
+	return nil, err
+}
+
+// Evaluate decides a question whose answer is recorded and binds nothing. The answer must not be
+// sent before Write has returned.
+func (l *Log) Evaluate(ctx context.Context, q decision.Question) (*Entry, error) {
+	q, err := l.Normalize(q)
 	if err != nil {
 		return nil, err
 	}
-	Stamp(ans, d, spooled)
-	return ans, nil
-}
-
-// missing reports whether a question is about something that its revision does not have.
-func missing(err error) bool { return errors.Is(err, store.ErrNotFound) }
-
-// Evaluate decides, calls use with the result, which writes the reply, and returns when the record
-// is durable. The reply must not be sent before.
-func (l *Log) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (id string, err error) {
-	if q, err = l.Normalize(q); err != nil {
-		return "", err
-	}
-	d, _, err := l.evaluate(ctx, q, func(o *decision.Outcome) error { return use(o.View, o.Result) })
-	if d != nil {
-		id = d.ID
-	}
-	return id, err
-}
-
-// evaluate is the way of every question whose answer is recorded and binds nothing. The record is
-// returned with the error of writing it, too.
-func (l *Log) evaluate(ctx context.Context, q decision.Question, use func(*decision.Outcome) error) (d *store.Decision, spooled bool, err error) {
 	if q.Bind || q.DryRun {
-		return nil, false, decision.Errorf(decision.Malformed, "bind", "a question that is recorded neither binds nor runs dry")
+		return nil, decision.Errorf(decision.Malformed, "bind", "a question that is recorded neither binds nor runs dry")
 	}
-	var e *Entry
-	err = l.m.OnNewest(ctx, q.Cluster, q.Revision, missing, func(v *cluster.View) (err error) {
-		e, err = l.NewEntry(ctx, v, q)
-		return err
-	})
-	if err != nil {
-		return nil, false, err
+	v, err := l.m.View(ctx, q.Cluster, q.Revision)
+	for err == nil {
+		e, failed := l.NewEntry(ctx, v, q)
+		if failed == nil {
+			return e, nil
+		}
+		v, err = l.m.NextTry(ctx, v, q.Revision, failed)
 	}
-	err = use(e.Outcome)
+	return nil, err
+}
+
+// Write releases an entry that binds nothing and returns when its record is durable.
+func (l *Log) Write(ctx context.Context, e *Entry) (spooled bool, err error) {
 	passed := l.passageOf(e.Outcome)
-	e.Release() // before the write: others use the memory while this waits
-	if err != nil {
-		return nil, false, err
-	}
+	e.Release()       // before the write: others use the memory while this waits
 	slot.Release(ctx) // others decide while the record is written: their records share the commit
 	if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {
-		return e.Record, false, err
+		return false, err
 	}
 	l.Written(e.Profile)
-	if q.Verb == decision.VerbPreempt && q.Mode == "" {
-		l.agreed.note(podUID{q.Cluster, e.Record.PodUID}, agreement{e.Record.ID, e.Record.Victims})
+	if e.Verb == decision.VerbPreempt && e.Mode == "" {
+		l.agreed.note(podUID{e.Cluster, e.Record.PodUID}, agreement{e.Record.ID, e.Record.Victims})
 	}
 	if passed.feasible != nil {
-		l.passed.note(podUID{q.Cluster, e.Record.PodUID}, passed)
+		l.passed.note(podUID{e.Cluster, e.Record.PodUID}, passed)
 	}
-	return e.Record, spooled, nil
+	return spooled, nil
 }
 
 // Written remembers that a record's profile is in the store; nil is none.

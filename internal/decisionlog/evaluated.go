@@ -159,7 +159,7 @@ func (e *Evaluated) replay(ctx context.Context, l *Log, rec *record, v *cluster.
 	if err := l.scheduler.PrepareIn(ctx, p, v, q); err != nil {
 		return nil, err
 	}
-	out, err := p.DecideBy(ctx, decide)
+	out, err := p.Decide(ctx, decide)
 	if err != nil {
 		return nil, err
 	}

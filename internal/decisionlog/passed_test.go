@@ -21,7 +21,7 @@ func TestPassedKeepsNoState(t *testing.T) {
 	h.Rebuild()
 	logtest.Upload(t, h, logtest.Sample(t)...)
 	q := decision.Question{Verb: decision.VerbFilter, NoPreemption: true, Pod: logtest.Pod(t, "free", ""), Nodes: []*corev1.Node{logtest.Node(t, "n2", 16).Value.(*corev1.Node)}}
-	if _, err := h.Evaluate(t.Context(), q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
+	if _, err := logtest.Record(t.Context(), h, q, func(*cluster.View, *engine.Result) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	h.ForgetOverlays()

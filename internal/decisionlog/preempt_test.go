@@ -148,7 +148,7 @@ func TestJudgedVictimsAreReplayed(t *testing.T) {
 		"some": {{Node: "n1", Victims: []engine.NamedVictim{{UID: "uid-low"}}}, {Node: "n2", Victims: []engine.NamedVictim{}}, {Node: "n9", Victims: []engine.NamedVictim{{UID: "x"}}}},
 	} {
 		var got []engine.PreemptionCandidate
-		id, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbPreempt, Pod: logtest.Pod(t, "urgent", `"priority":1000,`), Victims: list}, func(_ *cluster.View, r *engine.Result) error {
+		id, err := logtest.Record(t.Context(), h, decision.Question{Verb: decision.VerbPreempt, Pod: logtest.Pod(t, "urgent", `"priority":1000,`), Victims: list}, func(_ *cluster.View, r *engine.Result) error {
 			got = preemption.Named(r)
 			return nil
 		})

@@ -98,7 +98,7 @@ func BenchmarkRecordBytes(b *testing.B) {
 		q.Cluster = "default"
 		var sample *store.Decision
 		if q.Verb == decision.VerbFilter {
-			id, err := h.Evaluate(b.Context(), q, nothing)
+			id, err := logtest.Record(b.Context(), h, q, nothing)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func TestStoppedDecisionsAreNotRecorded(t *testing.T) {
 			return outcome(h.Decide(ctx, decision.Question{PodRef: ref, DryRun: true}))
 		},
 		"judge": func(ctx context.Context) (got engine.Outcome, err error) {
-			_, err = h.Evaluate(ctx, decision.Question{Verb: decision.VerbFilter, PodRef: ref}, func(_ *cluster.View, r *engine.Result) error {
+			_, err = logtest.Record(ctx, h, decision.Question{Verb: decision.VerbFilter, PodRef: ref}, func(_ *cluster.View, r *engine.Result) error {
 				got = r.Outcome
 				return nil
 			})

@@ -19,7 +19,7 @@ func TestExtenderNamesASuccessor(t *testing.T) {
 	next := logtest.Pod(t, "bound", "")
 	next.UID = "another"
 	feasible := 0
-	id, err := h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: next}, func(_ *cluster.View, r *engine.Result) error {
+	id, err := logtest.Record(t.Context(), h, decision.Question{Verb: decision.VerbFilter, Pod: next}, func(_ *cluster.View, r *engine.Result) error {
 		feasible = r.Feasible.Count()
 		return nil
 	})
@@ -30,7 +30,7 @@ func TestExtenderNamesASuccessor(t *testing.T) {
 		t.Fatalf("replay: %v %+v", err, r)
 	}
 	same := logtest.Pod(t, "bound", "")
-	_, err = h.Evaluate(t.Context(), decision.Question{Verb: decision.VerbFilter, Pod: same}, func(*cluster.View, *engine.Result) error { return nil })
+	_, err = logtest.Record(t.Context(), h, decision.Question{Verb: decision.VerbFilter, Pod: same}, func(*cluster.View, *engine.Result) error { return nil })
 	wantInput(t, err, "pod", decision.Conflict)
 	_, err = h.Decide(t.Context(), decision.Question{Pod: next})
 	if other, ok := errors.AsType[*decision.StoredError](err); !ok || other.StoredUID != "uid-bound" || other.AskedUID != "another" {

@@ -55,7 +55,7 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 			return err
 		},
 		"judge": func() error {
-			_, err := l.Evaluate(ctx, decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
+			_, err := logtest.Record(ctx, l, decision.Question{Verb: decision.VerbFilter, Pod: logtest.Pod(t, "w", "")}, func(*cluster.View, *engine.Result) error { return nil })
 			return err
 		},
 		"decide and bind": func() error {

@@ -134,26 +134,28 @@ func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err := checkSecret(r); err != nil {
 		return err
 	}
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		var req TokenRequest
-		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
-			return err
-		}
-		tokens, err := a.tokens()
-		if err != nil {
-			return err
-		}
-		now := time.Now()
-		expires := now.Add(tokenLifetime)
-		if req.ExpiresAt != nil {
-			expires = *req.ExpiresAt
-		}
-		made, secret, err := tokens.Create(r.Context(), req.Name, req.Grants, expires, now)
-		if err != nil {
-			return tokenError(err)
-		}
-		return writeJSON(w, http.StatusCreated, NewToken{*made, secret})
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req TokenRequest
+	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		return err
+	}
+	tokens, err := a.tokens()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	expires := now.Add(tokenLifetime)
+	if req.ExpiresAt != nil {
+		expires = *req.ExpiresAt
+	}
+	made, secret, err := tokens.Create(r.Context(), req.Name, req.Grants, expires, now)
+	if err != nil {
+		return tokenError(err)
+	}
+	return writeJSON(w, http.StatusCreated, NewToken{*made, secret})
 }
 
 func tokenError(err error) error {
@@ -208,24 +210,26 @@ func (a *API) rotateToken(w http.ResponseWriter, r *http.Request) error {
 	if err := checkSecret(r); err != nil {
 		return err
 	}
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		tokens, id, err := a.tokenOf(r)
-		if err != nil {
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	tokens, id, err := a.tokenOf(r)
+	if err != nil {
+		return err
+	}
+	var req RotateRequest
+	if len(body) > 0 {
+		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
 			return err
 		}
-		var req RotateRequest
-		if len(body) > 0 {
-			if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
-				return err
-			}
-		}
-		overlap := cmp.Or(req.Overlap, &metav1.Duration{Duration: tokenOverlap}).Duration
-		made, secret, err := tokens.Rotate(r.Context(), id, overlap, time.Now())
-		if err != nil {
-			return tokenError(err)
-		}
-		return writeJSON(w, http.StatusCreated, NewToken{*made, secret})
-	})
+	}
+	overlap := cmp.Or(req.Overlap, &metav1.Duration{Duration: tokenOverlap}).Duration
+	made, secret, err := tokens.Rotate(r.Context(), id, overlap, time.Now())
+	if err != nil {
+		return tokenError(err)
+	}
+	return writeJSON(w, http.StatusCreated, NewToken{*made, secret})
 }
 
 // listAccessChanges lists changes of access.

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/access"
+	"berth/internal/handlers/wire"
 )
 
 // handlerFunc answers a request or names the reason it cannot; then it has written nothing.
@@ -73,41 +75,54 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 // quiet reports whether the error is logged elsewhere, at a bounded rate.
 func (e *Error) quiet() bool { return e.Kind == "overload" || e.Kind == "unauthenticated" }
 
-// observe is the outermost of our middlewares: it sets the id of the request, catches panics and
-// measures.
+// observe is around all routes: it sets the id of the request, takes up the caller's trace context,
+// catches panics, measures, and refuses what guard refuses.
 func (a *API) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		x := &exchange{Context: r.Context(), ResponseWriter: w, id: incomingID(r)}
+		ctx := r.Context()
+		if a.tracer == nil && r.Header.Get("Traceparent") != "" {
+			ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
+		}
+		x := &exchange{Context: ctx, ResponseWriter: w, id: incomingID(r)}
 		setHeader(x, requestIDHeader, x.id)
 		r = r.WithContext(x)
-		defer func() {
-			if p := recover(); p != nil {
-				if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
-					panic(p)
-				}
-				a.log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.Any("panic", p), slog.String("route", routePattern(r)), slog.String("stack", string(debug.Stack())))
-				if x.status == 0 {
-					clear(w.Header())
-					w.Header().Set(requestIDHeader, x.id)
-					writeProblem(x, internal(nil), x.id)
-				}
-			}
-			status := x.status
-			if status == 0 {
-				status = http.StatusOK
-			}
-			a.metrics.request(r.Context(), routePattern(r), r.Method, status, time.Since(start))
-			if a.log.Enabled(x, slog.LevelDebug) {
-				a.log.LogAttrs(x, slog.LevelDebug, "answered", slog.Int("status", status), slog.String("method", r.Method),
-					slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", x.bytes), slog.String("peer", access.Peer(r)))
-			}
-		}()
-		next.ServeHTTP(x, r)
-		if s := trace.SpanFromContext(r.Context()); s.IsRecording() {
+		defer a.observed(x, r, start)
+		switch answered, err := a.guard(x, r); {
+		case err != nil:
+			a.fail(x, r, rest, err)
+		case !answered:
+			next.ServeHTTP(x, r)
+		}
+		if s := trace.SpanFromContext(ctx); s.IsRecording() {
 			s.SetName(r.Method + " " + routePattern(r))
 		}
 	})
+}
+
+// observed ends an exchange, whose handler may have panicked.
+func (a *API) observed(x *exchange, r *http.Request, start time.Time) {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+			panic(p)
+		}
+		a.log.LogAttrs(x, slog.LevelError, "panic", slog.Any("panic", p), slog.String("route", routePattern(r)), slog.String("stack", string(debug.Stack())))
+		if x.status == 0 {
+			clear(x.Header())
+			x.Header().Set(requestIDHeader, x.id)
+			writeProblem(x, internal(nil), x.id)
+		}
+	}
+	wire.PutBuffer(x.body)
+	status := x.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	a.metrics.request(x, routePattern(r), r.Method, status, time.Since(start))
+	if a.log.Enabled(x, slog.LevelDebug) {
+		a.log.LogAttrs(x, slog.LevelDebug, "answered", slog.Int("status", status), slog.String("method", r.Method),
+			slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", x.bytes), slog.String("peer", access.Peer(r)))
+	}
 }
 
 // routePattern is the matched route, never the path, which a client is free to make up.

@@ -16,11 +16,10 @@ import (
 
 // callClass is the bounds that some endpoints share.
 type callClass struct {
-	gate     *gate
-	deadline time.Duration
-	style    style
-	// lane returns the lane of a call; nil: one for all.
-	lane func(*http.Request) string
+	gate      *gate
+	deadline  time.Duration
+	style     style
+	byCluster bool // the lane of a call is its cluster; else there is one for all
 	// patient calls leave the reserve of the memory budget to the others.
 	patient bool
 }
@@ -29,19 +28,9 @@ type callClass struct {
 // answer is still ours.
 const writeMargin = 5 * time.Second
 
-// admitted wraps a handler of a class: its turn is waited for before the body is read, and its
-// context ends at the deadline.
-func (a *API) admitted(c *callClass, h handlerFunc) http.HandlerFunc {
-	return a.adapt(c.style, func(w http.ResponseWriter, r *http.Request) error {
-		lane := ""
-		if c.lane != nil {
-			lane = c.lane(r)
-		}
-		return a.admit(w, r, c, lane, h)
-	})
-}
-
-func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane string, h handlerFunc) error {
+// admit waits for a call's turn, before its body is read. The call goes on with the request that is
+// returned, whose context ends at the deadline, and is to be ended.
+func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane string) (on *http.Request, end func(), err error) {
 	rc := http.NewResponseController(w)
 	until := time.Now().Add(c.deadline)
 	readBy := until.Add(writeMargin)
@@ -50,31 +39,33 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane s
 	}
 	// A recorder in a test has no connection whose deadlines could be set.
 	if err := errors.Join(rc.SetReadDeadline(readBy), rc.SetWriteDeadline(until.Add(writeMargin))); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return internal(err)
+		return nil, nil, internal(err)
 	}
 	ctx, cancel := a.withDeadline(r.Context(), until)
-	defer cancel()
 	_, wait := span.Start(ctx, span.Wait)
 	by := callerOf(r)
 	at, err := c.gate.enter(ctx, lane, by)
 	wait.End(err)
 	if err != nil {
-		return a.shed(r, c.style, err)
+		cancel()
+		return nil, nil, a.shed(r, c.style, err)
 	}
-	defer at.end()
 	x := exchangeOf(ctx)
 	x.by = by
 	mem := a.budget.Claim()
 	if !c.patient {
 		mem = a.budget.UrgentClaim(x)
 	}
-	defer mem.End()
 	x.claim, x.place = mem, at
 	r = r.WithContext(ctx)
 	if r.ContentLength != 0 && c.deadline > a.limits.BodyGrace {
 		r.Body = &paced{ReadCloser: r.Body, conn: w, until: until.Add(writeMargin), limits: &a.limits}
 	}
-	return h(w, r)
+	return r, func() {
+		mem.End()
+		at.end()
+		cancel()
+	}, nil
 }
 
 // shed counts a refusal and words it for the kind of client.
@@ -131,14 +122,14 @@ func (a *API) classes() {
 		return c
 	}
 	extender := func(name string, inFlight, total, queue int) *callClass {
-		return &callClass{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, lane: byCluster}
+		return &callClass{gate: newGate(name, inFlight, total, queue, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle, byCluster: true}
 	}
 	a.filterCalls = extender("filter", l.FilterInFlight, l.FilterTotal, l.FilterQueue)
 	a.nodesCalls = extender("nodes", l.NodesInFlight, l.NodesTotal, l.NodesQueue)
 	a.bindCalls = extender("bind", l.BindInFlight, l.BindTotal, l.BindQueue)
 	a.snapshotCalls = &callClass{
 		gate:     newGate("snapshot", l.SnapshotInFlight, l.SnapshotTotal, l.SnapshotQueue, l.SnapshotDeadline),
-		deadline: l.SnapshotDeadline, lane: byCluster, patient: true,
+		deadline: l.SnapshotDeadline, byCluster: true, patient: true,
 	}
 	a.snapshotCalls.gate.shared = true
 	a.passCalls = &callClass{gate: newGate("filter", l.FilterTotal, 0, l.FilterTotal, l.ExtenderQueueWait), deadline: l.ExtenderDeadline, style: extenderStyle}

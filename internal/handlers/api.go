@@ -51,7 +51,8 @@ type Clusters interface {
 // Decisions is what the API needs of the decision log; *decisionlog.Log is one.
 type Decisions interface {
 	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
-	Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (id string, err error)
+	Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error)
+	Write(ctx context.Context, e *decisionlog.Entry) (spooled bool, err error)
 	Get(ctx context.Context, id string) (*decisionlog.Recorded, error)
 	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
 	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*decisionlog.Row, error)

@@ -16,9 +16,11 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/kubeobj"
 	"berth/internal/profiles"
+	"berth/internal/store"
 )
 
 // unrecorded judges as the log does, by what the views remember, without writing anything down, so
@@ -29,17 +31,22 @@ type unrecorded struct {
 	profile *engine.Profile
 }
 
-func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error) {
 	v, err := u.m.View(ctx, q.Cluster, q.Revision)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	r, err := v.Decide(v.State, q.Pod, u.profile, engine.Options{Candidates: q.NodeNames, ScoreAlways: q.ScoreAlways, NoScores: q.Verb == decision.VerbFilter})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	defer r.Release()
-	return "01938f3e-0000-7000-8000-000000000000", use(v, r)
+	o := &decision.Outcome{Prepared: &decision.Prepared{Question: q, View: v}, Result: r}
+	return &decisionlog.Entry{Outcome: o, Record: &store.Decision{ID: "01938f3e-0000-7000-8000-000000000000"}}, nil
+}
+
+func (u *unrecorded) Write(_ context.Context, e *decisionlog.Entry) (spooled bool, err error) {
+	e.Release()
+	return false, nil
 }
 
 // naiveFilter is the handler as one would write it first: upstream's types through encoding/json.
@@ -52,25 +59,28 @@ func naiveFilter(u Decisions) http.HandlerFunc {
 		}
 		asked := *args.NodeNames
 		out := extender.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{}}
-		_, err := u.Evaluate(r.Context(), decision.Question{Verb: "filter", Cluster: "default", Pod: args.Pod, NodeNames: asked}, func(_ *cluster.View, res *engine.Result) error {
-			for _, name := range asked {
-				row := res.Nodes().Row(name)
-				if row < 0 {
-					out.FailedNodes[name] = unknownNode
-					continue
-				}
-				text, unresolvable, failed := res.ReasonOf(row)
-				switch {
-				case !failed:
-					*out.NodeNames = append(*out.NodeNames, name)
-				case unresolvable:
-					out.FailedAndUnresolvableNodes[name] = text
-				default:
-					out.FailedNodes[name] = text
-				}
+		e, err := u.Evaluate(r.Context(), decision.Question{Verb: "filter", Cluster: "default", Pod: args.Pod, NodeNames: asked})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		for _, name := range asked {
+			row := e.Result.Nodes().Row(name)
+			if row < 0 {
+				out.FailedNodes[name] = unknownNode
+				continue
 			}
-			return nil
-		})
+			text, unresolvable, failed := e.Result.ReasonOf(row)
+			switch {
+			case !failed:
+				*out.NodeNames = append(*out.NodeNames, name)
+			case unresolvable:
+				out.FailedAndUnresolvableNodes[name] = text
+			default:
+				out.FailedNodes[name] = text
+			}
+		}
+		_, err = u.Write(r.Context(), e)
 		if err != nil {
 			out = extender.ExtenderFilterResult{Error: err.Error()}
 		}

@@ -28,27 +28,29 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 	if err := a.known(r); err != nil {
 		return a.bindRefused(w, r, err)
 	}
-	return a.rawBody(w, r, a.limits.BindMaxBytes, "bind-max-bytes", func(body []byte) error {
-		args, err := wire.ParseBindingArgs(body, a.limits.bind())
-		if err != nil {
-			var limit *wire.LimitError
-			if errors.As(err, &limit) && limit.Limit != "bytes" {
-				return badRequest("the body is no binding: it has too many values") // the protocol has four strings
-			}
-			return err
+	body, err := rawBody(w, r, a.limits.BindMaxBytes, "bind-max-bytes")
+	if err != nil {
+		return err
+	}
+	args, err := wire.ParseBindingArgs(body, a.limits.bind())
+	if err != nil {
+		var limit *wire.LimitError
+		if errors.As(err, &limit) && limit.Limit != "bytes" {
+			return badRequest("the body is no binding: it has too many values") // the protocol has four strings
 		}
-		name := byCluster(r)
-		a.strangers.bound(name)
-		out, err := a.binder.Bind(r.Context(), name, decision.PodRef{Namespace: args.PodNamespace, Name: args.PodName, UID: args.PodUID}, args.Node)
-		if err != nil {
-			return a.bindRefused(w, r, a.noSnapshot(name, err))
-		}
-		if out.Decision != "" {
-			w.Header().Set(decisionIDHeader, out.Decision)
-		}
-		a.log.LogAttrs(r.Context(), slog.LevelDebug, "bound", slog.String("snapshot", out.Snapshot), slog.Bool("before", out.AlreadyBound))
-		return writeBytes(w, http.StatusOK, wire.AppendBindingResult(nil, ""))
-	})
+		return err
+	}
+	name := byCluster(r)
+	a.strangers.bound(name)
+	out, err := a.binder.Bind(r.Context(), name, decision.PodRef{Namespace: args.PodNamespace, Name: args.PodName, UID: args.PodUID}, args.Node)
+	if err != nil {
+		return a.bindRefused(w, r, a.noSnapshot(name, err))
+	}
+	if out.Decision != "" {
+		w.Header().Set(decisionIDHeader, out.Decision)
+	}
+	a.log.LogAttrs(r.Context(), slog.LevelDebug, "bound", slog.String("snapshot", out.Snapshot), slog.Bool("before", out.AlreadyBound))
+	return writeBytes(w, http.StatusOK, wire.AppendBindingResult(nil, ""))
 }
 
 // bindRefused tells kube-scheduler in words why not; of any other status it would show no more than

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/handlers/wire"
 	"berth/internal/memory"
 	"berth/internal/span"
 )
@@ -100,16 +99,13 @@ func unsupportedEncoding(w http.ResponseWriter, got, want string) error {
 	}
 }
 
-// rawBody hands a pooled buffer with the body to use; nothing of it may be kept.
-func (a *API) rawBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
-	buf := wire.GetBuffer()
-	defer wire.PutBuffer(buf)
+// rawBody reads a body into a pooled buffer, which the exchange gives back at its end: nothing of
+// it may be kept.
+func rawBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string) ([]byte, error) {
+	buf := exchangeOf(r.Context()).buffer()
 	_, read := span.Start(r.Context(), span.Read)
 	body, err := readBody(w, r, *buf, limit, setting)
 	read.End(err)
 	*buf = body
-	if err != nil {
-		return err
-	}
-	return use(body)
+	return body, err
 }

@@ -23,31 +23,26 @@ var mediaTypes = []string{
 var nosniff = []string{"nosniff"}
 
 // guard refuses what only a browser led by another site sends: writing requests across origins,
-// reading ones that follow no link (such as a picture's),
-// requests under a name that is not this server's (DNS rebinding), and bodies of types that a
-// page may send without asking. kube-scheduler and command-line clients send none of these. Pages
-// of origins that are named may call the API.
-func (a *API) guard(next http.Handler) http.Handler {
-	origins := http.NewCrossOriginProtection()
-	return a.adapt(rest, func(w http.ResponseWriter, r *http.Request) error {
-		w.Header()["X-Content-Type-Options"] = nosniff
-		if err := a.checkHost(r); err != nil {
-			return err
+// reading ones that follow no link (such as a picture's), requests under a name that is not this
+// server's (DNS rebinding), and bodies of types that a page may send without asking. kube-scheduler
+// and command-line clients send none of these. Pages of origins that are named may call the API;
+// what their browsers ask before is answered here.
+func (a *API) guard(w http.ResponseWriter, r *http.Request) (answered bool, err error) {
+	w.Header()["X-Content-Type-Options"] = nosniff
+	if err := a.checkHost(r); err != nil {
+		return false, err
+	}
+	if a.shares(w, r) {
+		if preflight(w, r) {
+			return true, nil
 		}
-		if a.shares(w, r) {
-			if preflight(w, r) {
-				return nil
-			}
-		} else if err := origins.Check(r); err != nil || FromAnotherSite(r) && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-			return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: "a page of another origin may not send this request", Cause: err}
-		}
-		if err := checkMediaType(r); err != nil {
-			return err
-		}
-		next.ServeHTTP(w, r)
-		return nil
-	})
+	} else if err := crossOrigin.Check(r); err != nil || FromAnotherSite(r) && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		return false, &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: "a page of another origin may not send this request", Cause: err}
+	}
+	return false, checkMediaType(r)
 }
+
+var crossOrigin = http.NewCrossOriginProtection()
 
 // FromAnotherSite reports whether a browser sends a request because a page of another origin led it
 // there (W3C Fetch Metadata).

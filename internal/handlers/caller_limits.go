@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -46,8 +45,12 @@ func newCallerLimits(l *Limits) *callerLimits {
 func (c *callerLimits) seconds(calls float64) int { return max(1, int(calls/float64(c.rate)+0.999)) }
 
 // enter counts a call that begins at now, and adds the headers of the draft
-// draft-ietf-httpapi-ratelimit-headers-11. The call is ended by end unless there is an error.
+// draft-ietf-httpapi-ratelimit-headers-11. The call is ended by end unless there is an error. The
+// use of a caller that nothing is counted for is nil.
 func (c *callerLimits) enter(h http.Header, key caller, now time.Time) (*callerUse, error) {
+	if c.rate == 0 && c.inFlight == 0 || key.exempt() {
+		return nil, nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	u := c.use(key)
@@ -75,6 +78,9 @@ func (c *callerLimits) refusal(limit string, n int, what string, after int) *Err
 }
 
 func (c *callerLimits) end(u *callerUse) {
+	if u == nil {
+		return
+	}
 	c.mu.Lock()
 	u.running--
 	c.mu.Unlock()
@@ -97,23 +103,4 @@ func (c *callerLimits) use(key caller) *callerUse {
 	u := &callerUse{key: key, bucket: rate.NewLimiter(rate.Limit(c.rate), c.burst)}
 	c.callers[key] = c.recent.PushBack(u)
 	return u
-}
-
-// limited calls next within the limits of a request's caller. It reports whether it did.
-func (a *API) limited(w http.ResponseWriter, r *http.Request, next http.Handler) bool {
-	c := a.callerLimits
-	if key := callerOf(r); (c.rate > 0 || c.inFlight > 0) && !key.exempt() {
-		u, err := c.enter(w.Header(), key, time.Now())
-		if err != nil {
-			s := rest
-			if r.Method == http.MethodPost && !strings.HasPrefix(routePattern(r), "/v1/") {
-				s = extenderStyle
-			}
-			a.fail(w, r, s, a.shed(r, s, err))
-			return false
-		}
-		defer c.end(u)
-	}
-	next.ServeHTTP(w, r)
-	return true
 }

@@ -50,31 +50,33 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if _, err := a.view(r.Context(), name, 0); err != nil {
 		return err // before the body is read
 	}
-	return a.withBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes", func(body []byte) error {
-		var req ChangeRequest
-		p, err := a.decodePosted(r, body, &req, a.changesBounds())
-		if err != nil {
-			return err
-		}
-		made, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
-			Apply: req.Apply, Replace: req.Replace, Patch: req.Patch, Delete: req.Delete, Strict: req.Strict, Read: p.object,
-		})
-		if err != nil {
-			return err
-		}
-		v := made.View
-		s, status := snapshotOf(v), http.StatusOK
-		if made.Changed {
-			a.metrics.received(v)
-			s.Summary = v.Caused() // what was odd before was said before
-			status = http.StatusCreated
-		}
-		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
-		p.warnings = append(p.warnings, made.Warnings...)
-		s.Warnings = p.warn(w)
-		s.Deleted, s.Ending, s.NotFound = made.Deleted, made.Ending, made.Absent
-		return writeJSON(w, status, s)
+	body, err := a.jsonBody(w, r, a.limits.ChangesMaxBytes, "changes-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req ChangeRequest
+	p, err := a.decodePosted(r, body, &req, a.changesBounds())
+	if err != nil {
+		return err
+	}
+	made, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
+		Apply: req.Apply, Replace: req.Replace, Patch: req.Patch, Delete: req.Delete, Strict: req.Strict, Read: p.object,
 	})
+	if err != nil {
+		return err
+	}
+	v := made.View
+	s, status := snapshotOf(v), http.StatusOK
+	if made.Changed {
+		a.metrics.received(v)
+		s.Summary = v.Caused() // what was odd before was said before
+		status = http.StatusCreated
+	}
+	w.Header().Set("Location", "/v1/snapshots/"+v.ID())
+	p.warnings = append(p.warnings, made.Warnings...)
+	s.Warnings = p.warn(w)
+	s.Deleted, s.Ending, s.NotFound = made.Deleted, made.Ending, made.Absent
+	return writeJSON(w, status, s)
 }
 
 // preempted returns ledger.Options.Preempted of a log.

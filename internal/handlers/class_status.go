@@ -40,7 +40,7 @@ func (c *callClass) status(name string) ClassStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := ClassStatus{Class: name, Slots: g.total, Running: g.running, Waiting: g.waiting, Released: g.released}
-	if c.lane != nil {
+	if c.byCluster {
 		s.By = "cluster"
 		for key, l := range g.lanes {
 			s.Lanes = append(s.Lanes, LaneStatus{key, l.running, l.waiting})

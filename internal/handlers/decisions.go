@@ -71,44 +71,46 @@ type PodName struct {
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions [post]
 func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		start := time.Now()
-		p, err := a.posted(r)
-		if err != nil {
-			return err
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	_, decode := span.Start(r.Context(), span.Decode)
+	q, err := a.decodeDecision(body, p)
+	decode.End(err)
+	if err != nil {
+		return err
+	}
+	q.Encoded = true
+	evaluate := a.decisions.Decide
+	if q.Bind {
+		evaluate = a.binder.Decide
+	}
+	ans, err := evaluate(r.Context(), q)
+	if err != nil {
+		if q.Revision == 0 && q.PodRef == nil {
+			return a.noSnapshot(q.Cluster, err)
 		}
-		_, decode := span.Start(r.Context(), span.Decode)
-		q, err := a.decodeDecision(body, p)
-		decode.End(err)
-		if err != nil {
-			return err
-		}
-		q.Encoded = true
-		evaluate := a.decisions.Decide
-		if q.Bind {
-			evaluate = a.binder.Decide
-		}
-		ans, err := evaluate(r.Context(), q)
-		if err != nil {
-			if q.Revision == 0 && q.PodRef == nil {
-				return a.noSnapshot(q.Cluster, err)
-			}
-			return err
-		}
-		a.metrics.decided(r.Context(), "decide", a.profileLabel(&q, ans.Profile), ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
-		a.logDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
-		if name := ans.ProfileFallback; name != "" {
-			a.fellBack(r.Context(), ans.Verb, ans.Cluster, name, a.profileLabel(&q, ans.Profile))
-			p.warnings = append(p.warnings, decision.FallbackText(name, ans.Profile))
-		}
-		ans.Warnings = p.warn(w)
-		if q.DryRun {
-			return writeAnswer(w, http.StatusOK, ans)
-		}
-		setHeader(w, decisionIDHeader, ans.ID)
-		setHeader(w, "Location", "/v1/decisions/"+ans.ID)
-		return writeAnswer(w, http.StatusCreated, ans)
-	})
+		return err
+	}
+	a.metrics.decided(r.Context(), "decide", a.profileLabel(&q, ans.Profile), ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
+	a.logDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
+	if name := ans.ProfileFallback; name != "" {
+		a.fellBack(r.Context(), ans.Verb, ans.Cluster, name, a.profileLabel(&q, ans.Profile))
+		p.warnings = append(p.warnings, decision.FallbackText(name, ans.Profile))
+	}
+	ans.Warnings = p.warn(w)
+	if q.DryRun {
+		return writeAnswer(w, http.StatusOK, ans)
+	}
+	setHeader(w, decisionIDHeader, ans.ID)
+	setHeader(w, "Location", "/v1/decisions/"+ans.ID)
+	return writeAnswer(w, http.StatusCreated, ans)
 }
 
 // profileLabel is a profile's name for metrics. Those of a configuration that came with the

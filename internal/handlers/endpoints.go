@@ -1,8 +1,10 @@
 package handlers
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -146,22 +148,76 @@ var aroundEndpoints = []endpoint{
 	{"GET /docs/{file}", need{scope: open}, nil, (*API).docsFile, nil},
 }
 
+// mounted is an endpoint of a router.
+type mounted struct {
+	*endpoint
+	a      *API
+	style  style
+	strict bool // other parameters of the query are refused
+	class  *callClass
+	about  about
+}
+
 // mount returns the function that adds endpoints to a router.
 func (a *API) mount(list []endpoint, s style, strict bool) func(chi.Router) {
 	return func(r chi.Router) {
-		for _, e := range list {
-			method, path, _ := strings.Cut(e.route, " ")
-			h := func(w http.ResponseWriter, r *http.Request) error { return e.serve(a, w, r) }
-			if strict {
-				h = only(h, e.query...)
+		for i := range list {
+			method, path, _ := strings.Cut(list[i].route, " ")
+			m := &mounted{endpoint: &list[i], a: a, style: s, strict: strict, about: aboutOf(method, path)}
+			if m.endpoint.class != nil {
+				m.class = m.endpoint.class(a)
 			}
-			if e.class == nil {
-				r.Method(method, path, a.adapt(s, h))
-			} else {
-				r.Method(method, path, a.admitted(e.class(a), h))
-			}
+			r.Method(method, path, m)
 		}
 	}
+}
+
+// ServeHTTP implements http.Handler: the caller and its right, its own limits, and then the call,
+// before a byte of the body is read.
+func (m *mounted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := m.a
+	if m.need.scope != open {
+		if err := a.authorize(r, m); err != nil {
+			a.fail(w, r, m.style, err)
+			return
+		}
+		use, err := a.callerLimits.enter(w.Header(), callerOf(r), time.Now())
+		if err != nil {
+			a.fail(w, r, m.style, a.shed(r, m.style, err))
+			return
+		}
+		defer a.callerLimits.end(use)
+	}
+	began := time.Now()
+	if err := m.answer(w, r); err != nil {
+		a.fail(w, r, m.style, err)
+	}
+	if m.need.scope != open && (m.need.right == access.Administer || r.Method == http.MethodDelete) {
+		a.log.LogAttrs(r.Context(), slog.LevelInfo, "changed", slog.String("method", r.Method), slog.String("route", routePattern(r)), slog.String("path", clipped(r.URL.Path, 300)),
+			slog.String("cluster", m.about.cluster(r)), slog.Duration("took", time.Since(began)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))
+	}
+}
+
+// answer serves a call, in its turn where it has a class.
+func (m *mounted) answer(w http.ResponseWriter, r *http.Request) error {
+	if m.class != nil {
+		lane := ""
+		if m.class.byCluster {
+			lane = byCluster(r)
+		}
+		on, end, err := m.a.admit(w, r, m.class, lane)
+		if err != nil {
+			return err
+		}
+		defer end()
+		r = on
+	}
+	if m.strict {
+		if err := only(r, m.query); err != nil {
+			return err
+		}
+	}
+	return m.serve(m.a, w, r)
 }
 
 func (a *API) extenderRoutes(r chi.Router) { a.mount(extenderEndpoints, extenderStyle, false)(r) }

@@ -58,22 +58,24 @@ type EvictionRanking struct {
 //	@Failure		400,401,403,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction-ranking [post]
 func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		var req EvictionRankingRequest
-		p, err := a.decodePosted(r, body, &req, a.decisionBounds())
-		if err != nil {
-			return err
-		}
-		pods, err := p.consumers(req.Pods)
-		if err != nil {
-			return err
-		}
-		ranking, protected, bad := podlife.RankForEviction(podlife.Signal(req.Signal), pods)
-		if bad != nil {
-			return badFields(field.ErrorList{bad})
-		}
-		return writeJSON(w, http.StatusOK, EvictionRanking{ranking, protected, p.warn(w)})
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req EvictionRankingRequest
+	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	if err != nil {
+		return err
+	}
+	pods, err := p.consumers(req.Pods)
+	if err != nil {
+		return err
+	}
+	ranking, protected, bad := podlife.RankForEviction(podlife.Signal(req.Signal), pods)
+	if bad != nil {
+		return badFields(field.ErrorList{bad})
+	}
+	return writeJSON(w, http.StatusOK, EvictionRanking{ranking, protected, p.warn(w)})
 }
 
 // consumers reads the pods of a node with what they use.

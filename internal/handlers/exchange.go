@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"berth/internal/access"
+	"berth/internal/handlers/wire"
 	"berth/internal/memory"
 	"berth/internal/slot"
 	"berth/internal/span"
@@ -22,13 +23,22 @@ type exchange struct {
 	asked  store.Asked
 	claim  *memory.Claim // nil until the call is admitted, as the next one
 	place  *place
-	by     caller // set with them
+	by     caller  // set with them
+	body   *[]byte // read, in a pooled buffer; nil: none was
 
 	http.ResponseWriter
 	status int // 0 until the header is written
 	bytes  int
 	values [4]string // of headers
 	used   int       // of them
+}
+
+// buffer returns an empty buffer for the request's body.
+func (x *exchange) buffer() *[]byte {
+	if x.body == nil {
+		x.body = wire.GetBuffer()
+	}
+	return x.body
 }
 
 type exchangeKey struct{}

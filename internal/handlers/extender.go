@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decisionlog"
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/footprint"
@@ -48,9 +49,7 @@ const unknownNode = "node(s) not known to berth yet"
 //	@Router			/filter [post]
 //	@Router			/clusters/{cluster}/filter [post]
 func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, "filter", func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		return a.judge(w, r, "filter", body)
-	})
+	return a.judge(w, r, "filter")
 }
 
 // prioritize answers how good each of these nodes would be.
@@ -70,9 +69,7 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/prioritize [post]
 //	@Router			/clusters/{cluster}/score-only/prioritize [post]
 func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
-	err := a.extend(w, r, "prioritize", func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		return a.judge(w, r, "prioritize", body)
-	})
+	err := a.judge(w, r, "prioritize")
 	if err != nil && translate(err).Kind != "overload" {
 		a.metrics.prioritizeFailed(r.Context(), translate(err).Kind)
 	}
@@ -81,21 +78,6 @@ func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
 
 func (a *API) isPrioritize(r *http.Request) bool {
 	return strings.HasSuffix(routePattern(r), "/prioritize")
-}
-
-// extend admits a call by its size, before its body is read: what is larger than any list of names
-// is in Nodes mode. A cluster without a snapshot is refused as judge words it, its body unread.
-func (a *API) extend(w http.ResponseWriter, r *http.Request, verb string, answer func(w http.ResponseWriter, r *http.Request, body []byte) error) error {
-	c, limit, setting := a.classOf(r)
-	return a.admit(w, r, c, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
-		if err := a.known(r); err != nil {
-			if e := translate(err); verb == "filter" && e.Status < http.StatusInternalServerError {
-				return a.filterRefused(w, r, nil, e)
-			}
-			return err
-		}
-		return a.rawBody(w, r, limit, setting, func(body []byte) error { return answer(w, r, body) })
-	})
 }
 
 // known reports why a call's cluster has no state, if it has none.
@@ -114,7 +96,8 @@ func (a *API) filterRefused(w http.ResponseWriter, r *http.Request, buf []byte, 
 	return writeBytes(w, http.StatusOK, wire.AppendFilterError(buf, clipped(e.Detail, maxDetail)))
 }
 
-// classOf returns a call's class, and how large its body may be.
+// classOf returns a call's class by its size, before its body is read, and how large that may be:
+// what is larger than any list of names is in Nodes mode.
 func (a *API) classOf(r *http.Request) (c *callClass, limit Bytes, setting string) {
 	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
 		return a.filterCalls, a.limits.FilterMaxBytes, "filter-max-bytes"
@@ -151,12 +134,30 @@ func (c *call) done() {
 	calls.Put(c)
 }
 
-func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string, body []byte) error {
+// judge answers a call about nodes. A cluster without a snapshot is refused in the same words as
+// anything else that a body says, the body unread.
+func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string) error {
+	class, limit, setting := a.classOf(r)
+	r, end, err := a.admit(w, r, class, byCluster(r))
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := a.known(r); err != nil {
+		if e := translate(err); verb == "filter" && e.Status < http.StatusInternalServerError {
+			return a.filterRefused(w, r, nil, e)
+		}
+		return err
+	}
+	body, err := rawBody(w, r, limit, setting)
+	if err != nil {
+		return err
+	}
 	start := time.Now()
 	c := calls.Get().(*call)
 	defer c.done()
 	ask := func(final bool) error { return a.ask(r, verb, "", body, c, start, final) }
-	err := a.held(r, verb, func() *corev1.Pod { return c.pod }, ask)
+	err = a.held(r, verb, func() *corev1.Pod { return c.pod }, ask)
 	late := behind(err)
 	if late != nil && verb == "prioritize" {
 		err = ask(true) // no score stands in no pod's way
@@ -247,31 +248,50 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 			return err
 		}
 	}
-	c.id, err = a.decisions.Evaluate(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
-		if mode != decision.ModeShadow { // which has its answer
-			c.place(res.Nodes())
-			if c.rejects(verb, res.Feasible.Has) {
-				if err := a.mayReject(name, verb, c, final); err != nil {
-					return err
-				}
-			}
-			if verb == "filter" {
-				if err := memory.Take(r.Context(), footprint.Reasons(res)); err != nil {
-					return err
-				}
-				c.filter(res)
-			} else {
-				c.score(res)
-			}
+	e, err := a.decisions.Evaluate(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	if mode != decision.ModeShadow { // which has its answer
+		if err := a.reply(r.Context(), name, verb, c, e.Result, final); err != nil {
+			e.Release()
+			return err
 		}
-		if p := res.Query.Profile.Name; p != q.Pod.Spec.SchedulerName {
-			a.fellBack(r.Context(), verb, name, q.Pod.Spec.SchedulerName, p)
-		}
-		a.metrics.decided(r.Context(), verb, "", res.Outcome, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, explain.Failures(res), nil, time.Since(start))
-		a.logDecision(r.Context(), verb, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
-		return nil
-	})
+	}
+	res := e.Result
+	a.judged(r.Context(), e, engine.Counts{Nodes: res.Considered(), Feasible: res.Feasible.Count()}, explain.Failures(res), start)
+	_, err = a.decisions.Write(r.Context(), e)
+	c.id = e.Record.ID
 	return err
+}
+
+// reply writes the answer of a result.
+func (a *API) reply(ctx context.Context, name, verb string, c *call, res *engine.Result, final bool) error {
+	c.place(res.Nodes())
+	if c.rejects(verb, res.Feasible.Has) {
+		if err := a.mayReject(name, verb, c, final); err != nil {
+			return err
+		}
+	}
+	if verb != "filter" {
+		c.score(res)
+		return nil
+	}
+	if err := memory.Take(ctx, footprint.Reasons(res)); err != nil {
+		return err
+	}
+	c.filter(res)
+	return nil
+}
+
+// judged counts and logs what was decided for a call.
+func (a *API) judged(ctx context.Context, e *decisionlog.Entry, counts engine.Counts, failures []engine.FailureCount, start time.Time) {
+	pod := e.Question.Pod
+	if p := e.Result.Query.Profile.Name; p != pod.Spec.SchedulerName {
+		a.fellBack(ctx, e.Verb, e.Cluster, pod.Spec.SchedulerName, p)
+	}
+	a.metrics.decided(ctx, e.Verb, "", e.Result.Outcome, counts, failures, nil, time.Since(start))
+	a.logDecision(ctx, e.Verb, e.View.ID(), pod.Namespace, pod.Name, string(e.Result.Outcome), "", time.Since(start))
 }
 
 // question makes the question that the log answers.

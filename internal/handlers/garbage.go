@@ -38,45 +38,47 @@ type GarbageRequest struct {
 //	@Failure		400,401,403,404,409,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/garbage [post]
 func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		var req GarbageRequest
-		if len(bytes.TrimSpace(body)) > 0 {
-			if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
-				return err
-			}
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req GarbageRequest
+	if len(bytes.TrimSpace(body)) > 0 {
+		if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
+			return err
 		}
-		name := chi.URLParam(r, "cluster")
-		if err := cluster.CheckName(name); err != nil {
-			return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	name := chi.URLParam(r, "cluster")
+	if err := cluster.CheckName(name); err != nil {
+		return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	if req.Apply {
+		if err := a.notFollowed(name); err != nil {
+			return err
 		}
-		if req.Apply {
-			if err := a.notFollowed(name); err != nil {
-				return err
-			}
-		}
-		v, err := a.view(r.Context(), name, 0)
+	}
+	v, err := a.view(r.Context(), name, 0)
+	if err != nil {
+		return err
+	}
+	threshold := podlife.DefaultTerminatedPodThreshold
+	if req.TerminatedPodThreshold != nil {
+		threshold = *req.TerminatedPodThreshold
+	}
+	list, err := overview.Garbage(r.Context(), v, threshold, orNow(req.Now))
+	if err != nil {
+		return err
+	}
+	if req.Apply && len(list.Pods) > 0 {
+		// Only from the revision that was judged: a pod may have changed since.
+		next, err := a.clusters.Change(r.Context(), name, v.Revision, nil, keysOf(list.Pods))
 		if err != nil {
 			return err
 		}
-		threshold := podlife.DefaultTerminatedPodThreshold
-		if req.TerminatedPodThreshold != nil {
-			threshold = *req.TerminatedPodThreshold
-		}
-		list, err := overview.Garbage(r.Context(), v, threshold, orNow(req.Now))
-		if err != nil {
-			return err
-		}
-		if req.Apply && len(list.Pods) > 0 {
-			// Only from the revision that was judged: a pod may have changed since.
-			next, err := a.clusters.Change(r.Context(), name, v.Revision, nil, keysOf(list.Pods))
-			if err != nil {
-				return err
-			}
-			a.metrics.received(next)
-			list.Applied = next.ID()
-		}
-		return writeLong(w, r, list)
-	})
+		a.metrics.received(next)
+		list.Applied = next.ID()
+	}
+	return writeLong(w, r, list)
 }
 
 func keysOf(list []podlife.Garbage) []kubeobj.Key {

@@ -15,7 +15,6 @@ import (
 	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/decisionlog"
-	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/kubeobj"
 	"berth/internal/store"
@@ -122,20 +121,21 @@ func visible[T any](limit int, passes func(*T) bool, page func() ([]T, error)) (
 type guardedDecisions struct{ all Decisions }
 
 func (g guardedDecisions) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
-	return decideAs(ctx, access.Decide, q, g.all.Decide)
-}
-
-// decideAs answers a question about a pod of a namespace that the caller has the right in.
-func decideAs(ctx context.Context, right access.Right, q decision.Question, decide func(context.Context, decision.Question) (*decision.Answer, error)) (*decision.Answer, error) {
-	if err := mayPod(ctx, right, q.Cluster, namespaceOf(&q)); err != nil {
+	if err := mayDecide(ctx, access.Decide, &q); err != nil {
 		return nil, err
 	}
-	q.Encoded = q.Encoded && seesAll(ctx, q.Cluster) // else mask changes it
-	ans, err := decide(ctx, q)
+	ans, err := g.all.Decide(ctx, q)
 	if err == nil {
 		mask(ctx, ans)
 	}
 	return ans, err
+}
+
+// mayDecide refuses a question about a pod of a namespace that the caller lacks the right in. The
+// answer is to be masked.
+func mayDecide(ctx context.Context, right access.Right, q *decision.Question) error {
+	q.Encoded = q.Encoded && seesAll(ctx, q.Cluster) // else mask changes it
+	return mayPod(ctx, right, q.Cluster, namespaceOf(q))
 }
 
 // namespaceOf returns the namespace of the pod that a question is about.
@@ -149,11 +149,19 @@ func namespaceOf(q *decision.Question) string {
 	return ""
 }
 
-func (g guardedDecisions) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+func (g guardedDecisions) Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error) {
 	if err := mayIn(ctx, q.Cluster); err != nil {
-		return "", err
+		return nil, err
 	}
-	return g.all.Evaluate(ctx, q, use)
+	return g.all.Evaluate(ctx, q)
+}
+
+func (g guardedDecisions) Write(ctx context.Context, e *decisionlog.Entry) (spooled bool, err error) {
+	if err := mayIn(ctx, e.Cluster); err != nil {
+		e.Release()
+		return false, err
+	}
+	return g.all.Write(ctx, e)
 }
 
 // known reports a record that the caller may not see as one that is not there.
@@ -299,7 +307,14 @@ func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state
 type guardedBinder struct{ all Binder }
 
 func (g guardedBinder) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
-	return decideAs(ctx, access.Bind, q, g.all.Decide)
+	if err := mayDecide(ctx, access.Bind, &q); err != nil {
+		return nil, err
+	}
+	ans, err := g.all.Decide(ctx, q)
+	if err == nil {
+		mask(ctx, ans)
+	}
+	return ans, err
 }
 
 func (g guardedBinder) Bind(ctx context.Context, name string, pod decision.PodRef, node string) (binding.Bound, error) {

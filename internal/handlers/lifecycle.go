@@ -56,31 +56,33 @@ type LifecycleRequest struct {
 //	@Failure		400,401,403,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/lifecycle [post]
 func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		var req LifecycleRequest
-		p, err := a.decodePosted(r, body, &req, a.decisionBounds())
-		if err != nil {
-			return err
-		}
-		pod, err := a.askedPod(r, p, req.Pod, req.PodRef, req.Snapshot, req.Node)
-		if err != nil {
-			return err
-		}
-		if req.Snapshot != "" && req.PodRef == nil {
-			return badField(http.StatusBadRequest, "snapshot", "it holds the pod that podRef names: give podRef")
-		}
-		q := podlife.LifeQuestion{
-			Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
-			Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes,
-		}
-		if pod.view != nil {
-			q.Storage = story.StorageOf(pod.view)
-		}
-		life, errs := podlife.Live(q)
-		if len(errs) > 0 {
-			return badFields(errs)
-		}
-		life.Snapshot, life.Warnings = pod.id(), p.warn(w)
-		return writeJSON(w, http.StatusOK, life)
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req LifecycleRequest
+	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	if err != nil {
+		return err
+	}
+	pod, err := a.askedPod(r, p, req.Pod, req.PodRef, req.Snapshot, req.Node)
+	if err != nil {
+		return err
+	}
+	if req.Snapshot != "" && req.PodRef == nil {
+		return badField(http.StatusBadRequest, "snapshot", "it holds the pod that podRef names: give podRef")
+	}
+	q := podlife.LifeQuestion{
+		Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
+		Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes,
+	}
+	if pod.view != nil {
+		q.Storage = story.StorageOf(pod.view)
+	}
+	life, errs := podlife.Live(q)
+	if len(errs) > 0 {
+		return badFields(errs)
+	}
+	life.Snapshot, life.Warnings = pod.id(), p.warn(w)
+	return writeJSON(w, http.StatusOK, life)
 }

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"berth/internal/binding"
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/engine"
+	"berth/internal/decisionlog"
 )
 
 // slow is a decision log that holds every question until it is let go.
@@ -40,11 +39,11 @@ func (s *slow) Decide(ctx context.Context, q decision.Question) (*decision.Answe
 	return s.Decisions.Decide(ctx, q)
 }
 
-func (s *slow) Evaluate(ctx context.Context, q decision.Question, use func(*cluster.View, *engine.Result) error) (string, error) {
+func (s *slow) Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error) {
 	if err := s.hold(ctx); err != nil {
-		return "", err
+		return nil, err
 	}
-	return s.Decisions.Evaluate(ctx, q, use)
+	return s.Decisions.Evaluate(ctx, q)
 }
 
 // slowBinder binds as slowly.

@@ -60,30 +60,32 @@ type Admission struct {
 //	@Failure		400,401,403,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/admission [post]
 func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		var req AdmissionRequest
-		if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
-			return err
-		}
-		if req.Cluster == "" {
-			req.Cluster = defaultCluster
-		}
-		if err := cluster.CheckName(req.Cluster); err != nil {
-			return badField(http.StatusBadRequest, "cluster", reason(err))
-		}
-		if err := mayIn(r.Context(), req.Cluster); err != nil {
-			return err
-		}
-		p, err := a.posted(r)
-		if err != nil {
-			return err
-		}
-		v, err := a.judgePod(r, p, &req)
-		if err != nil {
-			return err
-		}
-		return writeJSON(w, http.StatusOK, Admission{Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: fieldErrors(v.Errors), Warnings: p.warn(w)})
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req AdmissionRequest
+	if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
+		return err
+	}
+	if req.Cluster == "" {
+		req.Cluster = defaultCluster
+	}
+	if err := cluster.CheckName(req.Cluster); err != nil {
+		return badField(http.StatusBadRequest, "cluster", reason(err))
+	}
+	if err := mayIn(r.Context(), req.Cluster); err != nil {
+		return err
+	}
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	v, err := a.judgePod(r, p, &req)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, Admission{Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: fieldErrors(v.Errors), Warnings: p.warn(w)})
 }
 
 func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v podlife.Verdict, err error) {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -34,21 +35,40 @@ import (
 //	@Router			/preempt [post]
 //	@Router			/clusters/{cluster}/preempt [post]
 func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
-	return a.extend(w, r, decision.VerbPreempt, func(w http.ResponseWriter, r *http.Request, body []byte) error {
-		if err := memory.Take(r.Context(), kubeobj.Weight(body)); err != nil {
-			return err
-		}
-		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
-		if err != nil {
-			return extenderLimit(err)
-		}
-		id, reply, err := a.judgeVictims(r, "", &args)
-		if err != nil {
-			return err
-		}
-		w.Header().Set(decisionIDHeader, id)
-		return writeBytes(w, http.StatusOK, reply)
-	})
+	class, limit, setting := a.classOf(r)
+	r, end, err := a.admit(w, r, class, byCluster(r))
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := a.known(r); err != nil {
+		return err
+	}
+	body, err := rawBody(w, r, limit, setting)
+	if err != nil {
+		return err
+	}
+	args, err := a.preemptionArgs(r.Context(), body)
+	if err != nil {
+		return err
+	}
+	id, reply, err := a.judgeVictims(r, "", args)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(decisionIDHeader, id)
+	return writeBytes(w, http.StatusOK, reply)
+}
+
+func (a *API) preemptionArgs(ctx context.Context, body []byte) (*wire.PreemptionArgs, error) {
+	if err := memory.Take(ctx, kubeobj.Weight(body)); err != nil {
+		return nil, err
+	}
+	args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
+	if err != nil {
+		return nil, extenderLimit(err)
+	}
+	return &args, nil
 }
 
 // judgeVictims puts the question and returns the answer, which is on record then.
@@ -80,19 +100,19 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 // preempt is none unless it is final: errRejects.
 func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id string, reply []byte, err error) {
 	start := time.Now()
-	id, err = a.decisions.Evaluate(r.Context(), q, func(v *cluster.View, res *engine.Result) error {
-		if !final && len(preemption.Named(res)) < len(q.Victims) {
-			return errRejects
-		}
-		reply = wire.AppendPreemptionResult(nil, metaVictims(preemption.Named(res)))
-		if p := res.Query.Profile.Name; p != q.Pod.Spec.SchedulerName {
-			a.fellBack(r.Context(), decision.VerbPreempt, q.Cluster, q.Pod.Spec.SchedulerName, p)
-		}
-		a.metrics.decided(r.Context(), decision.VerbPreempt, "", res.Outcome, engine.Counts{Nodes: res.Considered()}, nil, nil, time.Since(start))
-		a.logDecision(r.Context(), decision.VerbPreempt, v.ID(), q.Pod.Namespace, q.Pod.Name, string(res.Outcome), "", time.Since(start))
-		return nil
-	})
-	return id, reply, err
+	e, err := a.decisions.Evaluate(r.Context(), q)
+	if err != nil {
+		return "", nil, err
+	}
+	named := preemption.Named(e.Result)
+	if !final && len(named) < len(q.Victims) {
+		e.Release()
+		return "", nil, errRejects
+	}
+	reply = wire.AppendPreemptionResult(nil, metaVictims(named))
+	a.judged(r.Context(), e, engine.Counts{Nodes: e.Result.Considered()}, nil, start)
+	_, err = a.decisions.Write(r.Context(), e)
+	return e.Record.ID, reply, err
 }
 
 // preemption makes the question that the log answers, its nodes in order of name.

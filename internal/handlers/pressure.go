@@ -57,27 +57,29 @@ type NodePressure struct {
 //	@Failure		400,401,403,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction [post]
 func (a *API) previewEvictions(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		var req NodePressureRequest
-		p, err := a.decodePosted(r, body, &req, a.decisionBounds())
-		if err != nil {
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req NodePressureRequest
+	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	if err != nil {
+		return err
+	}
+	q := podlife.Pressure{Config: req.Config, Signals: map[string]podlife.Observed{}, Now: orNow(req.Now)}
+	if q.Pods, err = p.consumers(req.Pods); err != nil {
+		return err
+	}
+	for _, signal := range slices.Sorted(maps.Keys(req.Signals)) {
+		if q.Signals[signal], err = readSignal("signals["+signal+"]", req.Signals[signal]); err != nil {
 			return err
 		}
-		q := podlife.Pressure{Config: req.Config, Signals: map[string]podlife.Observed{}, Now: orNow(req.Now)}
-		if q.Pods, err = p.consumers(req.Pods); err != nil {
-			return err
-		}
-		for _, signal := range slices.Sorted(maps.Keys(req.Signals)) {
-			if q.Signals[signal], err = readSignal("signals["+signal+"]", req.Signals[signal]); err != nil {
-				return err
-			}
-		}
-		out, errs := podlife.Relieve(q)
-		if len(errs) > 0 {
-			return badFields(errs)
-		}
-		return writeJSON(w, http.StatusOK, NodePressure{*out, p.warn(w)})
-	})
+	}
+	out, errs := podlife.Relieve(q)
+	if len(errs) > 0 {
+		return badFields(errs)
+	}
+	return writeJSON(w, http.StatusOK, NodePressure{*out, p.warn(w)})
 }
 
 // readSignal reads the value of a signal.

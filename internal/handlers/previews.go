@@ -45,46 +45,48 @@ type PreviewRequest struct {
 //	@Failure		400,401,403,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/previews [post]
 func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		p, err := a.posted(r)
-		if err != nil {
-			return err
-		}
-		var req PreviewRequest
-		if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
-			return err
-		}
-		q := decision.Question{Explain: engine.Explain(req.Explain), Suggest: req.Suggest, DryRun: true}
-		if req.Now != nil {
-			q.Now = *req.Now
-		}
-		list, err := a.parseConfig("config", req.Config, p)
-		if err != nil {
-			return err
-		}
-		if list == nil {
-			list = a.configured
-		}
-		if req.Pod, err = a.fromYAML(r, "pod", req.Pod); err != nil {
-			return err
-		}
-		if isNull(req.Pod) {
-			return badField(http.StatusBadRequest, "pod", "want a pod, or a workload with a pod template")
-		}
-		if q.Pod, err = p.decodePod("pod", req.Pod); err != nil {
-			return err
-		}
-		v, err := a.previewed(r, req.Objects)
-		if err != nil {
-			return err
-		}
-		ans, err := decision.Preview(r.Context(), v, list, q, time.Now)
-		if err != nil {
-			return err
-		}
-		ans.Warnings = p.warn(w)
-		return writeJSON(w, http.StatusOK, ans)
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	var req PreviewRequest
+	if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
+		return err
+	}
+	q := decision.Question{Explain: engine.Explain(req.Explain), Suggest: req.Suggest, DryRun: true}
+	if req.Now != nil {
+		q.Now = *req.Now
+	}
+	list, err := a.parseConfig("config", req.Config, p)
+	if err != nil {
+		return err
+	}
+	if list == nil {
+		list = a.configured
+	}
+	if req.Pod, err = a.fromYAML(r, "pod", req.Pod); err != nil {
+		return err
+	}
+	if isNull(req.Pod) {
+		return badField(http.StatusBadRequest, "pod", "want a pod, or a workload with a pod template")
+	}
+	if q.Pod, err = p.decodePod("pod", req.Pod); err != nil {
+		return err
+	}
+	v, err := a.previewed(r, req.Objects)
+	if err != nil {
+		return err
+	}
+	ans, err := decision.Preview(r.Context(), v, list, q, time.Now)
+	if err != nil {
+		return err
+	}
+	ans.Warnings = p.warn(w)
+	return writeJSON(w, http.StatusOK, ans)
 }
 
 // previewCluster is the name of the cluster of a preview's answer.

@@ -260,24 +260,26 @@ func classPath(r *http.Request) (cluster, name string, err error) {
 
 // withClass decodes the class in a body.
 func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedulingv1.PriorityClass) error) error {
-	return a.withBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes", func(body []byte) error {
-		p, err := a.posted(r)
-		if err != nil {
-			return err
-		}
-		c := &schedulingv1.PriorityClass{}
-		if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
-			return invalidClass(err)
-		}
-		if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
-			return err
-		}
-		if err := p.fields("", body, "PriorityClass"); err != nil {
-			return err
-		}
-		p.warn(w)
-		return use(c)
-	})
+	body, err := a.jsonBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes")
+	if err != nil {
+		return err
+	}
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	c := &schedulingv1.PriorityClass{}
+	if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
+		return invalidClass(err)
+	}
+	if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
+		return err
+	}
+	if err := p.fields("", body, "PriorityClass"); err != nil {
+		return err
+	}
+	p.warn(w)
+	return use(c)
 }
 
 // invalidClass tells a class with a field of another type, such as a value beyond 32 bits, from a

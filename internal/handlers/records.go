@@ -217,26 +217,28 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		p, err := a.posted(r)
-		if err != nil {
-			return err
-		}
-		o, err := a.decodeReplay(body, p)
-		if err != nil {
-			return err
-		}
-		out, err := a.decisions.Replay(r.Context(), id, o)
-		if err != nil {
-			return err
-		}
-		a.metrics.replayed(r.Context(), out.Identical)
-		if out.Differences == nil {
-			out.Differences = []decisionlog.Difference{}
-		}
-		p.warn(w)
-		return writeJSON(w, http.StatusOK, out)
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	o, err := a.decodeReplay(body, p)
+	if err != nil {
+		return err
+	}
+	out, err := a.decisions.Replay(r.Context(), id, o)
+	if err != nil {
+		return err
+	}
+	a.metrics.replayed(r.Context(), out.Identical)
+	if out.Differences == nil {
+		out.Differences = []decisionlog.Difference{}
+	}
+	p.warn(w)
+	return writeJSON(w, http.StatusOK, out)
 }
 
 func (a *API) decodeReplay(body []byte, p *posted) (o decisionlog.Overrides, err error) {

@@ -58,24 +58,26 @@ type BatchDifferenceList struct {
 //	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/replays [post]
 func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		p, err := a.posted(r)
-		if err != nil {
-			return err
-		}
-		q, err := a.decodeBatch(body, p)
-		if err != nil {
-			return err
-		}
-		q.AskedBy = callerOf(r).String()
-		job, err := a.batches.Start(r.Context(), q)
-		if err != nil {
-			return err
-		}
-		p.warn(w)
-		w.Header().Set("Location", "/v1/replays/"+job.ID)
-		return writeJSON(w, http.StatusCreated, job)
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	q, err := a.decodeBatch(body, p)
+	if err != nil {
+		return err
+	}
+	q.AskedBy = callerOf(r).String()
+	job, err := a.batches.Start(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	p.warn(w)
+	w.Header().Set("Location", "/v1/replays/"+job.ID)
+	return writeJSON(w, http.StatusCreated, job)
 }
 
 func (a *API) decodeBatch(body []byte, p *posted) (q replays.Request, err error) {

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
-	"time"
 
 	"berth/internal/access"
 	"berth/internal/store"
@@ -37,15 +35,6 @@ type need struct {
 	right access.Right
 	scope scope
 }
-
-// needs are the rights of all routes; a route that is not here is refused.
-var needs = func() map[string]need {
-	table := map[string]need{}
-	for _, e := range slices.Concat(restEndpoints, extenderEndpoints, aroundEndpoints) {
-		table[e.route] = e.need
-	}
-	return table
-}()
 
 // identified wraps routes that need no right of the table: pages, which request what they show from
 // routes that do.
@@ -80,40 +69,13 @@ func (a *API) identify(r *http.Request) error {
 	return nil
 }
 
-// authorized refuses callers without the route's right before a byte of the body is read.
-func (a *API) authorized(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		method := r.Method
-		if method == http.MethodHead {
-			method = http.MethodGet
-		}
-		to := routes[routeKey{method, routePattern(r)}]
-		if to == nil {
-			to = &route{}
-		}
-		n := &to.need
-		if n.scope == open {
-			next.ServeHTTP(w, r)
-			return
-		}
-		err := a.identify(r)
-		if err == nil {
-			exchangeOf(r.Context()).need = n
-			err = checkRoute(r.Context(), *n, to.namedCluster(r))
-		}
-		if err != nil {
-			a.fail(w, r, rest, err)
-			return
-		}
-		began := time.Now()
-		if !a.limited(w, r, next) {
-			return
-		}
-		if n.right == access.Administer || method == http.MethodDelete {
-			a.log.LogAttrs(r.Context(), slog.LevelInfo, "changed", slog.String("method", method), slog.String("route", routePattern(r)), slog.String("path", clipped(r.URL.Path, 300)),
-				slog.String("cluster", to.namedCluster(r)), slog.Duration("took", time.Since(began)), slog.String("peer", access.Peer(r)), askedBy(r.Context()))
-		}
-	})
+// authorize refuses callers without the route's right.
+func (a *API) authorize(r *http.Request, m *mounted) error {
+	if err := a.identify(r); err != nil {
+		return err
+	}
+	exchangeOf(r.Context()).need = &m.need
+	return checkRoute(r.Context(), m.need, m.about.cluster(r))
 }
 
 // needKey is the key of a context's *need.
@@ -127,43 +89,34 @@ func needOf(ctx context.Context) need {
 	return need{}
 }
 
-// routeKey is a method and the pattern of a path.
-type routeKey struct{ method, pattern string }
-
-// route is what is worked out of the table of rights once, and needed for each request.
-type route struct {
-	need need
+// about describes which cluster the requests of a route are about.
+type about struct {
 	// byID is set where the id in the path is of a snapshot, which names the cluster.
 	byID bool
-	// cluster is what requests are about that name none.
-	cluster string
+	// fallback is what requests are about that name none.
+	fallback string
 }
 
-var routes = func() map[routeKey]*route {
-	table := map[routeKey]*route{}
-	for name, n := range needs {
-		method, pattern, _ := strings.Cut(name, " ")
-		to := &route{need: n, byID: strings.HasPrefix(pattern, "/v1/snapshots/{id}")}
-		extends := method == http.MethodPost && !strings.HasPrefix(pattern, "/v1/")
-		if extends || pattern == "/v1/snapshots" || strings.HasPrefix(pattern, "/v1/priorityclasses") {
-			to.cluster = defaultCluster
-		}
-		table[routeKey{method, pattern}] = to
+func aboutOf(method, pattern string) about {
+	out := about{byID: strings.HasPrefix(pattern, "/v1/snapshots/{id}")}
+	extends := method == http.MethodPost && !strings.HasPrefix(pattern, "/v1/")
+	if extends || pattern == "/v1/snapshots" || strings.HasPrefix(pattern, "/v1/priorityclasses") {
+		out.fallback = defaultCluster
 	}
-	return table
-}()
+	return out
+}
 
-// namedCluster is the cluster that the path or the query names, empty where neither does.
-func (to *route) namedCluster(r *http.Request) string {
+// cluster is the one that the path or the query names, empty where neither does.
+func (t *about) cluster(r *http.Request) string {
 	if name, err := pathParam(r, "cluster"); name != "" && err == nil {
 		return name
 	}
-	if to.byID {
+	if t.byID {
 		id, _ := pathParam(r, "id") // checked where it is used
 		name, _, _ := strings.Cut(id, "@")
 		return name
 	}
-	return cmp.Or(clusterInQuery(r), to.cluster)
+	return cmp.Or(clusterInQuery(r), t.fallback)
 }
 
 // clusterInQuery is the cluster that the query names, empty where it does not.

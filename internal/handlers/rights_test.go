@@ -4,11 +4,21 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-chi/chi/v5"
 )
+
+// needs are the rights of all routes.
+var needs = func() map[string]need {
+	table := map[string]need{}
+	for _, e := range slices.Concat(restEndpoints, extenderEndpoints, aroundEndpoints) {
+		table[e.route] = e.need
+	}
+	return table
+}()
 
 // TestReadyTellsStrangersNothing: what is not ready names clusters.
 func TestReadyTellsStrangersNothing(t *testing.T) {

@@ -19,7 +19,7 @@ func (a *API) Router() *chi.Mux { return a.routes(nil, a.extenderRoutes, a.restR
 // routes returns the API's own routes, each with its right, and beside them those of pages.
 func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.observe, a.guard, middleware.GetHead) // probes ask by HEAD
+	r.Use(a.observe, middleware.GetHead) // probes ask by HEAD
 	r.NotFound(a.adapt(rest, func(_ http.ResponseWriter, r *http.Request) error {
 		if path, cut := strings.CutSuffix(r.URL.Path, "/"); cut && len(methodsAt(r, path)) > 0 {
 			return notFound("there is nothing at this path: did you mean " + path + ", without the slash at its end?")
@@ -27,12 +27,9 @@ func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.M
 		return notFound("there is nothing at this path; /docs lists what there is")
 	}))
 	r.MethodNotAllowed(a.adapt(rest, a.methodNotAllowed))
-	r.Group(func(r chi.Router) {
-		r.Use(a.authorized)
-		for _, part := range parts {
-			part(r)
-		}
-	})
+	for _, part := range parts {
+		part(r)
+	}
 	r.Group(func(r chi.Router) {
 		r.Use(a.identified)
 		for _, page := range pages {
@@ -73,21 +70,11 @@ func (a *API) MetricsHandler() http.Handler {
 func (a *API) InProcess() http.Handler { return a.routes(nil, a.restRoutes, a.aroundRoutes) }
 
 func (a *API) traced(router http.Handler) http.Handler {
-	if a.tracer == nil {
-		return traceContext(router)
+	if a.tracer == nil { // observe takes up the caller's trace
+		return router
 	}
 	return otelhttp.NewHandler(router, "http", otelhttp.WithTracerProvider(a.tracer),
 		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
-}
-
-// traceContext takes up the caller's trace context, where there are no spans of ours.
-func traceContext(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Traceparent") != "" {
-			r = r.WithContext(propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {

@@ -59,31 +59,33 @@ type scenarioCall struct {
 
 // askScenario answers a question, or starts a job that does.
 func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) error {
-	return a.withBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes", func(body []byte) error {
-		req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, classes: a.priorityClasses}
-		if err := decodePart(r, body, req, a.scenarioBounds()); err != nil {
-			return err
-		}
-		wait, err := a.waitOf(req)
-		if err != nil {
-			return err
-		}
-		if c.posted, err = a.posted(r); err != nil {
-			return err
-		}
-		if c.at, err = a.scenarioAt(r, req); err != nil {
-			return err
-		}
-		if wait != nil {
-			return a.orJob(w, r, c, req, body, *wait)
-		}
-		out, err := a.counted(r.Context(), c, req)
-		if err != nil {
-			return err
-		}
-		c.posted.warn(w)
-		return writeLong(w, r, out)
-	})
+	body, err := a.jsonBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes")
+	if err != nil {
+		return err
+	}
+	req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, classes: a.priorityClasses}
+	if err := decodePart(r, body, req, a.scenarioBounds()); err != nil {
+		return err
+	}
+	wait, err := a.waitOf(req)
+	if err != nil {
+		return err
+	}
+	if c.posted, err = a.posted(r); err != nil {
+		return err
+	}
+	if c.at, err = a.scenarioAt(r, req); err != nil {
+		return err
+	}
+	if wait != nil {
+		return a.orJob(w, r, c, req, body, *wait)
+	}
+	out, err := a.counted(r.Context(), c, req)
+	if err != nil {
+		return err
+	}
+	c.posted.warn(w)
+	return writeLong(w, r, out)
 }
 
 // scenarioAt returns the revision that a question names and its time, which is the revision's own

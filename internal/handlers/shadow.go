@@ -1,15 +1,12 @@
 package handlers
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"berth/internal/decision"
 	"berth/internal/handlers/wire"
-	"berth/internal/kubeobj"
-	"berth/internal/memory"
 )
 
 // The calls below /shadow are for a scheduler that is recorded and not influenced: every node
@@ -33,13 +30,7 @@ import (
 //	@Router			/score-only/filter [post]
 //	@Router			/clusters/{cluster}/score-only/filter [post]
 func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(_ context.Context, c *call, body []byte) ([]byte, judgement, error) {
-		if err := a.readAhead(r, body, c); err != nil {
-			return nil, nil, err
-		}
-		c.pass()
-		return c.reply, a.judgeShadow("filter", body, c), nil
-	})
+	return a.shadow(w, r, "filter")
 }
 
 // shadowPrioritize returns no scores and records those that berth would have given.
@@ -56,12 +47,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/shadow/prioritize [post]
 //	@Router			/clusters/{cluster}/shadow/prioritize [post]
 func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(_ context.Context, c *call, body []byte) ([]byte, judgement, error) {
-		if err := a.readAhead(r, body, c); err != nil {
-			return nil, nil, err
-		}
-		return []byte("[]"), a.judgeShadow("prioritize", body, c), nil
-	})
+	return a.shadow(w, r, "prioritize")
 }
 
 // shadowPreempt lets every preemption stand and records what berth would have said of it.
@@ -80,20 +66,7 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/score-only/preempt [post]
 //	@Router			/clusters/{cluster}/score-only/preempt [post]
 func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
-	return a.shadow(w, r, func(ctx context.Context, _ *call, body []byte) ([]byte, judgement, error) {
-		if err := memory.Take(ctx, kubeobj.Weight(body)); err != nil {
-			return nil, nil, err
-		}
-		args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
-		if err != nil {
-			return nil, nil, extenderLimit(err)
-		}
-		reply := wire.AppendPreemptionResult(nil, stand(&args))
-		return reply, func(r *http.Request) (string, error) {
-			id, _, err := a.judgeVictims(r, decision.ModeShadow, &args)
-			return id, err
-		}, nil
-	})
+	return a.shadow(w, r, decision.VerbPreempt)
 }
 
 // stand returns the victims as they were asked about. A pod without a UID, which kube-scheduler
@@ -115,17 +88,6 @@ func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 	return out
 }
 
-// judgement is what is done beside the answer; it returns the id of the record.
-type judgement func(*http.Request) (id string, err error)
-
-// judgeShadow judges a call that was read ahead and makes no answer of it.
-func (a *API) judgeShadow(verb string, body []byte, c *call) judgement {
-	return func(r *http.Request) (string, error) {
-		err := a.ask(r, verb, decision.ModeShadow, body, c, time.Now(), true)
-		return c.id, err
-	}
-}
-
 // readAhead reads a body: whether the call can be judged or not, its nodes are the answer. It reads
 // no state, which may not be there; the names mostly are those of the call before.
 func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
@@ -141,50 +103,80 @@ func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 	return nil
 }
 
-// shadow reads a call and answers it with the reply that read makes of the body, after the
-// judgement that comes with it was recorded or has failed. It is admitted before its body is read.
-// A call that is not admitted, or whose cluster has no state, is let pass without being judged if
-// its body is small; all such calls share one gate.
-func (a *API) shadow(w http.ResponseWriter, r *http.Request, read func(ctx context.Context, c *call, body []byte) (reply []byte, judge judgement, err error)) error {
+// shadow reads a call and answers it after its judgement was recorded or has failed. It is admitted
+// before its body is read. A call that is not admitted, or whose cluster has no state, is let pass
+// without being judged if its body is small; all such calls share one gate.
+func (a *API) shadow(w http.ResponseWriter, r *http.Request, verb string) error {
 	class, limit, setting := a.classOf(r)
-	pass := func(w http.ResponseWriter, r *http.Request, why error) error {
-		return a.rawBody(w, r, limit, setting, func(body []byte) error {
-			c := calls.Get().(*call)
-			defer c.done()
-			reply, judge, err := read(r.Context(), c, body)
-			if err != nil {
-				return err
-			}
-			id := ""
-			if why == nil {
-				id, why = judge(r)
-			}
-			if why != nil {
-				a.missed(r, why)
-			} else if id != "" {
-				w.Header().Set(decisionIDHeader, id)
-			}
-			return writeBytes(w, http.StatusOK, reply)
-		})
-	}
-	var unjudged error // why the call was not judged, its body unread
-	err := a.admit(w, r, class, byCluster(r), func(w http.ResponseWriter, r *http.Request) error {
-		if unjudged = a.known(r); unjudged != nil {
-			return unjudged
+	on, end, err := a.admit(w, r, class, byCluster(r))
+	switch {
+	case err == nil:
+		if err = a.known(on); err == nil {
+			defer end()
+			return a.pass(w, on, verb, limit, setting, nil)
 		}
-		return pass(w, r, nil)
-	})
-	if unjudged == nil && err != nil && translate(err).gate {
-		unjudged = err
-	}
-	if unjudged == nil {
+		end()
+	case !translate(err).gate:
 		return err
 	}
 	if class != a.filterCalls {
-		a.missed(r, unjudged)
-		return unjudged
+		a.missed(r, err)
+		return err
 	}
-	return a.admit(w, r, a.passCalls, "", func(w http.ResponseWriter, r *http.Request) error { return pass(w, r, unjudged) })
+	on, end, refused := a.admit(w, r, a.passCalls, "")
+	if refused != nil {
+		return refused
+	}
+	defer end()
+	return a.pass(w, on, verb, limit, setting, err)
+}
+
+// pass answers a call with what lets it pass. It is judged unless unjudged is the reason that it
+// cannot be.
+func (a *API) pass(w http.ResponseWriter, r *http.Request, verb string, limit Bytes, setting string, unjudged error) error {
+	body, err := rawBody(w, r, limit, setting)
+	if err != nil {
+		return err
+	}
+	c := calls.Get().(*call)
+	defer c.done()
+	reply, victims, err := a.letPass(r, verb, body, c)
+	if err != nil {
+		return err
+	}
+	id := ""
+	switch {
+	case unjudged != nil:
+	case victims != nil:
+		id, _, unjudged = a.judgeVictims(r, decision.ModeShadow, victims)
+	default:
+		unjudged = a.ask(r, verb, decision.ModeShadow, body, c, time.Now(), true)
+		id = c.id
+	}
+	if unjudged != nil {
+		a.missed(r, unjudged)
+	} else if id != "" {
+		w.Header().Set(decisionIDHeader, id)
+	}
+	return writeBytes(w, http.StatusOK, reply)
+}
+
+// letPass reads a call and returns the answer that lets it pass, and for a preemption its victims.
+func (a *API) letPass(r *http.Request, verb string, body []byte, c *call) (reply []byte, victims *wire.PreemptionArgs, err error) {
+	if verb == decision.VerbPreempt {
+		if victims, err = a.preemptionArgs(r.Context(), body); err != nil {
+			return nil, nil, err
+		}
+		return wire.AppendPreemptionResult(nil, stand(victims)), victims, nil
+	}
+	if err := a.readAhead(r, body, c); err != nil {
+		return nil, nil, err
+	}
+	if verb == "prioritize" {
+		return []byte("[]"), nil, nil
+	}
+	c.pass()
+	return c.reply, nil, nil
 }
 
 // missed counts a call that a shadow has no record of.

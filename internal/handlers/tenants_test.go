@@ -37,14 +37,15 @@ func TestTenantsTakeTurns(t *testing.T) {
 			var mu sync.Mutex
 			var order []string
 			let := make(chan struct{})
-			handler := a.observe(a.admitted(c, func(w http.ResponseWriter, r *http.Request) error {
+			serve := func(_ *API, w http.ResponseWriter, r *http.Request) error {
 				mu.Lock()
 				order = append(order, access.From(r.Context()).Name)
 				mu.Unlock()
 				<-let
 				w.WriteHeader(http.StatusNoContent)
 				return nil
-			}))
+			}
+			handler := a.observe(&mounted{endpoint: &endpoint{need: need{scope: open}, serve: serve}, a: a, class: c})
 			var group sync.WaitGroup
 			waiting := func(n int) {
 				waitFor(t, func() bool { c.gate.mu.Lock(); defer c.gate.mu.Unlock(); return c.gate.waiting == n })

@@ -74,31 +74,33 @@ type TerminationRequest struct {
 //	@Failure		400,401,403,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/termination [post]
 func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
-	return a.withBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes", func(body []byte) error {
-		var req TerminationRequest
-		p, err := a.decodePosted(r, body, &req, a.decisionBounds())
-		if err != nil {
-			return err
-		}
-		pod, err := a.askedPod(r, p, req.Pod, req.PodRef, req.Snapshot, req.Node)
-		if err != nil {
-			return err
-		}
-		e := podlife.Ending{
-			Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, Cause: podlife.Cause(req.Cause), GracePeriodSeconds: req.GracePeriodSeconds, Force: req.Force, Container: req.Container,
-			PreStopSeconds: req.PreStopSeconds, EvictionMaxPodGracePeriod: req.EvictionMaxPodGracePeriod, Shutdown: req.Shutdown, Now: orNow(req.Now),
-			NodeLostSince: req.NodeLostSince, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes, HookFails: req.HookFails, Then: req.Then,
-		}
-		if e.Budgets, err = a.budgets(r, p, &req, &pod, e.Involves(podlife.CauseAPIEviction)); err != nil {
-			return err
-		}
-		out, errs := podlife.Terminate(e)
-		if len(errs) > 0 {
-			return badFields(errs)
-		}
-		out.Snapshot, out.Warnings = pod.id(), p.warn(w)
-		return writeJSON(w, http.StatusOK, out)
-	})
+	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req TerminationRequest
+	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	if err != nil {
+		return err
+	}
+	pod, err := a.askedPod(r, p, req.Pod, req.PodRef, req.Snapshot, req.Node)
+	if err != nil {
+		return err
+	}
+	e := podlife.Ending{
+		Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, Cause: podlife.Cause(req.Cause), GracePeriodSeconds: req.GracePeriodSeconds, Force: req.Force, Container: req.Container,
+		PreStopSeconds: req.PreStopSeconds, EvictionMaxPodGracePeriod: req.EvictionMaxPodGracePeriod, Shutdown: req.Shutdown, Now: orNow(req.Now),
+		NodeLostSince: req.NodeLostSince, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes, HookFails: req.HookFails, Then: req.Then,
+	}
+	if e.Budgets, err = a.budgets(r, p, &req, &pod, e.Involves(podlife.CauseAPIEviction)); err != nil {
+		return err
+	}
+	out, errs := podlife.Terminate(e)
+	if len(errs) > 0 {
+		return badFields(errs)
+	}
+	out.Snapshot, out.Warnings = pod.id(), p.warn(w)
+	return writeJSON(w, http.StatusOK, out)
 }
 
 // nodeOf reads a pod's node: nil and given for one that is gone.

@@ -15,36 +15,29 @@ func isYAML(media string) bool {
 	return strings.HasSuffix(media, "/yaml") || strings.HasSuffix(media, "/x-yaml") || strings.HasSuffix(media, "+yaml")
 }
 
-// withBody is withBody for calls of the REST API, whose bodies may be YAML: Content-Type says so.
-// YAML is converted within the same limits, and use gets JSON. kube-scheduler's calls are always
-// JSON.
-func (a *API) withBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string, use func(body []byte) error) error {
-	weighed := func(body []byte) error {
-		if err := memory.Take(r.Context(), kubeobj.Weight(body)); err != nil {
-			return err
-		}
-		return use(body)
+// jsonBody is rawBody for calls of the REST API, whose bodies may be YAML: Content-Type says so.
+// YAML is converted within the same limits. kube-scheduler's calls are always JSON.
+func (a *API) jsonBody(w http.ResponseWriter, r *http.Request, limit Bytes, setting string) ([]byte, error) {
+	body, err := rawBody(w, r, limit, setting)
+	if err != nil {
+		return nil, err
 	}
 	media := r.Header.Get("Content-Type")
 	if media != jsonType[0] {
 		media, _, _ = mime.ParseMediaType(media)
 	}
-	if !isYAML(media) {
-		return a.rawBody(w, r, limit, setting, weighed)
-	}
-	return a.rawBody(w, r, limit, setting, func(body []byte) error {
+	if isYAML(media) {
 		if err := memory.Take(r.Context(), decoderBytes); err != nil {
-			return err
+			return nil, err
 		}
-		doc, err := kubeobj.YAMLToJSON(body, a.limits.objects(), 0)
-		if err != nil {
-			return err
+		if body, err = kubeobj.YAMLToJSON(body, a.limits.objects(), 0); err != nil {
+			return nil, err
 		}
-		if string(doc) == "null" { // nothing but comments
-			doc = nil
+		if string(body) == "null" { // nothing but comments
+			body = nil
 		}
-		return weighed(doc)
-	})
+	}
+	return body, memory.Take(r.Context(), kubeobj.Weight(body))
 }
 
 // notJSON words a body that is no JSON object; one that looks like YAML needs its media type.

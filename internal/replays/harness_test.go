@@ -170,8 +170,10 @@ func live(t *testing.T, h *fixture, n int, seed uint64) int {
 			_, err := h.log.Decide(ctx, decision.Question{Cluster: "prod", Revision: 1, Pod: pod(t, name, r)})
 			decided(err)
 		case k < 15:
-			_, err := h.log.Evaluate(ctx, decision.Question{Cluster: "prod", Verb: decision.VerbFilter, Pod: pod(t, name, r), Nodes: []*corev1.Node{node(t, 3).Value.(*corev1.Node), node(t, 90).Value.(*corev1.Node)}},
-				func(*cluster.View, *engine.Result) error { return nil })
+			e, err := h.log.Evaluate(ctx, decision.Question{Cluster: "prod", Verb: decision.VerbFilter, Pod: pod(t, name, r), Nodes: []*corev1.Node{node(t, 3).Value.(*corev1.Node), node(t, 90).Value.(*corev1.Node)}})
+			if err == nil {
+				_, err = h.log.Write(ctx, e)
+			}
 			decided(err)
 		case k < 17: // a pod that is there first, then bound by name
 			p := pod(t, name, r)

@@ -73,6 +73,25 @@ func (f *Fixture) Decide(ctx context.Context, q decision.Question) (*decision.An
 	return f.Log.Decide(ctx, q)
 }
 
+// Record puts a question to a log as the extender's calls do: use reads the result, and the record
+// is durable then.
+func Record(ctx context.Context, l interface {
+	Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error)
+	Write(ctx context.Context, e *decisionlog.Entry) (spooled bool, err error)
+}, q decision.Question, use func(*cluster.View, *engine.Result) error,
+) (id string, err error) {
+	e, err := l.Evaluate(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	if err := use(e.View, e.Result); err != nil {
+		e.Release()
+		return "", err
+	}
+	_, err = l.Write(ctx, e)
+	return e.Record.ID, err
+}
+
 // Bind binds a pod.
 func (f *Fixture) Bind(ctx context.Context, cluster, namespace, name, uid, node string) (binding.Bound, error) {
 	return f.Binder.Bind(ctx, cluster, decision.PodRef{Namespace: namespace, Name: name, UID: uid}, node)
