@@ -127,7 +127,7 @@ func (c *call) done() {
 	if cap(c.reply) > wire.MaxPooledBuffer {
 		return
 	}
-	c.args.Pod, c.args.All, c.table, c.id, c.pod, c.held, c.ahead = nil, false, nameTable{}, "", nil, false, false
+	c.args.Pod, c.table, c.id, c.pod, c.held, c.ahead = nil, nameTable{}, "", nil, false, false
 	clear(c.args.Unknown)
 	clear(c.args.Nodes)
 	clear(c.failures)
@@ -327,9 +327,6 @@ func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Que
 // record of a decision is short then, and 5,000 names cost nothing.
 func (c *call) candidates() []string {
 	set := c.table.set
-	if c.args.All && len(c.args.Rows) == set.Count() {
-		return nil
-	}
 	if n := len(set.Alive()); cap(c.seen) < n {
 		c.seen = make(state.Bits, n)
 	} else {

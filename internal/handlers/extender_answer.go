@@ -22,10 +22,6 @@ func (c *call) place(set *state.NodeSet) {
 		n = len(c.args.Nodes)
 	}
 	c.rows = slices.Grow(c.rows[:0], n)[:n]
-	if c.args.All && set == c.table.set {
-		copy(c.rows, c.args.Rows)
-		return
-	}
 	alive := set.Alive()
 	for i := range c.rows {
 		row := int32(-1)

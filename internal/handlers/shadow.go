@@ -92,10 +92,7 @@ func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 // no state, which may not be there; the names mostly are those of the call before.
 func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 	c.table = a.names.last(byCluster(r))
-	parser := wire.Parser{Limits: a.limits.filter()}
-	if c.table.names != nil {
-		parser.Names = c.table.names
-	}
+	parser := wire.Parser{Limits: a.limits.filter(), Names: c.table.names}
 	if err := parser.FilterArgs(body, &c.args); err != nil {
 		return extenderLimit(err)
 	}

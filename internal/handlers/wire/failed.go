@@ -68,7 +68,7 @@ func (x *scratch) appendRanked(dst []byte, args *FilterArgs, names *Names, failu
 	if !some {
 		return append(dst, "{}"...)
 	}
-	o, start := names.current(), len(dst)
+	start := len(dst)
 	reason, from, to := "", 0, 0 // the last reason written, and where: most nodes in a row have the same one
 	for _, one := range x.byRank {
 		if one == 0 {
@@ -78,7 +78,7 @@ func (x *scratch) appendRanked(dst []byte, args *FilterArgs, names *Names, failu
 		if f.Unresolvable != unresolvable {
 			continue
 		}
-		dst = append(dst, o.span(int(o.places[args.Rows[f.At]]), 1)...)
+		dst = append(append(dst, ','), names.quoted(args.Rows[f.At])...)
 		if to > 0 && f.Reason == reason {
 			dst = append(dst, dst[from:to]...)
 			continue

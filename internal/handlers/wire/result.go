@@ -24,50 +24,31 @@ func AppendFilterResult(dst []byte, args *FilterArgs, names *Names, failures []F
 		dst = args.appendKept(append(dst, `{"Nodes":{"metadata":{},"items":`...), nil, failures)
 		dst = append(dst, `},"NodeNames":null`...)
 	} else {
-		dst = args.appendKept(append(dst, `{"Nodes":null,"NodeNames":`...), names.current(), failures)
+		dst = args.appendKept(append(dst, `{"Nodes":null,"NodeNames":`...), names, failures)
 	}
 	dst = appendFailed(dst, args, names, failures)
 	return append(dst, `,"Error":""}`...)
 }
 
-// appendKept appends the list of what is kept. o is nil without a table.
-func (a *FilterArgs) appendKept(dst []byte, o *order, failures []Failure) []byte {
-	start, from := len(dst), 0
-	for i := range failures {
-		dst = a.appendSpan(dst, o, from, failures[i].At)
-		from = failures[i].At + 1
+// appendKept appends the list of what is kept.
+func (a *FilterArgs) appendKept(dst []byte, names *Names, failures []Failure) []byte {
+	start := len(dst)
+	for i := range a.asked() {
+		if len(failures) > 0 && failures[0].At == i {
+			failures = failures[1:]
+			continue
+		}
+		if dst = append(dst, ','); a.byNodes() {
+			dst = append(dst, a.Nodes[i].Raw...)
+		} else {
+			dst = a.appendName(dst, names, i)
+		}
 	}
-	dst = a.appendSpan(dst, o, from, a.asked())
 	if len(dst) == start {
 		return append(dst, "[]"...)
 	}
 	dst[start] = '[' // instead of the first comma
 	return append(dst, ']')
-}
-
-// appendSpan appends the asked nodes between two places, a comma before each.
-func (a *FilterArgs) appendSpan(dst []byte, o *order, i, end int) []byte {
-	if a.byNodes() {
-		for ; i < end; i++ {
-			dst = append(append(dst, ','), a.Nodes[i].Raw...)
-		}
-		return dst
-	}
-	for i < end {
-		row := a.Rows[i]
-		if row < 0 {
-			dst = jsonscan.AppendString(append(dst, ','), a.Unknown[^row])
-			i++
-			continue
-		}
-		place, n := int(o.places[row]), 1
-		for most := min(end-i, len(o.rows)-place); n < most && o.rows[place+n] == a.Rows[i+n]; {
-			n++
-		}
-		dst = append(dst, o.span(place, n)...)
-		i += n
-	}
-	return dst
 }
 
 // AppendFilterError appends the ExtenderFilterResult of a call that failed as a whole.
@@ -88,13 +69,13 @@ func AppendHostPriorityList(dst []byte, args *FilterArgs, names *Names, scores [
 	if asked := args.asked(); len(scores) != asked {
 		panic("wire: one score for each asked node is needed")
 	}
-	byNodes, start, o := args.byNodes(), len(dst), names.current()
+	byNodes, start := args.byNodes(), len(dst)
 	for i, score := range scores {
 		dst = append(dst, `,{"Host":`...)
 		if byNodes {
 			dst = jsonscan.AppendString(dst, args.Nodes[i].Name)
 		} else {
-			dst = args.appendName(dst, o, i)
+			dst = args.appendName(dst, names, i)
 		}
 		if uint64(score) < uint64(len(usualScores)) {
 			dst = append(dst, usualScores[score]...)

@@ -60,7 +60,7 @@ func TestFilterResultInNames(t *testing.T) {
 			scores = append(scores, rng.Int64N(40)-20)
 			priorities = append(priorities, extender.HostPriority{Host: asked[i], Score: scores[i]})
 		}
-		names, _ := p.Names.(*Names)
+		names := p.Names
 		got := AppendFilterResult(nil, &args, names, failures(verdicts))
 		if want := unescapedHTML(t, upstreamResult(asked, verdicts)); !bytes.Equal(got, want) {
 			t.Fatalf("asked %q:\n got %s\nwant %s", asked, got, want)
@@ -252,6 +252,6 @@ func TestFilterArgsOfRandomBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		compareFilterArgs(t, &Parser{Names: table}, body)
-		compareFilterArgs(t, &Parser{Names: plainTable{table}}, bytes.ToLower(body))
+		compareFilterArgs(t, &Parser{Names: table}, bytes.ToLower(body))
 	}
 }
