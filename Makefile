@@ -189,7 +189,7 @@ package-test: ## run what `make release` built without Go: the image on its own 
 licences: ## the licences of what is linked in, for all platforms; an unknown one fails
 	$(RELEASE) licences -platforms $(PLATFORMS)
 
-modules: ## what is linked in, with versions, dates and licences: make -s modules >docs/modules.md
+modules: ## what is linked in, with versions, dates and licences: make -s modules >tools/release/modules.md
 	@$(RELEASE) modules
 
 pin-images: ## write today's digests of the images into Dockerfile and docker-compose.yml

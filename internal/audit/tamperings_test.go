@@ -4,7 +4,7 @@ import "fmt"
 
 // tampering is a way to change the database behind berth's back.
 type tampering struct {
-	what string // as docs/audit.md has it
+	what string // as testdata/tamperings.md has it
 	// sql is run on both stores, the others behind it on theirs alone: a row with those only, and
 	// none for a store, is none of that store.
 	sql, sqlite, postgres []string
@@ -45,8 +45,8 @@ func beside(what, query, note string) tampering {
 	return tampering{what: what, sql: one(query), note: note}
 }
 
-// tamperings are those that audits tried, in the order of docs/audit.md. That each column of the
-// sealed tables is checked shows TestEveryColumnIsChecked.
+// tamperings are those that audits tried, in the order of testdata/tamperings.md.
+// TestEveryColumnIsChecked shows that each column of the sealed tables is checked.
 var tamperings = []tampering{
 	changed("outcome", "'Unschedulable'"), changed("node", "'node-2'"), changed("namespace", "'evil'"), changed("pod", "'other'"),
 	changed("failures", "NULL"), changed("scores", "NULL"), changed("created_at", "{time}"), changed("decided_as_of", "{time}"), changed("input", "{zero}"),

@@ -86,13 +86,13 @@ func licenceOf(ids []string) *cdx.Licenses {
 
 const modulesHead = `# What is linked in
 
-The modules of the programs for Linux on amd64, as ` + "`make -s modules >docs/modules.md`" + ` writes them:
-the version, the day on which it was made, and the licences. ` + "`make vuln`" + ` looks for known
+The modules of the programs for Linux on amd64, as ` + "`make -s modules >tools/release/modules.md`" + ` writes
+them: the version, the day on which it was made, and the licences. ` + "`make vuln`" + ` looks for known
 vulnerabilities in them where its data can be reached.
 
 `
 
-// table writes docs/modules.md, for a look where no data on vulnerabilities is in reach.
+// table writes modules.md, for a look where no data on vulnerabilities is in reach.
 func (l modulesOf) table(dates map[string]string) string {
 	var b strings.Builder
 	b.WriteString(modulesHead + "| module | version | of | licence |\n| --- | --- | --- | --- |\n")
