@@ -18,7 +18,7 @@ const (
 
 // judge returns what kubectl drain does with a pod, and why where it does not take it; the
 // first filter that does not let it pass decides (k8s.io/kubectl/pkg/drain/filters.go makeFilters,
-// daemonSetFilter, mirrorPodFilter, localStorageFilter, unreplicatedFilter). Snapshots have no
+// daemonSetFilter, mirrorPodFilter, localStorageFilter, unreplicatedFilter). A snapshot may lack
 // DaemonSets: the one of a pod is taken to exist.
 func (q *DrainQuestion) judge(pod *corev1.Pod) (v drainVerdict, why string) {
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
