@@ -7,7 +7,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
 PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
-TESTS_ONLY := ^test/([a-z]*test|enginetest/naive)/|engine/rules/descriptor\.go.* Describe$$|internal/kube/kinds\.go.* Kinds$$
+TESTS_ONLY := ^test/([a-z]*test|enginetest/naive)/|engine/rules/descriptor\.go.* Describe$$|internal/kube/follow/kinds\.go.* Kinds$$
 # Packages whose tests start goroutines and take seconds, not minutes, under the race detector.
 RACE    := $(addprefix ./internal/,binding certs classes cluster handlers/wire kube memory replays store/commit)
 FUZZTIME ?= 30s
@@ -89,7 +89,7 @@ vuln: ## known vulnerabilities of what is called; from vuln.go.dev, or a copy: G
 ci: lint verify test test-web race bench-compare ## exactly what CI runs
 
 bench: ## benchmarks with allocations, beside their naive twins
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kubeobj/... ./internal/store/... ./internal/cluster/... ./internal/decisionlog/... ./internal/story/...
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kube/object/... ./internal/store/... ./internal/revision/... ./internal/decision/record/... ./internal/report/...
 
 .PHONY: bench-scenario
 bench-scenario: ## a scenario beside a call for each pod: make bench-scenario SHORT=1 on a tenth of the cluster
@@ -161,7 +161,7 @@ faults: postgres ## show that the tests find bugs put into the code: make faults
 	$(GO) run ./test/faults $(FAULTS)
 
 linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcupine; 500 lost answers, also to jobs; hostile rows
-	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/cluster ./internal/store/postgres
+	BERTH_LINEAR_RUNS=20 BERTH_LINEAR_SECONDS=10 BERTH_CUTS=500 BERTH_HOSTILE=all $(GO) test -timeout 40m -run 'TestLinearizable|TestCutAroundCommit|TestHostileRows' ./internal/revision ./internal/store/postgres
 
 cluster: postgres build ## berth between a real kube-apiserver and a real kube-scheduler: make cluster SCENARIO=name CLUSTER='-outage 15s'
 	./test/cluster/run.sh "$(SCENARIO)" $(CLUSTER)

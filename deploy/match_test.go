@@ -17,14 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"berth/internal/access"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
 )
 
 // TestRights: berth may read the kinds that it follows, bind pods where that is granted, and
 // nothing else; it has to look at a pod to see what became of a bind.
 func TestRights(t *testing.T) {
 	needed := map[string][]string{}
-	for _, k := range kube.Kinds() {
+	for _, k := range follow.Kinds() {
 		needed[k.Group.Group+"/"+k.Resource] = k.Verbs()
 	}
 	rights := map[string]map[string][]string{"berth": needed, "berth-bind": {"/pods/binding": {"create"}}, "berth-token-review": {"authentication.k8s.io/tokenreviews": {"create"}}}

@@ -14,9 +14,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulerv1 "k8s.io/kube-scheduler/config/v1"
 
+	"berth/internal/config"
 	"berth/internal/handlers"
-	"berth/internal/kube"
-	"berth/internal/profiles"
+	"berth/internal/kube/follow"
 )
 
 // TestSchedulerConfigurations holds the examples to kube-scheduler's type, to
@@ -43,7 +43,7 @@ func TestSchedulerConfigurations(t *testing.T) {
 			if err := strict(raw, &c); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := profiles.Read(raw); err != nil {
+			if _, err := config.Read(raw); err != nil {
 				t.Error(err)
 			}
 			if c.PercentageOfNodesToScore == nil || *c.PercentageOfNodesToScore != 100 || len(c.Extenders) != 1 {
@@ -67,7 +67,7 @@ func TestSchedulerConfigurations(t *testing.T) {
 				t.Error("a binder's failure would be passed over")
 			}
 			limits := handlers.DefaultLimits()
-			if e.HTTPTimeout.Duration <= limits.ExtenderDeadline || e.HTTPTimeout.Duration <= kube.DefaultBindTimeout+time.Second {
+			if e.HTTPTimeout.Duration <= limits.ExtenderDeadline || e.HTTPTimeout.Duration <= follow.DefaultBindTimeout+time.Second {
 				t.Errorf("kube-scheduler gives up after %s, before berth does", e.HTTPTimeout.Duration)
 			}
 			if want := flagOf(&served.Spec.Template.Spec.Containers[0], "extender-listen"); u.Hostname() == "127.0.0.1" {

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi2"
@@ -18,7 +22,14 @@ import (
 )
 
 // sources are the packages whose annotations and types make the description.
-var sources = []string{"cmd/openapi", "internal/handlers", "internal/access", "internal/audit", "internal/store", "internal/replays", "internal/simulations", "internal/queries", "internal/decision", "internal/decisionlog", "internal/cluster", "internal/engine", "internal/ledger", "internal/kubeobj", "internal/podlife", "internal/story", "internal/overview", "internal/scenario"}
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/access", "internal/audit", "internal/store", "internal/replays", "internal/simulations", "internal/queries", "internal/decision", "internal/decision/record", "internal/revision", "internal/engine", "internal/decision/admit", "internal/kube/object", "internal/podlife", "internal/report", "internal/scenario"}
+
+// packageNames has the names that packages had when their schemas were first published. Clients
+// that are generated have types of these names, so they stay.
+var packageNames = map[string]string{"admit": "ledger", "revision": "cluster", "suggest": "advice"}
+
+// published finds names of schemas, as keys and in references, whose package has another name now.
+var published = regexp.MustCompile(`"(?:#/definitions/)?(?:` + strings.Join(slices.Sorted(maps.Keys(packageNames)), "|") + `)\.`)
 
 // generate returns the description as bytes: the same sources, the same bytes.
 func generate(root string) ([]byte, error) {
@@ -35,6 +46,11 @@ func generate(root string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode Swagger 2.0: %w", err)
 	}
+	js = published.ReplaceAllFunc(js, func(schema []byte) []byte {
+		at := bytes.LastIndexAny(schema, `"/`) + 1
+		name := strings.TrimSuffix(string(schema[at:]), ".")
+		return append(slices.Clone(schema[:at]), packageNames[name]+"."...)
+	})
 	var v2 openapi2.T
 	if err := json.Unmarshal(js, &v2); err != nil {
 		return nil, fmt.Errorf("decode Swagger 2.0: %w", err)

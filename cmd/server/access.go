@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/access"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
 	"berth/internal/store"
 )
 
@@ -107,11 +107,11 @@ func (s *settings) verifiers() (list []access.Verifier, err error) {
 	if s.Access.TokenReview == "" {
 		return list, nil
 	}
-	config, err := kube.Config(s.Kube.sources()[s.Access.TokenReview])
+	config, err := follow.Config(s.Kube.sources()[s.Access.TokenReview])
 	if err != nil {
 		return nil, fmt.Errorf("--token-review: %w", err)
 	}
-	r, err := kube.NewReviewer(config, s.Access.TokenReviewAudiences)
+	r, err := follow.NewReviewer(config, s.Access.TokenReviewAudiences)
 	if err != nil {
 		return nil, fmt.Errorf("--token-review: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/admin"
+	"berth/internal/ops/admin"
 	"berth/internal/web"
 )
 

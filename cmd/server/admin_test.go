@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/admin"
+	"berth/internal/ops/admin"
 )
 
 // adminURL returns the address of the admin listener that a server's log names.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"berth/internal/config"
 	"berth/internal/engine/state"
 	"berth/internal/handlers"
-	"berth/internal/profiles"
 )
 
 // settings are everything that can be set of a server.
@@ -130,15 +130,15 @@ func (s *settings) validate() error {
 }
 
 // profiles reads the scheduler's configuration.
-func (s *settings) profiles() (*profiles.Config, error) {
+func (s *settings) profiles() (*config.Config, error) {
 	if s.Config == "" {
-		return &profiles.Config{Profiles: profiles.Default(), Backoff: state.DefaultBackoff()}, nil
+		return &config.Config{Profiles: config.Default(), Backoff: state.DefaultBackoff()}, nil
 	}
 	raw, err := os.ReadFile(s.Config)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	c, err := profiles.Read(raw)
+	c, err := config.Read(raw)
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", s.Config, err)
 	}

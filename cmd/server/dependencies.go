@@ -11,21 +11,21 @@ import (
 	"runtime/debug"
 	"time"
 
-	"berth/internal/binding"
-	"berth/internal/classes"
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/jobs"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
 	"berth/internal/memory"
-	"berth/internal/profiles"
+	"berth/internal/priorityclass"
 	"berth/internal/replays"
+	"berth/internal/revision"
 	"berth/internal/simulations"
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/postgres"
 	"berth/internal/store/spool"
 )
@@ -34,14 +34,14 @@ import (
 type dependencies struct {
 	store    store.Store   // the spool where there is one, around the database
 	spool    *spool.Writer // nil over the embedded store
-	group    *commit.Group
-	clusters *cluster.Manager
-	classes  *classes.Registry
-	log      *decisionlog.Log
-	binder   *binding.Binder
+	group    *groupcommit.Group
+	clusters *revision.Manager
+	classes  *priorityclass.Registry
+	log      *record.Log
+	binder   *bind.Binder
 	replays  *replays.Jobs
 	kube     map[string]*followed // by cluster
-	holder   *kube.Holder
+	holder   *follow.Holder
 	budget   *memory.Budget
 	epochs   *epochWatch
 }
@@ -51,7 +51,7 @@ const queueCapacity = 4096
 
 // openDependencies opens the store, the clusters and the log. A process that does not serve records
 // nothing: it opens no spool, since a spool belongs to one server.
-func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, observe func(int, time.Duration, error), serves bool, log *slog.Logger) (*dependencies, error) {
+func openDependencies(ctx context.Context, s *settings, conf *config.Config, observe func(int, time.Duration, error), serves bool, log *slog.Logger) (*dependencies, error) {
 	b, watch := s.backend(), &epochWatch{log: log}
 	if b.serves = serves; serves { // its answers may be lost
 		err := checkRelaxed(s.DataDir)
@@ -76,15 +76,15 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 	}
 	d.store = store.Traced(d.store)
 	st = d.store
-	d.group = commit.NewGroup(st, commit.Options{CallersWrite: s.DatabaseURL == "", Queue: queueCapacity, ObserveFunc: observe})
-	d.clusters, err = cluster.Open(ctx, st, d.group, cluster.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
+	d.group = groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: s.DatabaseURL == "", Queue: queueCapacity, ObserveFunc: observe})
+	d.clusters, err = revision.Open(ctx, st, d.group, revision.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
 	watch.opened(opened)
 	watch.then(d.clusters.Replaced)
 	d.budget.OnPressure(d.clusters.Relieve)
-	if d.classes, err = classes.Open(ctx, st, classes.Options{Log: log}); err != nil {
+	if d.classes, err = priorityclass.Open(ctx, st, priorityclass.Options{Log: log}); err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
 	checked, err := s.Kube.profiles(conf.Profiles)
@@ -92,9 +92,9 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 		return nil, errors.Join(err, d.close(ctx))
 	}
 	d.kube = map[string]*followed{}
-	d.holder = &kube.Holder{Newer: d.clusters.Newer, Follower: d.follower, Atmost: s.Kube.HoldRejections}
+	d.holder = &follow.Holder{Newer: d.clusters.Newer, Follower: d.follower, Atmost: s.Kube.HoldRejections}
 	guarded := func(cluster string) bool { return !s.Kube.BindUnrecorded && d.followed(cluster) }
-	d.log = decisionlog.New(d.clusters, st, conf.Profiles, decisionlog.Options{
+	d.log = record.New(d.clusters, st, conf.Profiles, record.Options{
 		MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Guarded: guarded,
 		TolerationSeconds: s.TolerationSeconds,
 		Backoff:           conf.Backoff,
@@ -103,7 +103,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 		d.log.Replaced()
 		d.classes.Replaced()
 	})
-	d.binder = binding.New(d.clusters, d.log, binding.Options{APIServer: d.apiserver, Guarded: guarded, Profiles: checked, Hold: d.hold})
+	d.binder = bind.New(d.clusters, d.log, bind.Options{APIServer: d.apiserver, Guarded: guarded, Profiles: checked, Hold: d.hold})
 	d.newReplays(s, conf.Profiles, nil, log)
 	return d, nil
 }
@@ -111,7 +111,7 @@ func openDependencies(ctx context.Context, s *settings, conf *profiles.Config, o
 // newReplays sets d.replays; observe is called with the progress of the batch replays.
 func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, observe func(identical, different, errors int64), log *slog.Logger) {
 	d.replays = replays.New(d.store, d.log, jobs.Options{
-		ParseProfiles: profiles.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Budget: d.budget, Observe: observe, Log: log,
+		ParseProfiles: config.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Budget: d.budget, Observe: observe, Log: log,
 	})
 }
 

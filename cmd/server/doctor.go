@@ -16,9 +16,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"berth/internal/certs"
-	"berth/internal/doctor"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
+	"berth/internal/ops/certs"
+	"berth/internal/ops/doctor"
 )
 
 type doctorCmd struct {
@@ -139,7 +139,7 @@ func (s *settings) examineCertificates(targets []doctor.Target) (list []doctor.F
 }
 
 func examineCluster(ctx context.Context, name, path string) []doctor.Finding {
-	c, err := kube.Config(path)
+	c, err := follow.Config(path)
 	if err != nil {
 		r := &doctor.Report{Check: "apiserver", Cluster: name}
 		r.Fail("Give --follow a kubeconfig with a token or a client certificate, which the server may read.", "%v", err)

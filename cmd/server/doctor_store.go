@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"berth/internal/doctor"
+	"berth/internal/ops/doctor"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
 	"berth/internal/words"

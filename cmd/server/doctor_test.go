@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/doctor"
+	"berth/internal/ops/doctor"
 	"berth/internal/store/postgres"
 	"berth/test/certstest"
 	"berth/test/kubetest"

@@ -11,8 +11,8 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
-	"berth/internal/cluster"
 	"berth/internal/handlers"
+	"berth/internal/revision"
 	"berth/internal/store"
 	"berth/internal/store/postgres"
 )
@@ -35,7 +35,7 @@ type epochWatch struct {
 
 // options have a store report to the watch.
 func (w *epochWatch) options() (*postgres.EpochOptions, error) {
-	change, woken, err := cluster.EpochRevision()
+	change, woken, err := revision.EpochRevision()
 	return &postgres.EpochOptions{Instance: instance(), Change: change, Woken: woken, Changed: w.changed, Refused: w.oldPrimary}, err
 }
 
@@ -113,7 +113,7 @@ func lossText(l *store.EpochLoss) string {
 		}
 	}
 	if l.FirstRevision > 0 {
-		text += fmt.Sprintf(", revisions %s to %d", cluster.FormatID(l.Cluster, l.FirstRevision), l.LastRevision)
+		text += fmt.Sprintf(", revisions %s to %d", revision.FormatID(l.Cluster, l.FirstRevision), l.LastRevision)
 	}
 	return text
 }

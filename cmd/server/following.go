@@ -12,7 +12,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // poll returns the interval at which to read what other servers wrote: 0 for the embedded store,
@@ -25,7 +25,7 @@ func (s *settings) poll() time.Duration {
 }
 
 // warm loads the newest states ahead of the first request.
-func warm(ctx context.Context, m *cluster.Manager, log *slog.Logger) {
+func warm(ctx context.Context, m *revision.Manager, log *slog.Logger) {
 	if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
 		log.LogAttrs(ctx, slog.LevelWarn, "the newest states were not read ahead", slog.Any("error", err))
 	}
@@ -33,7 +33,7 @@ func warm(ctx context.Context, m *cluster.Manager, log *slog.Logger) {
 
 // undamaged returns a check that names the clusters whose newest revision cannot be loaded. The
 // server is ready for all others.
-func undamaged(m *cluster.Manager) func(context.Context) error {
+func undamaged(m *revision.Manager) func(context.Context) error {
 	return func(context.Context) error {
 		damaged := m.Following().Damaged
 		var errs []error
@@ -45,7 +45,7 @@ func undamaged(m *cluster.Manager) func(context.Context) error {
 }
 
 // watchFollowing registers the metrics of how far this server is behind what others wrote.
-func watchFollowing(meter metric.Meter, m *cluster.Manager, shared bool) error {
+func watchFollowing(meter metric.Meter, m *revision.Manager, shared bool) error {
 	damaged, err1 := meter.Int64ObservableGauge("berth.clusters.damaged", metric.WithDescription("Clusters whose newest revision cannot be loaded; /readyz names them."))
 	behind, err2 := meter.Int64ObservableGauge("berth.revisions.behind", metric.WithDescription("Revisions that this server has yet to see of the cluster that is furthest behind, when it last asked."))
 	age, err3 := meter.Float64ObservableGauge("berth.poll.age", metric.WithUnit("s"), metric.WithDescription("Time since the store last told what other servers wrote."))

@@ -15,12 +15,12 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/binding"
-	"berth/internal/cluster"
+	"berth/internal/decision/bind"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/handlers"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
+	"berth/internal/revision"
 )
 
 // kubeSettings say which clusters are followed through their apiservers.
@@ -49,7 +49,7 @@ func (s *kubeSettings) sources() map[string]string {
 func (s *kubeSettings) validate() error {
 	var errs []error
 	for name := range s.Follow {
-		if err := cluster.CheckName(name); err != nil {
+		if err := revision.CheckName(name); err != nil {
 			errs = append(errs, fmt.Errorf("--follow: %w", err))
 		}
 	}
@@ -109,14 +109,14 @@ func (s *kubeSettings) profiles(all []*engine.Profile) ([]*engine.Profile, error
 
 // followed is a cluster that berth follows and binds in through its apiserver.
 type followed struct {
-	follower *kube.Follower
-	binder   *kube.Binder
+	follower *follow.Follower
+	binder   *follow.Binder
 }
 
 func (d *dependencies) followed(cluster string) bool { return d.kube[cluster] != nil }
 
 // follower returns nil for a cluster that is not followed.
-func (d *dependencies) follower(cluster string) *kube.Follower {
+func (d *dependencies) follower(cluster string) *follow.Follower {
 	if f := d.kube[cluster]; f != nil {
 		return f.follower
 	}
@@ -134,7 +134,7 @@ func (d *dependencies) stale(cluster string) (time.Duration, bool) {
 	return 0, false
 }
 
-func (d *dependencies) apiserver(cluster string) binding.APIServer {
+func (d *dependencies) apiserver(cluster string) bind.APIServer {
 	if f := d.kube[cluster]; f != nil {
 		return f.binder
 	}
@@ -149,7 +149,7 @@ const onlyServer = "the server of this store"
 const assumeBeyond = 2 * time.Second
 
 // follow returns the followers of the clusters, sorted by name.
-func (d *dependencies) follow(s *settings, log *slog.Logger) (list []*kube.Follower, err error) {
+func (d *dependencies) follow(s *settings, log *slog.Logger) (list []*follow.Follower, err error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
@@ -162,30 +162,30 @@ func (d *dependencies) follow(s *settings, log *slog.Logger) (list []*kube.Follo
 	}
 	sources := s.Kube.sources()
 	for name, path := range sources {
-		c, err := kube.Config(path)
+		c, err := follow.Config(path)
 		if err != nil {
 			return nil, fmt.Errorf("--follow %s: %w", name, err)
 		}
-		b, err := kube.NewBinder(c, s.Kube.BindTimeout)
+		b, err := follow.NewBinder(c, s.Kube.BindTimeout)
 		if err != nil {
 			return nil, fmt.Errorf("--follow %s: %w", name, err)
 		}
-		f := kube.New(kube.Options{
+		f := follow.New(follow.Options{
 			Cluster: name, Config: c, Clusters: d.clusters, Leads: d.store, Owner: owner, Log: log,
 			Confirmations: d.store, Poll: s.poll(),
-			Assumed: cmp.Or(s.Kube.BindTimeout, kube.DefaultBindTimeout) + assumeBeyond,
+			Assumed: cmp.Or(s.Kube.BindTimeout, follow.DefaultBindTimeout) + assumeBeyond,
 		})
 		d.kube[name] = &followed{f, b}
 		list = append(list, f)
 	}
-	slices.SortFunc(list, func(a, b *kube.Follower) int { return strings.Compare(a.Cluster(), b.Cluster()) })
+	slices.SortFunc(list, func(a, b *follow.Follower) int { return strings.Compare(a.Cluster(), b.Cluster()) })
 	return list, nil
 }
 
 // staleEnough is the age from which on a note names a cluster's state as old.
 const staleEnough = 5 * time.Second
 
-func followNotes(list []*kube.Follower) (notes []handlers.Note) {
+func followNotes(list []*follow.Follower) (notes []handlers.Note) {
 	for _, f := range list {
 		notes = append(notes, handlers.Note{Name: "cluster " + f.Cluster(), Text: func() string {
 			s := f.Status()
@@ -202,7 +202,7 @@ func followNotes(list []*kube.Follower) (notes []handlers.Note) {
 }
 
 // watchKube shows how following goes.
-func watchKube(meter metric.Meter, list []*kube.Follower) error {
+func watchKube(meter metric.Meter, list []*follow.Follower) error {
 	if len(list) == 0 {
 		return nil
 	}

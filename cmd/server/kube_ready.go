@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"berth/internal/handlers"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
 )
 
-// follower is what readiness asks of a *kube.Follower.
+// follower is what readiness asks of a *follow.Follower.
 type follower interface {
 	Cluster() string
 	Ready(context.Context) error
-	Status() kube.Status
+	Status() follow.Status
 }
 
 // waitForAll is for how long a server waits for all of its clusters before it

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/handlers"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
 	"berth/test/kubetest"
 )
 
@@ -30,7 +30,7 @@ func (k known) Ready(context.Context) error {
 	return nil
 }
 
-func (k known) Status() kube.Status { return kube.Status{Stale: k.stale} }
+func (k known) Status() follow.Status { return follow.Status{Stale: k.stale} }
 
 // TestReadyForSome: of several clusters one that is out of reach holds a server
 // back at its start and for no longer, as long as another is known.

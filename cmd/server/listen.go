@@ -19,8 +19,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"berth/internal/access"
-	"berth/internal/certs"
 	"berth/internal/handlers"
+	"berth/internal/ops/certs"
 )
 
 // reread is the interval at which certificate files are read.

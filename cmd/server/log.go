@@ -9,8 +9,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"berth/internal/admin"
 	"berth/internal/handlers"
+	"berth/internal/ops/admin"
 )
 
 // newLogger returns a logger that writes text on a terminal and JSON otherwise. Durations are texts

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 )
 
 type replayCmd struct {
@@ -76,12 +76,12 @@ func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}
 	defer func() { err = errors.Join(err, deps.close(ctx)) }()
-	r, err := deps.log.Replay(ctx, c.ID, decisionlog.Overrides{})
+	r, err := deps.log.Replay(ctx, c.ID, record.Overrides{})
 	if err != nil {
 		return nil, err
 	}
 	if r.Differences == nil {
-		r.Differences = []decisionlog.Difference{}
+		r.Differences = []record.Difference{}
 	}
 	return json.Marshal(r)
 }

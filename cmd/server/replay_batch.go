@@ -66,7 +66,7 @@ func (c *replayCmd) runBatch(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	before := job.Done
-	job, err = follow(ctx, b, job, s.err)
+	job, err = followJob(ctx, b, job, s.err)
 	if err != nil {
 		if ctx.Err() != nil {
 			fmt.Fprintln(s.err, b.interrupt(context.WithoutCancel(ctx), job.ID))
@@ -116,8 +116,8 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s %q is neither a time, such as 2026-01-31T12:00:00Z, nor how long ago, such as 24h or 7d", flag, text)
 }
 
-// follow shows a job until it has ended. The job is the last one seen.
-func follow(ctx context.Context, b batch, job *replays.Job, w io.Writer) (*replays.Job, error) {
+// followJob shows a job until it has ended. The job is the last one seen.
+func followJob(ctx context.Context, b batch, job *replays.Job, w io.Writer) (*replays.Job, error) {
 	p := newProgress(w, job)
 	defer p.end()
 	failing := time.Time{} // since when

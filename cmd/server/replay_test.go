@@ -113,7 +113,7 @@ func TestFollowGivesUpWithItsUser(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, stop)
 	var text strings.Builder
-	job, err := follow(ctx, stuck{}, &replays.Job{ID: "r1", State: "running", Total: 10}, &text)
+	job, err := followJob(ctx, stuck{}, &replays.Job{ID: "r1", State: "running", Total: 10}, &text)
 	if err == nil || job.ID != "r1" {
 		t.Errorf("%+v %v", job, err)
 	}

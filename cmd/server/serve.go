@@ -13,11 +13,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"berth/internal/admin"
-	"berth/internal/doctor"
+	"berth/internal/config"
 	"berth/internal/engine"
 	"berth/internal/handlers"
-	"berth/internal/profiles"
+	"berth/internal/ops/admin"
+	"berth/internal/ops/doctor"
 	"berth/internal/store/postgres"
 	"berth/internal/web"
 )
@@ -165,7 +165,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		return err
 	}
 	api, err := handlers.New(handlers.Options{
-		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey, PriorityClasses: deps.classes, ParseProfiles: profiles.Parse,
+		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey, PriorityClasses: deps.classes, ParseProfiles: config.Parse,
 		TolerationSeconds: c.TolerationSeconds,
 		Profiles:          conf.Profiles,
 		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,

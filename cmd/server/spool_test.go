@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/test/pgtest"
 )
 
@@ -266,7 +266,7 @@ func noCanary(t *testing.T, files []string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if plain, err := decisionlog.InputText(input); err != nil || bytes.Contains(plain, []byte("canary")) {
+			if plain, err := record.InputText(input); err != nil || bytes.Contains(plain, []byte("canary")) {
 				t.Fatalf("an input in %s holds a canary, or cannot be read: %v", name, err)
 			}
 		}

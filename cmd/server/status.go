@@ -10,16 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/admin"
 	"berth/internal/engine"
 	"berth/internal/handlers"
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
+	"berth/internal/ops/admin"
 	"berth/internal/store/sqlite"
 )
 
 // statusOf returns what the admin listener tells of the server. It reads no record, and waits for
 // the store for a second at most.
-func statusOf(ctx context.Context, began time.Time, s *settings, d *dependencies, api *handlers.API, list []*kube.Follower) *admin.Status {
+func statusOf(ctx context.Context, began time.Time, s *settings, d *dependencies, api *handlers.API, list []*follow.Follower) *admin.Status {
 	v, now := buildVersion(), time.Now()
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
@@ -53,7 +53,7 @@ func statusOf(ctx context.Context, began time.Time, s *settings, d *dependencies
 }
 
 // clusterStatus returns what is known in memory of clusters, by name.
-func clusterStatus(now time.Time, d *dependencies, list []*kube.Follower) []admin.Cluster {
+func clusterStatus(now time.Time, d *dependencies, list []*follow.Follower) []admin.Cluster {
 	out := []admin.Cluster{}
 	of := func(name string) *admin.Cluster {
 		at, found := slices.BinarySearchFunc(out, name, func(c admin.Cluster, name string) int { return strings.Compare(c.Name, name) })

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 // admission is the API's answer.
@@ -75,7 +75,7 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 		return err
 	}
 	kinds := []string{"PriorityClass"}
-	for _, u := range overview.Unapplied {
+	for _, u := range report.Unapplied {
 		kinds = append(kinds, u.Kind)
 	}
 	if err := a.show(raw, gaps.about(kinds...), nil, func(p *page) { p.admission(v, pod) }); err != nil {
@@ -99,8 +99,8 @@ func (s *offline) admit(_ context.Context, t target) (json.RawMessage, error) {
 	if err := decodeWhole(t.whole, pod); err != nil {
 		return nil, fmt.Errorf("pod %s: %w", t, err)
 	}
-	v := overview.Admit(s.view, pod, nil, s.now)
-	out := admission{Allowed: len(v.Errors) == 0, Errors: []admissionFault{}, Warnings: overview.AdmitWarnings(s.view, pod)}
+	v := report.Admit(s.view, pod, nil, s.now)
+	out := admission{Allowed: len(v.Errors) == 0, Errors: []admissionFault{}, Warnings: report.AdmitWarnings(s.view, pod)}
 	for _, e := range v.Errors {
 		out.Errors = append(out.Errors, admissionFault{e.Field, string(e.Type), e.ErrorBody()})
 	}

@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/scenario"
 )
 
@@ -119,27 +119,27 @@ func (s *offline) answer(ctx context.Context, q scenarioQuestion, o scenario.Opt
 var ownBounds = scenario.Bounds{Pods: 1 << 30, Attempts: 1 << 30, Profiles: 16}
 
 // readObject decodes an object at a place of a question.
-func readObject(at string, raw json.RawMessage) (kubeobj.Object, error) {
-	o, err := kubeobj.Decode(raw, kubeobj.Limits{})
+func readObject(at string, raw json.RawMessage) (object.Object, error) {
+	o, err := object.Decode(raw, object.Limits{})
 	return o, placed(at, err)
 }
 
 // readPod decodes a pod, or the pod of a workload.
 func readPod(at string, raw json.RawMessage) (*corev1.Pod, error) {
-	w, err := kubeobj.PodOf(raw, kubeobj.Limits{})
+	w, err := object.PodOf(raw, object.Limits{})
 	if err != nil {
 		return nil, placed(at, err)
 	}
 	if w != nil {
 		at, raw = at+"."+w.Template, w.Pod
 	}
-	pod, err := kubeobj.DecodePod(raw, kubeobj.Limits{})
+	pod, err := object.DecodePod(raw, object.Limits{})
 	return pod, placed(at, err)
 }
 
 // placed puts the place of an object before the fields at fault.
 func placed(at string, err error) error {
-	var invalid *kubeobj.InvalidError
+	var invalid *object.InvalidError
 	if errors.As(err, &invalid) {
 		invalid.Path = at
 	}

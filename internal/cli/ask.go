@@ -8,7 +8,7 @@ import (
 	"net/url"
 
 	"berth/internal/decision"
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 // overviews are the answers about a whole cluster, each as the API gives it.
@@ -22,11 +22,11 @@ type overviews interface {
 }
 
 func (s *offline) queue(context.Context) (json.RawMessage, error) {
-	return json.Marshal(overview.QueueWithoutLog(s.view, decision.RunsOf(s.profiles), s.now))
+	return json.Marshal(report.QueueWithoutLog(s.view, decision.RunsOf(s.profiles), s.now))
 }
 
 func (s *offline) garbage(ctx context.Context, threshold int) (json.RawMessage, error) {
-	list, err := overview.Garbage(ctx, s.view, threshold, s.now)
+	list, err := report.Garbage(ctx, s.view, threshold, s.now)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (s *offline) garbage(ctx context.Context, threshold int) (json.RawMessage, 
 }
 
 func (s *offline) classes(ctx context.Context) (json.RawMessage, error) {
-	list, err := overview.ClassesIn(ctx, s.view, nil)
+	list, err := report.ClassesIn(ctx, s.view, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +51,13 @@ func (s *server) queue(ctx context.Context) (json.RawMessage, error) {
 	if s.older() {
 		query.Set("snapshot", s.snapshot)
 	}
-	var all overview.Queue
+	var all report.Queue
 	for {
 		raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "queue")
 		if err != nil {
 			return nil, s.hint(ctx, err, target{})
 		}
-		var page overview.Queue
+		var page report.Queue
 		if err := json.Unmarshal(raw, &page); err != nil {
 			return nil, fmt.Errorf("read the answer: %w", err)
 		}

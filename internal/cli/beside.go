@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/scenario"
 )
 
@@ -38,7 +38,7 @@ func (in *input) makePods(counted bool) error {
 		if counted {
 			_, raw = scenario.ReplicasIn(raw)
 		}
-		made, err := kubeobj.PodOf(raw, kubeobj.Limits{})
+		made, err := object.PodOf(raw, object.Limits{})
 		if err != nil {
 			return err
 		}
@@ -63,15 +63,15 @@ func (in *input) makePods(counted bool) error {
 // the class that the pod names.
 func (a *app) besides(in *input, file string) {
 	for _, o := range in.others {
-		if _, known := kubeobj.Namespaced(o.kind); !known || kubeobj.ReadLater(o.kind) {
+		if _, known := object.Namespaced(o.kind); !known || object.ReadLater(o.kind) {
 			continue
 		}
-		object, err := kubeobj.Decode(o.raw, kubeobj.Limits{})
+		obj, err := object.Decode(o.raw, object.Limits{})
 		if err != nil {
 			a.note("%s: a %s is left out: %v", nameOfFile(file), o.kind, err)
 			continue
 		}
-		a.beside = append(a.beside, object)
+		a.beside = append(a.beside, obj)
 	}
 }
 
@@ -83,7 +83,7 @@ func (a *app) tell(pod target, file string) {
 	if pod.from != nil {
 		from = *pod.from
 	}
-	list, total := kubeobj.Unknown(from.raw, from.kind)
+	list, total := object.Unknown(from.raw, from.kind)
 	for _, u := range list[:min(len(list), maxNotes)] {
 		a.note("%s: %s: %s", nameOfFile(file), u.Path, u.Message())
 	}
@@ -97,12 +97,12 @@ func (a *app) tell(pod target, file string) {
 
 // withBeside reads a cluster with the objects that came beside the pod. They stand
 // in for those of the same name.
-func (a *app) withBeside(read kubeobj.Reader) kubeobj.Reader {
+func (a *app) withBeside(read object.Reader) object.Reader {
 	if len(a.beside) == 0 {
 		return read
 	}
-	return func(yield func(kubeobj.Object) error) (map[string]int, error) {
-		own := make(map[kubeobj.Key]bool, len(a.beside))
+	return func(yield func(object.Object) error) (map[string]int, error) {
+		own := make(map[object.Key]bool, len(a.beside))
 		for _, o := range a.beside {
 			if own[o.Key] {
 				continue
@@ -112,7 +112,7 @@ func (a *app) withBeside(read kubeobj.Reader) kubeobj.Reader {
 				return nil, err
 			}
 		}
-		return read(func(o kubeobj.Object) error {
+		return read(func(o object.Object) error {
 			if own[o.Key] {
 				return nil
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/overview"
 	"berth/internal/podlife"
+	"berth/internal/report"
 )
 
 const defaultThreshold = podlife.DefaultTerminatedPodThreshold
@@ -32,7 +32,7 @@ Exit code 0 if there are no findings, 2 if there are.`,
 }
 
 func (a *app) classes(ctx context.Context) error {
-	list, raw, gaps, err := answered[overview.Classes](ctx, a, func(s source) (json.RawMessage, error) { return s.classes(ctx) })
+	list, raw, gaps, err := answered[report.Classes](ctx, a, func(s source) (json.RawMessage, error) { return s.classes(ctx) })
 	if err != nil {
 		return err
 	}

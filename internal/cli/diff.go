@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/cluster"
-	"berth/internal/overview"
+	"berth/internal/report"
+	"berth/internal/revision"
 )
 
 func (a *app) diffCommand() *cobra.Command {
@@ -44,7 +44,7 @@ func (a *app) diff(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	d := &overview.Diff{}
+	d := &report.Diff{}
 	if err := json.Unmarshal(raw, d); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
@@ -71,7 +71,7 @@ func (a *app) difference(ctx context.Context, from, to string) (json.RawMessage,
 		}
 		return raw, s.hint(ctx, err, target{})
 	}
-	var views [2]*cluster.View
+	var views [2]*revision.View
 	for i, file := range []string{from, to} {
 		a.o.snapshot = file
 		var err error
@@ -80,7 +80,7 @@ func (a *app) difference(ctx context.Context, from, to string) (json.RawMessage,
 		}
 		views[i].Revision = int64(i + 1) // so that the ids tell them apart
 	}
-	d, err := overview.DiffOf(ctx, views[0], views[1], 0, nil)
+	d, err := report.DiffOf(ctx, views[0], views[1], 0, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (a *app) difference(ctx context.Context, from, to string) (json.RawMessage,
 	return json.Marshal(d)
 }
 
-func (p *page) diff(d *overview.Diff, from, to string) {
+func (p *page) diff(d *report.Diff, from, to string) {
 	if len(d.Kinds) == 0 {
 		p.head("SAME", green, from+" and "+to, "", "")
 		return
@@ -114,7 +114,7 @@ func (p *page) diff(d *overview.Diff, from, to string) {
 			break
 		}
 		name := strings.TrimPrefix(o.Namespace+"/"+o.Name, "/")
-		if o.Change != overview.Changed {
+		if o.Change != report.Changed {
 			t.add(o.Kind+" "+name, o.Change)
 			continue
 		}

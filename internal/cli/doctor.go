@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/doctor"
+	"berth/internal/ops/doctor"
 	"berth/internal/words"
 )
 

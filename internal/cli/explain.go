@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"berth/internal/engine"
-	"berth/internal/story"
+	"berth/internal/report"
 	"github.com/spf13/cobra"
 )
 
@@ -88,7 +88,7 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target, 
 		}
 	}
 	v := &verdict{page: a.page(), told: st, gaps: gaps, profile: a.o.profile, now: a.Now(), again: a.again(args(pod, e.file))}
-	if st == nil || waits(st.State) || st.State == story.StateBound {
+	if st == nil || waits(st.State) || st.State == report.StateBound {
 		if err := v.decide(ctx, from, pod); err != nil {
 			return err
 		}
@@ -162,14 +162,14 @@ func (v *verdict) decide(ctx context.Context, from source, pod target) error {
 }
 
 // waits reports whether a pod of this state may yet be placed.
-func waits(s story.State) bool {
-	return s == story.StatePending || s == story.StateGated || s == story.StateNominated
+func waits(s report.State) bool {
+	return s == report.StatePending || s == report.StateGated || s == report.StateNominated
 }
 
 // exit says yes where the pod has a node, or one is free for it now.
 func (v *verdict) exit() error {
 	switch {
-	case v.node != "" || v.told != nil && v.told.State == story.StateEnded:
+	case v.node != "" || v.told != nil && v.told.State == report.StateEnded:
 		return nil
 	case v.got != nil && v.got.Outcome == engine.Scheduled:
 		return nil

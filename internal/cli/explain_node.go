@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/rules"
 )
 
@@ -212,7 +212,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target)
 		return exitForAll(got)
 	}
 	p := a.page()
-	same := advice.EqualScores(advice.Scored(got.Nodes, got.Node))
+	same := suggest.EqualScores(suggest.Scored(got.Nodes, got.Node))
 	t := newTable(3, "NODE", ">POINTS", "RULE", "DETAIL")
 	for i := range got.Nodes {
 		n := &got.Nodes[i]

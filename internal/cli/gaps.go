@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"slices"
 
-	"berth/internal/cluster"
-	"berth/internal/engine/advice"
-	"berth/internal/kube"
-	"berth/internal/overview"
+	"berth/internal/engine/explain/suggest"
+	"berth/internal/kube/follow"
+	"berth/internal/report"
+	"berth/internal/revision"
 )
 
 // gaps are the kinds of which a source knows nothing. A dump that holds no object
@@ -18,20 +18,20 @@ import (
 type gaps struct {
 	of    string // the dump, or prod@7
 	kinds []string
-	// admission are those of overview.Unapplied that the cluster's apiserver did not list.
+	// admission are those of report.Unapplied that the cluster's apiserver did not list.
 	admission []string
 	// refused are those that the cluster's apiserver did not list, and why.
-	refused []kube.Unread
+	refused []follow.Unread
 	// strays are the pods on nodes that the source does not have.
-	strays cluster.PodList
+	strays revision.PodList
 	// unapplied are the kinds that the source has and no answer applies.
-	unapplied []overview.Gap
+	unapplied []report.Gap
 }
 
 // gapsIn reads what a snapshot's summary says is missing, and what of it is not applied.
-func gapsIn(of string, h *cluster.Hygiene, objects map[string]int) *gaps {
-	g := &gaps{of: of, strays: h.PodsOnUnknownNodes, unapplied: overview.UnappliedIn(objects)}
-	for _, missing := range overview.GapsOf(h) {
+func gapsIn(of string, h *revision.Hygiene, objects map[string]int) *gaps {
+	g := &gaps{of: of, strays: h.PodsOnUnknownNodes, unapplied: report.UnappliedIn(objects)}
+	for _, missing := range report.GapsOf(h) {
 		g.kinds = append(g.kinds, missing.Kind)
 	}
 	return g
@@ -44,12 +44,12 @@ func (s *offline) gaps(context.Context) (*gaps, error) {
 		return gapsIn("the dump", &s.view.Summary.Hygiene, s.view.Summary.Objects), nil
 	}
 	g := &gaps{
-		of: s.file, refused: s.unread, strays: s.view.Summary.Hygiene.PodsOnUnknownNodes, unapplied: overview.UnappliedIn(s.view.Summary.Objects),
+		of: s.file, refused: s.unread, strays: s.view.Summary.Hygiene.PodsOnUnknownNodes, unapplied: report.UnappliedIn(s.view.Summary.Objects),
 	}
 	for _, u := range s.unread {
 		switch {
 		case u.Invalid > 0:
-		case slices.ContainsFunc(overview.Unapplied, func(a overview.Gap) bool { return a.Kind == u.Kind }):
+		case slices.ContainsFunc(report.Unapplied, func(a report.Gap) bool { return a.Kind == u.Kind }):
 			g.admission = append(g.admission, u.Kind)
 		default:
 			g.kinds = append(g.kinds, u.Kind)
@@ -65,10 +65,10 @@ func (s *server) gaps(ctx context.Context) (*gaps, error) {
 		return nil, s.hint(ctx, err, target{})
 	}
 	var snapshot struct {
-		ID       string          `json:"id"`
-		Followed bool            `json:"followed"`
-		Hygiene  cluster.Hygiene `json:"hygiene"`
-		Objects  map[string]int  `json:"objects"`
+		ID       string           `json:"id"`
+		Followed bool             `json:"followed"`
+		Hygiene  revision.Hygiene `json:"hygiene"`
+		Objects  map[string]int   `json:"objects"`
 	}
 	if err := json.Unmarshal(raw, &snapshot); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
@@ -96,7 +96,7 @@ func (g *gaps) needNodes() error {
 	if !g.covers("Node") {
 		return nil
 	}
-	return &problem{what: g.of + " " + g.verb() + " Nodes: no pod can be judged", next: "Include them: " + cluster.Collect}
+	return &problem{what: g.of + " " + g.verb() + " Nodes: no pod can be judged", next: "Include them: " + revision.Collect}
 }
 
 // about leaves the gaps of the kinds that an answer reads.
@@ -175,7 +175,7 @@ func (g *gaps) verb() string {
 }
 
 // gapLines is how many lines the missing kinds may take; those that come later in
-// overview.KindGaps are counted.
+// report.KindGaps are counted.
 const gapLines = 2
 
 // gaps writes above an answer what it could not know.
@@ -183,16 +183,16 @@ func (p *page) gaps(g *gaps) {
 	if g == nil {
 		return
 	}
-	var words []overview.Gap
+	var words []report.Gap
 	for _, kind := range g.kinds {
-		words = append(words, overview.Gap{Kind: kind, Words: overview.WordsFor(kind)})
+		words = append(words, report.Gap{Kind: kind, Words: report.WordsFor(kind)})
 	}
 	text := func(named int) string {
 		some := words
 		if named < len(words) {
-			some = append(slices.Clone(words[:named]), overview.Gap{Words: fmt.Sprintf("%d more kinds", len(words)-named)})
+			some = append(slices.Clone(words[:named]), report.Gap{Words: fmt.Sprintf("%d more kinds", len(words)-named)})
 		}
-		return fmt.Sprintf("(%s %s %s: answers about these are guesses)", g.of, g.verb(), overview.Listed(some))
+		return fmt.Sprintf("(%s %s %s: answers about these are guesses)", g.of, g.verb(), report.Listed(some))
 	}
 	named := len(words)
 	for named > 1 && (named == len(words)-1 || len(p.lines(text(named), 0)) > gapLines) {
@@ -201,7 +201,7 @@ func (p *page) gaps(g *gaps) {
 	if len(words) > 0 {
 		p.text(text(named))
 	}
-	if text := overview.UnappliedText(g.of, g.unapplied); text != "" {
+	if text := report.UnappliedText(g.of, g.unapplied); text != "" {
 		p.text("(" + text + ")")
 	}
 	for _, u := range g.refused {
@@ -212,8 +212,8 @@ func (p *page) gaps(g *gaps) {
 }
 
 // unknown returns which missing kind a group of nodes was rejected for; empty: none.
-func (g *gaps) unknown(group *advice.Group) string {
-	return g.cannotKnow(overview.Unknown(group, g.covers))
+func (g *gaps) unknown(group *suggest.Group) string {
+	return g.cannotKnow(report.Unknown(group, g.covers))
 }
 
 // cannotKnow words that nothing is known of a kind; empty for none.
@@ -221,5 +221,5 @@ func (g *gaps) cannotKnow(kind string) string {
 	if kind == "" {
 		return ""
 	}
-	return fmt.Sprintf("could not know: %s %s %s", g.of, g.verb(), overview.WordsFor(kind))
+	return fmt.Sprintf("could not know: %s %s %s", g.of, g.verb(), report.WordsFor(kind))
 }

@@ -10,9 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
-	"berth/internal/cluster"
-	"berth/internal/kube"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/follow"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // live is the cluster that kubectl points at.
@@ -36,7 +36,7 @@ func (a *app) live() (*live, error) {
 	if len(files) == 0 && a.Env("HOME") != "" {
 		files = []string{filepath.Join(a.Env("HOME"), ".kube", "config")}
 	}
-	c, namespace, found, err := kube.UserConfig(files, a.o.context)
+	c, namespace, found, err := follow.UserConfig(files, a.o.context)
 	switch {
 	case err != nil:
 		return nil, &problem{what: err.Error(), next: "List the contexts: kubectl config get-contexts"}
@@ -64,13 +64,13 @@ func (a *app) namespace() (string, error) {
 
 // readCluster lists what decisions read. What may not be listed is told with the
 // answer.
-func (a *app) readCluster(ctx context.Context, l *live) (*cluster.View, []kube.Unread, error) {
+func (a *app) readCluster(ctx context.Context, l *live) (*revision.View, []follow.Unread, error) {
 	p := a.progress("reading " + l.config.Host)
 	defer p.end()
-	var unread []kube.Unread
-	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	var unread []follow.Unread
+	view, err := revision.Standalone("snapshot", a.withBeside(func(yield func(object.Object) error) (map[string]int, error) {
 		var err error
-		unread, err = kube.Read(ctx, l.config, func(o kubeobj.Object) error {
+		unread, err = follow.Read(ctx, l.config, func(o object.Object) error {
 			p.step()
 			return yield(o)
 		})
@@ -86,7 +86,7 @@ func (a *app) readCluster(ctx context.Context, l *live) (*cluster.View, []kube.U
 func (l *live) cannot(err error) error {
 	p := &problem{what: "ask the cluster at " + l.config.Host, why: err, next: "Does kubectl get nodes work? --context picks another cluster, --snapshot a dump."}
 	if apierrors.IsForbidden(err) {
-		p.next = "Decisions need every node and every pod. A user who may list them can make a dump:\n  " + cluster.Collect + " > cluster.json"
+		p.next = "Decisions need every node and every pod. A user who may list them can make a dump:\n  " + revision.Collect + " > cluster.json"
 	}
 	return p
 }
@@ -95,7 +95,7 @@ func (l *live) cannot(err error) error {
 // them: one pod, or all of a namespace.
 func (a *app) wholeFrom(ctx context.Context, l *live, pod target) (*input, error) {
 	in := &input{nodes: map[string]json.RawMessage{}, whole: true}
-	err := kube.Whole(ctx, l.config, "Pod", pod.namespace, pod.name, func(js []byte) error { return in.add("Pod", js) })
+	err := follow.Whole(ctx, l.config, "Pod", pod.namespace, pod.name, func(js []byte) error { return in.add("Pod", js) })
 	if err != nil {
 		return nil, l.cannot(err)
 	}
@@ -107,7 +107,7 @@ func (a *app) wholeFrom(ctx context.Context, l *live, pod target) (*input, error
 		}
 		only = is.Node
 	}
-	err = kube.Whole(ctx, l.config, "Node", "", only, func(js []byte) error { return in.add("Node", js) })
+	err = follow.Whole(ctx, l.config, "Node", "", only, func(js []byte) error { return in.add("Node", js) })
 	if apierrors.IsForbidden(err) {
 		err, in.whole = nil, false // the rules then take the node as healthy, as for any pod without its node
 	}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
 	"berth/test/kubetest"
 )
 
@@ -24,7 +24,7 @@ func liveFixture(t *testing.T) (*kubetest.Server, string, call) {
 	t.Helper()
 	s, kubeconfig := kubetest.NewTLS(t)
 	resources := map[string]string{}
-	for _, k := range kube.Kinds() {
+	for _, k := range follow.Kinds() {
 		resources[k.Kind] = k.Resource
 	}
 	f, err := os.Open(filepath.Join("testdata", "cluster.yaml"))

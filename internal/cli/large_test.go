@@ -12,36 +12,36 @@ import (
 // A page stays a page with 5,000 nodes, be they all different.
 func TestLargeClusterFitsAPage(t *testing.T) {
 	const nodes, page = 5000, 100
-	items := []any{object{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": object{"name": "high"}, "value": 1000}}
+	items := []any{jsonObject{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": jsonObject{"name": "high"}, "value": 1000}}
 	for i := range nodes {
 		name := fmt.Sprintf("n-%04d", i)
-		node := object{
+		node := jsonObject{
 			"apiVersion": "v1", "kind": "Node",
-			"metadata": object{"name": name, "labels": object{"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": fmt.Sprint("zone-", i%3)}},
-			"status":   object{"allocatable": object{"cpu": fmt.Sprintf("%dm", 1000+i), "memory": "8Gi", "pods": "110"}},
+			"metadata": jsonObject{"name": name, "labels": jsonObject{"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": fmt.Sprint("zone-", i%3)}},
+			"status":   jsonObject{"allocatable": jsonObject{"cpu": fmt.Sprintf("%dm", 1000+i), "memory": "8Gi", "pods": "110"}},
 		}
 		if i%2 == 0 {
-			node["spec"] = object{"taints": []any{object{"key": fmt.Sprintf("team-%d", i), "effect": "NoSchedule"}}}
+			node["spec"] = jsonObject{"taints": []any{jsonObject{"key": fmt.Sprintf("team-%d", i), "effect": "NoSchedule"}}}
 		}
 		items = append(items, node)
 	}
-	workload := func(name, node string, cpu string) object {
-		spec := object{
-			"containers":                []any{object{"name": "c", "image": "i", "resources": object{"requests": object{"cpu": cpu}}}},
-			"topologySpreadConstraints": []any{object{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": object{"matchLabels": object{"app": "a"}}}},
+	workload := func(name, node string, cpu string) jsonObject {
+		spec := jsonObject{
+			"containers":                []any{jsonObject{"name": "c", "image": "i", "resources": jsonObject{"requests": jsonObject{"cpu": cpu}}}},
+			"topologySpreadConstraints": []any{jsonObject{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": jsonObject{"matchLabels": jsonObject{"app": "a"}}}},
 		}
 		if node != "" {
 			spec["nodeName"] = node
 		} else {
 			spec["priorityClassName"] = "high"
 		}
-		return object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": name, "namespace": "default", "labels": object{"app": "a"}}, "spec": spec, "status": object{"phase": "Running"}}
+		return jsonObject{"apiVersion": "v1", "kind": "Pod", "metadata": jsonObject{"name": name, "namespace": "default", "labels": jsonObject{"app": "a"}}, "spec": spec, "status": jsonObject{"phase": "Running"}}
 	}
 	for i := range 500 {
 		items = append(items, workload(fmt.Sprintf("p-%d", i), fmt.Sprintf("n-%04d", i*2+1), "900m"))
 	}
 	items = append(items, workload("fits", "", "100m"), workload("full", "", "6"), workload("evicts", "", "5500m"))
-	raw, err := json.Marshal(object{"apiVersion": "v1", "kind": "List", "items": items})
+	raw, err := json.Marshal(jsonObject{"apiVersion": "v1", "kind": "List", "items": items})
 	if err != nil {
 		t.Fatal(err)
 	}

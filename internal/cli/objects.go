@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // item is an object of a source, with what commands read of it.
@@ -58,7 +58,7 @@ func eachOf(items []json.RawMessage, f func(*item) error) error {
 }
 
 func (s *offline) object(_ context.Context, kind, namespace, name string) (found *item, err error) {
-	js, ok := s.view.Object(kubeobj.Key{Kind: kind, Namespace: namespace, Name: name})
+	js, ok := s.view.Object(object.Key{Kind: kind, Namespace: namespace, Name: name})
 	if !ok {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func (s *offline) object(_ context.Context, kind, namespace, name string) (found
 }
 
 func (s *offline) objects(ctx context.Context, kind string, f func(*item) error) error {
-	for after, more := (kubeobj.Key{}), true; more; {
+	for after, more := (object.Key{}), true; more; {
 		list, again, err := s.view.List(ctx, kind, after, objectsPage)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *offline) objects(ctx context.Context, kind string, f func(*item) error)
 			items[i] = list[i]
 		}
 		err = eachOf(items, func(o *item) error {
-			after = kubeobj.Key{Kind: kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name}
+			after = object.Key{Kind: kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name}
 			return f(o)
 		})
 		if err != nil {

@@ -8,20 +8,20 @@ import (
 	"os"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/kube"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
-	"berth/internal/story"
+	"berth/internal/kube/follow"
+	"berth/internal/kube/object"
+	"berth/internal/report"
+	"berth/internal/revision"
 )
 
 // offline decides in the process, on what kubectl printed or on what the
 // cluster's apiserver lists.
 type offline struct {
-	view     *cluster.View
-	unread   []kube.Unread // of a cluster
+	view     *revision.View
+	unread   []follow.Unread // of a cluster
 	profiles []*engine.Profile
 	profile  string
 	config   bool // the profiles are not the default ones
@@ -49,7 +49,7 @@ func newOffline(ctx context.Context, a *app, l *live) (*offline, error) {
 // profiles reads the configuration to decide under.
 func (a *app) profiles() ([]*engine.Profile, error) {
 	if a.o.config == "" {
-		return profiles.Default(), nil
+		return config.Default(), nil
 	}
 	raw, err := readConfig(a.o.config)
 	if err != nil {
@@ -72,8 +72,8 @@ func readConfig(file string) ([]byte, error) {
 
 // parseConfig reads the text of a KubeSchedulerConfiguration, and notes each part that has no
 // effect, such as a plugin that is not known among the disabled.
-func (a *app) parseConfig(file string, raw []byte) (*profiles.Config, error) {
-	c, err := profiles.Read(raw)
+func (a *app) parseConfig(file string, raw []byte) (*config.Config, error) {
+	c, err := config.Read(raw)
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", file, err)
 	}
@@ -93,7 +93,7 @@ func (a *app) configuration(file string) ([]byte, error) {
 }
 
 // readSnapshot reads the cluster's state. On a terminal it shows how far it is.
-func (a *app) readSnapshot() (*cluster.View, error) {
+func (a *app) readSnapshot() (*revision.View, error) {
 	r, done, err := a.open(a.o.snapshot)
 	if err != nil {
 		return nil, err
@@ -102,13 +102,13 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 	p := a.progress("reading " + nameOfFile(a.o.snapshot))
 	defer p.end()
 	skipped := 0
-	limits := kubeobj.Limits{Input: "the dump", MaxAliases: kubeobj.DefaultMaxAliases, Skip: func(e *kubeobj.InvalidError) {
+	limits := object.Limits{Input: "the dump", MaxAliases: object.DefaultMaxAliases, Skip: func(e *object.InvalidError) {
 		if skipped++; skipped <= maxNotes {
 			a.note("%s: %s is left out: %v", nameOfFile(a.o.snapshot), e.Key, e.Errors.ToAggregate())
 		}
 	}}
-	view, err := cluster.Standalone("snapshot", a.withBeside(func(yield func(kubeobj.Object) error) (map[string]int, error) {
-		return kubeobj.Read(r, kubeobj.YAML, limits, func(o kubeobj.Object) error {
+	view, err := revision.Standalone("snapshot", a.withBeside(func(yield func(object.Object) error) (map[string]int, error) {
+		return object.Read(r, object.YAML, limits, func(o object.Object) error {
 			p.step()
 			return yield(o)
 		})
@@ -125,7 +125,7 @@ func (a *app) readSnapshot() (*cluster.View, error) {
 func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 	ask := decision.Question{Profile: s.profile, Explain: q.explain, Suggest: q.suggest, Now: s.now}
 	if q.pod.whole == nil {
-		ask.PodRef = &kubeobj.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
+		ask.PodRef = &object.Key{Kind: "Pod", Namespace: q.pod.namespace, Name: q.pod.name}
 		if _, ok := s.view.Object(*ask.PodRef); !ok {
 			p := &problem{
 				what: fmt.Sprintf("%s has no pod %s", s.file, q.pod), next: "Pass the full object: kubectl get pod NAME -o json > pod.json, then -f pod.json.",
@@ -133,9 +133,9 @@ func (s *offline) decide(ctx context.Context, q question) (*answer, error) {
 			return nil, meant(ctx, s, q.pod, p)
 		}
 	} else {
-		pod, err := kubeobj.DecodePod(q.pod.whole, kubeobj.Limits{})
+		pod, err := object.DecodePod(q.pod.whole, object.Limits{})
 		if err != nil {
-			if invalid, ok := errors.AsType[*kubeobj.InvalidError](err); ok {
+			if invalid, ok := errors.AsType[*object.InvalidError](err); ok {
 				return nil, invalid // it names the pod
 			}
 			return nil, fmt.Errorf("pod %s: %w", q.pod, err)
@@ -172,7 +172,7 @@ func (s *offline) story(ctx context.Context, t target) (*told, error) {
 	if s.view.State.Pod(t.namespace, t.name) == nil {
 		return nil, nil // the decision then names what is missing
 	}
-	st, err := story.Alone(s.view, s.profiles, s.now).Tell(ctx, s.view.Cluster, t.namespace, t.name, story.Ask{Suggest: true})
+	st, err := report.Alone(s.view, s.profiles, s.now).Tell(ctx, s.view.Cluster, t.namespace, t.name, report.Ask{Suggest: true})
 	if err != nil {
 		return nil, err
 	}

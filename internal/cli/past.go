@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 // attempts returns how often it was tried, and since when it has been waiting.
@@ -94,7 +94,7 @@ func (v *verdict) attemptLines() {
 		}
 		var reasons []string
 		most := slices.Clone(a.Reasons)
-		slices.SortStableFunc(most, func(a, b story.Reason) int { return cmp.Compare(b.Nodes, a.Nodes) })
+		slices.SortStableFunc(most, func(a, b report.Reason) int { return cmp.Compare(b.Nodes, a.Nodes) })
 		if a.Outcome != string(engine.UnschedulableOK) {
 			most = nil // it has found a node
 		}

@@ -11,8 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/engine"
-	"berth/internal/overview"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 func (a *app) pendingCommand() *cobra.Command {
@@ -80,7 +79,7 @@ func (a *app) pending(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list := &overview.Pending{}
+	list := &report.Pending{}
 	if err := json.Unmarshal(raw, list); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
@@ -93,7 +92,7 @@ func (a *app) pending(ctx context.Context) error {
 }
 
 func (s *offline) pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error) {
-	list, err := overview.PendingIn(ctx, s.view, story.Alone(s.view, s.profiles, s.now), overview.PendingAsk{Namespace: namespace, Suggest: true, Step: step})
+	list, err := report.PendingIn(ctx, s.view, report.Alone(s.view, s.profiles, s.now), report.PendingAsk{Namespace: namespace, Suggest: true, Step: step})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +127,7 @@ func (s *server) ownConfig() error {
 // older reports whether a revision is named.
 func (s *server) older() bool { return s.snapshot != s.cluster+"@latest" }
 
-func (p *page) pending(a *app, list *overview.Pending, namespace string) {
+func (p *page) pending(a *app, list *report.Pending, namespace string) {
 	where := "in all namespaces"
 	if namespace != "" {
 		where = "in namespace " + namespace
@@ -203,7 +202,7 @@ func wait(n int) string {
 	return "wait"
 }
 
-func waiting(c overview.PendingCounts) string {
+func waiting(c report.PendingCounts) string {
 	if c.Unstarted > 0 {
 		stuck := c.Unstarted
 		if c.Unstarted = 0; c.Active+c.Gated == 0 {
@@ -222,11 +221,11 @@ func waiting(c overview.PendingCounts) string {
 
 // whyWaits is the pod's sentence, without what all of them begin with where room
 // is short.
-func (p *page) whyWaits(o *overview.PendingPod) string {
+func (p *page) whyWaits(o *report.PendingPod) string {
 	if p.wide {
 		return o.Why
 	}
-	if o.State == story.StateGated {
+	if o.State == report.StateGated {
 		return "gated: " + strings.Join(o.Gates, ", ")
 	}
 	why := o.Why
@@ -248,7 +247,7 @@ func (p *page) whyWaits(o *overview.PendingPod) string {
 // ofContainer is left out where room is short: most pods have one.
 var ofContainer = regexp.MustCompile(` of container \S+`)
 
-func (p *page) remedyWords(o *overview.PendingPod) string {
+func (p *page) remedyWords(o *report.PendingPod) string {
 	switch {
 	case o.Remedy != nil && p.wide:
 		return o.Remedy.Change

@@ -9,19 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )
 
 // decodeWhole reads an object of which nothing is left out.
-func decodeWhole(raw json.RawMessage, object any) error {
+func decodeWhole(raw json.RawMessage, obj any) error {
 	if len(raw) == 0 || raw[0] != '{' {
 		return errors.New("want an object")
 	}
-	if errs := kubeobj.BoundQuantities(raw, object); len(errs) > 0 {
+	if errs := object.BoundQuantities(raw, obj); len(errs) > 0 {
 		return errs.ToAggregate()
 	}
-	return kjson.UnmarshalCaseSensitivePreserveInts(raw, object)
+	return kjson.UnmarshalCaseSensitivePreserveInts(raw, obj)
 }
 
 // decodeTaken reads a pod that an API server has taken.

@@ -13,8 +13,8 @@ import (
 	"os"
 	"strings"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // target describes which pod a question is about: one that the source knows by its
@@ -108,13 +108,13 @@ func (a *app) readTarget(args []string, file string) (target, error) {
 
 // fileLimits bound a file of a person's own, which has no other sender: a list of all pods in YAML
 // is one document.
-var fileLimits = kubeobj.Limits{
-	Input: "the file", MaxObjectBytes: 1 << 30, MaxYAMLTokens: 20_000_000, MaxAliases: kubeobj.DefaultMaxAliases,
+var fileLimits = object.Limits{
+	Input: "the file", MaxObjectBytes: 1 << 30, MaxYAMLTokens: 20_000_000, MaxAliases: object.DefaultMaxAliases,
 }
 
 // eachObject calls f for every object, those within Lists one by one.
 func eachObject(r io.Reader, f func(kind string, raw json.RawMessage) error) error {
-	return kubeobj.Documents(r, fileLimits, func(d kubeobj.Document) error {
+	return object.Documents(r, fileLimits, func(d object.Document) error {
 		if string(d.JSON) == "null" {
 			return nil // a document that is empty
 		}
@@ -167,7 +167,7 @@ func (a *app) open(file string) (io.Reader, func(), error) {
 	if file != stdinName {
 		f, err := os.Open(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, &problem{what: "there is no file " + file, next: "Make one: " + cluster.Collect + " > cluster.json, or kubectl get pod NAME -o json > pod.json."}
+			return nil, nil, &problem{what: "there is no file " + file, next: "Make one: " + revision.Collect + " > cluster.json, or kubectl get pod NAME -o json > pod.json."}
 		}
 		if err != nil {
 			return nil, nil, err

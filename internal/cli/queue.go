@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 func (a *app) queueCommand() *cobra.Command {
@@ -27,7 +27,7 @@ Exit code 0.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, raw, gaps, err := answered[overview.Queue](cmd.Context(), a, func(s source) (json.RawMessage, error) { return s.queue(cmd.Context()) })
+			q, raw, gaps, err := answered[report.Queue](cmd.Context(), a, func(s source) (json.RawMessage, error) { return s.queue(cmd.Context()) })
 			if err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ Exit code 0.`,
 	return cmd
 }
 
-func (p *page) queue(a *app, q *overview.Queue) {
+func (p *page) queue(a *app, q *report.Queue) {
 	now, revision := a.Now(), ""
 	if a.o.server != "" && strings.Contains(a.o.cluster, "@") {
 		now, revision = q.Now, q.Snapshot+" at "+q.Now.UTC().Format(time.RFC3339)
@@ -57,7 +57,7 @@ func (p *page) queue(a *app, q *overview.Queue) {
 		return "in " + ahead(t.Sub(now))
 	}
 	head, give := []string{">#", "POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY"}, none
-	if slices.ContainsFunc(q.Active, func(o overview.QueuedPod) bool { return o.Woken != nil }) {
+	if slices.ContainsFunc(q.Active, func(o report.QueuedPod) bool { return o.Woken != nil }) {
 		head, give = append(head, "WOKEN BY"), len(head)
 	}
 	t := newTable(give, head...)
@@ -103,7 +103,7 @@ Exit code 0 if it would delete none, 2 if it would delete some.`,
 }
 
 func (a *app) garbage(ctx context.Context, threshold int) error {
-	list, raw, gaps, err := answered[overview.GarbageList](ctx, a, func(s source) (json.RawMessage, error) { return s.garbage(ctx, threshold) })
+	list, raw, gaps, err := answered[report.GarbageList](ctx, a, func(s source) (json.RawMessage, error) { return s.garbage(ctx, threshold) })
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 const about = `Why is my pod pending, what would be evicted for it, what comes next: answers
@@ -50,7 +50,7 @@ func (a *app) root() *cobra.Command {
 		Use:           "berth",
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: a.name},
 		Short:         "Scheduling decisions, explained",
-		Long:          fmt.Sprintf(about, a.name, cluster.Collect),
+		Long:          fmt.Sprintf(about, a.name, revision.Collect),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		// What is no command is said to be none, with the ones that are meant.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // Version is what a build knows of itself.
@@ -31,7 +31,7 @@ type app struct {
 	read    bool   // stdin was read
 	line    string // the command, for a page that is a file
 	// beside are the objects that came in a file beside the pod.
-	beside  []kubeobj.Object
+	beside  []object.Object
 	counted bool  // the command counts replicas of a workload
 	points  *live // the cluster of the kubeconfig, once it was looked for; nil: none
 }
@@ -66,7 +66,7 @@ func Run(ctx context.Context, program string, args []string, s Streams, v Versio
 // complain prints what is wrong, why, and what to do next.
 func (a *app) complain(err error) {
 	text := err.Error()
-	if limit, ok := errors.AsType[*kubeobj.LimitError](err); ok { // a setting of a server, which there is none of here
+	if limit, ok := errors.AsType[*object.LimitError](err); ok { // a setting of a server, which there is none of here
 		text = strings.Replace(text, limit.Error(), limit.Plain(), 1)
 	}
 	for i, l := range strings.Split(strings.TrimSpace(text), "\n") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // First errors name the next step.
@@ -104,7 +104,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%v: %+v", c, r)
 		}
 		// A command to copy keeps its line.
-		within(t, standardWidth, strings.ReplaceAll(r.out, cluster.Collect, "kubectl get"))
+		within(t, standardWidth, strings.ReplaceAll(r.out, revision.Collect, "kubectl get"))
 	}
 	if r := (call{}).run(t); !strings.Contains(r.out, "kubectl get nodes") || !strings.Contains(r.out, "$BERTH_SERVER") {
 		t.Errorf("%+v", r)

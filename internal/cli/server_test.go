@@ -14,17 +14,17 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/binding"
-	"berth/internal/classes"
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/handlers"
 	"berth/internal/jobs"
-	"berth/internal/profiles"
+	"berth/internal/priorityclass"
 	"berth/internal/replays"
+	"berth/internal/revision"
 	"berth/internal/simulations"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
 
@@ -36,20 +36,20 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())})
+	g := groupcommit.NewGroup(st, groupcommit.Options{})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	registry, err := classes.Open(ctx, st, classes.Options{})
+	registry, err := priorityclass.Open(ctx, st, priorityclass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	l := record.New(m, st, config.Default(), record.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: config.Parse, Limits: handlers.DefaultLimits(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 
+	"berth/internal/config"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/profiles"
 	"berth/internal/scenario"
 )
 
@@ -252,7 +252,7 @@ func (s *offline) configure(at string, raw json.RawMessage) ([]*engine.Profile, 
 	if json.Unmarshal(raw, &doc) == nil {
 		text = []byte(doc)
 	}
-	list, _, err := profiles.Parse(text)
+	list, _, err := config.Parse(text)
 	if err != nil {
 		return nil, decision.Errorf(decision.Invalid, at, "%v", err)
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"berth/internal/cluster"
+	"berth/internal/report"
+	"berth/internal/revision"
 	"berth/internal/scenario"
-	"berth/internal/story"
 )
 
 // source is where answers come from: a server, or a snapshot in the process.
@@ -49,7 +49,7 @@ type names struct {
 
 // told is a story, and its JSON as the API gives it.
 type told struct {
-	story.Story
+	report.Story
 	raw json.RawMessage
 }
 
@@ -78,6 +78,6 @@ func (a *app) noSource() error {
 		next: fmt.Sprintf(`From a dump:      %s > cluster.json
                   %s explain POD --snapshot cluster.json
 From a cluster:   --kubeconfig FILE, or KUBECONFIG in the environment
-From a server:    --server http://127.0.0.1:8080, or BERTH_SERVER`, cluster.Collect, a.name),
+From a server:    --server http://127.0.0.1:8080, or BERTH_SERVER`, revision.Collect, a.name),
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/engine"
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 func (a *app) spreadCommand() *cobra.Command {
@@ -44,7 +44,7 @@ func (a *app) spread(ctx context.Context, names []string, file string) error {
 		return exitForSpread(got)
 	}
 	p := a.page()
-	p.gaps(gaps.about("Pod", "Namespace", overview.SpreadKinds))
+	p.gaps(gaps.about("Pod", "Namespace", report.SpreadKinds))
 	p.spreadTable(got)
 	if err := p.end(a); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 
-	"berth/internal/kube"
+	"berth/internal/kube/follow"
 	"berth/internal/podlife"
 )
 
@@ -68,7 +68,7 @@ func (t *termination) question(ctx context.Context, a *app, in *input, now time.
 		return q, nil
 	}
 	if l, err := a.live(); err == nil && l != nil && in.budgets == nil && in.whole {
-		if err := kube.Whole(ctx, l.config, kindBudget, in.pods[0].namespace, "", func(js []byte) error { return in.add(kindBudget, js) }); err != nil {
+		if err := follow.Whole(ctx, l.config, kindBudget, in.pods[0].namespace, "", func(js []byte) error { return in.add(kindBudget, js) }); err != nil {
 			return nil, l.cannot(err)
 		}
 	}

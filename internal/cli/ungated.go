@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"berth/internal/engine"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 // ungate decides where a gated pod would go without its gates, so that its owner need not remove
@@ -19,7 +19,7 @@ func (v *verdict) ungate(ctx context.Context, from source, pod target) error {
 	if err != nil {
 		return err
 	}
-	v.after = &story.Verdict{Outcome: after.Outcome, Node: after.Node, NominatedNode: after.NominatedNode, Groups: after.Groups}
+	v.after = &report.Verdict{Outcome: after.Outcome, Node: after.Node, NominatedNode: after.NominatedNode, Groups: after.Groups}
 	if len(v.got.Suggestions) == 0 {
 		v.got.Suggestions = after.Suggestions
 	}

@@ -8,10 +8,9 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
-	"berth/internal/overview"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/podlife"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 // verdict is the page of a decision: the verdict first, then what would help,
@@ -23,11 +22,11 @@ type verdict struct {
 	lost bool    // the source does not have the node that the pod is bound to
 	got  *answer // nil: there is nothing to decide
 	// after is the decision without the gates of a gated pod; nil: not known.
-	after     *story.Verdict
+	after     *report.Verdict
 	node      string // that the pod is bound to
 	scheduler string // its spec.schedulerName; empty where unknown
 	// unscheduled is what the cluster itself says of a pod without a node; nil: nothing.
-	unscheduled *story.Unscheduled
+	unscheduled *report.Unscheduled
 	// life is where a pod that is bound stands; nil: not known.
 	life    *podlife.Life
 	profile string // that was asked for; empty: none
@@ -68,10 +67,10 @@ func (v *verdict) show() {
 func (v *verdict) word() (string, colour) {
 	if v.told != nil {
 		switch v.told.State {
-		case story.StateNominated:
+		case report.StateNominated:
 			return "NOMINATED", yellow
-		case story.StatePending, story.StateGated:
-		case story.StateBound, story.StateEnded:
+		case report.StatePending, report.StateGated:
+		case report.StateBound, report.StateEnded:
 			return strings.ToUpper(string(v.told.State)), green
 		default:
 			return strings.ToUpper(string(v.told.State)), yellow
@@ -98,7 +97,7 @@ func (v *verdict) allUnknown() string {
 	if v.got == nil {
 		return ""
 	}
-	return v.gaps.cannotKnow(overview.AllUnknown(&v.got.Answer, v.gaps.covers))
+	return v.gaps.cannotKnow(report.AllUnknown(&v.got.Answer, v.gaps.covers))
 }
 
 func (v *verdict) headline() {
@@ -119,7 +118,7 @@ func (v *verdict) sentence() string {
 	if s := v.allUnknown(); s != "" {
 		return strings.ToUpper(s[:1]) + s[1:] + "."
 	}
-	if v.told != nil && v.told.State != story.StateBound && (v.got == nil || v.got.Outcome != engine.Scheduled && v.got.Outcome != engine.Preempting) {
+	if v.told != nil && v.told.State != report.StateBound && (v.got == nil || v.got.Outcome != engine.Scheduled && v.got.Outcome != engine.Preempting) {
 		return v.told.Summary
 	}
 	d := v.got
@@ -191,14 +190,14 @@ const bestShown = 5
 
 // best lists the nodes with the most points.
 func (v *verdict) best() {
-	top := advice.Scored(v.got.Nodes, v.got.Node)
+	top := suggest.Scored(v.got.Nodes, v.got.Node)
 	top = top[:min(bestShown, len(top))]
 	if len(top) < 2 {
 		return
 	}
 	v.gap()
 	t := newTable(2, "BEST", ">POINTS", "WHERE THEY DIFFER")
-	same := advice.EqualScores(top)
+	same := suggest.EqualScores(top)
 	t.colour = func(r, c int) colour {
 		if c == 1 && top[r].Name == v.got.Node {
 			return green
@@ -236,7 +235,7 @@ func (v *verdict) try() {
 }
 
 // changeWords is a change, and whether others have to leave for it.
-func changeWords(s *advice.Suggestion) string {
+func changeWords(s *suggest.Suggestion) string {
 	if s.Outcome == engine.Preempting {
 		return s.Change + " (evicts others)"
 	}
@@ -274,7 +273,7 @@ func (v *verdict) why() {
 const alsoShown = 4
 
 // also prints which other rules reject nodes of the largest groups.
-func (v *verdict) also(groups []advice.Group) {
+func (v *verdict) also(groups []suggest.Group) {
 	label := "ALSO"
 	for i := range groups[:min(len(groups), alsoShown)] {
 		if s := alsoWords(&groups[i]); s != "" {
@@ -286,7 +285,7 @@ func (v *verdict) also(groups []advice.Group) {
 
 // alsoWords counts the nodes of a group by the other rules that reject them, such as
 // "NodeAffinity SelectorNotMatched: 2 of 3 fail PodTopologySpread".
-func alsoWords(g *advice.Group) string {
+func alsoWords(g *suggest.Group) string {
 	by := map[string]int{}
 	var rules []string
 	for _, f := range g.AlsoFailing {
@@ -316,9 +315,9 @@ const resourcesFit = "NodeResourcesFit"
 var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernetes.io/", "")
 
 // detail returns what a group is about, and what else its nodes lack.
-func (v *verdict) detail(g *advice.Group) string {
+func (v *verdict) detail(g *suggest.Group) string {
 	s := g.Detail
-	if g.Short != nil && g.Rule == resourcesFit && g.Action != advice.Wait { // the node is smaller than the request
+	if g.Short != nil && g.Rule == resourcesFit && g.Action != suggest.Wait { // the node is smaller than the request
 		s = "even empty, " + s
 	}
 	if unknown := v.gaps.unknown(g); unknown != "" {

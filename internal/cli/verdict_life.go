@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/podlife"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 // read takes from a pod that was given whole what the cluster and its kubelet report.
@@ -21,7 +21,7 @@ func (v *verdict) read(whole json.RawMessage) error {
 		return fmt.Errorf("read the pod: %w", err)
 	}
 	life := podlife.Lifecycle(pod, podlife.NodeHealthy, v.now)
-	v.unscheduled, v.life = story.UnscheduledOf(pod), &life
+	v.unscheduled, v.life = report.UnscheduledOf(pod), &life
 	return nil
 }
 

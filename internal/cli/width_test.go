@@ -61,7 +61,7 @@ func TestNothingIsWider(t *testing.T) {
 	}
 }
 
-type object = map[string]any
+type jsonObject = map[string]any
 
 // maker makes clusters with names, labels and messages of all lengths.
 type maker struct{ *rand.Rand }
@@ -115,20 +115,20 @@ func (g *maker) cluster() (list []byte, pending []string) {
 	for i := range 1 + g.IntN(30) {
 		name := fmt.Sprintf("%s-%d", g.word(240), i)
 		nodes = append(nodes, name)
-		node := object{
+		node := jsonObject{
 			"apiVersion": "v1", "kind": "Node",
-			"metadata": object{"name": name, "labels": object{"topology.kubernetes.io/zone": zones[g.IntN(3)], "kubernetes.io/hostname": fmt.Sprint("h", i), "disk": "ssd"}},
-			"status":   object{"allocatable": object{"cpu": fmt.Sprint(1 + g.IntN(8)), "memory": "8Gi", "pods": "9", "example.com/" + g.word(60): "1"}},
+			"metadata": jsonObject{"name": name, "labels": jsonObject{"topology.kubernetes.io/zone": zones[g.IntN(3)], "kubernetes.io/hostname": fmt.Sprint("h", i), "disk": "ssd"}},
+			"status":   jsonObject{"allocatable": jsonObject{"cpu": fmt.Sprint(1 + g.IntN(8)), "memory": "8Gi", "pods": "9", "example.com/" + g.word(60): "1"}},
 		}
 		if g.IntN(3) == 0 {
-			node["spec"] = object{"taints": []any{object{"key": g.word(60), "value": g.word(60), "effect": "NoSchedule"}}}
+			node["spec"] = jsonObject{"taints": []any{jsonObject{"key": g.word(60), "value": g.word(60), "effect": "NoSchedule"}}}
 		}
 		items = append(items, node)
 	}
 	app := g.word(60)
 	items = append(items,
-		object{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": object{"name": "high"}, "value": 1000},
-		object{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": object{"name": g.word(250), "namespace": "default"}, "spec": object{"selector": object{"matchLabels": object{"app": app}}}, "status": object{"disruptionsAllowed": g.IntN(2)}})
+		jsonObject{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": jsonObject{"name": "high"}, "value": 1000},
+		jsonObject{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": jsonObject{"name": g.word(250), "namespace": "default"}, "spec": jsonObject{"selector": jsonObject{"matchLabels": jsonObject{"app": app}}}, "status": jsonObject{"disruptionsAllowed": g.IntN(2)}})
 	for i := range g.IntN(60) {
 		items = append(items, g.pod(fmt.Sprintf("%s-%d", g.word(240), i), app, nodes[g.IntN(len(nodes))]))
 	}
@@ -137,16 +137,16 @@ func (g *maker) cluster() (list []byte, pending []string) {
 		pending = append(pending, name)
 		items = append(items, g.pod(name, app, ""))
 	}
-	list, err := json.Marshal(object{"apiVersion": "v1", "kind": "List", "items": items})
+	list, err := json.Marshal(jsonObject{"apiVersion": "v1", "kind": "List", "items": items})
 	if err != nil {
 		panic(err)
 	}
 	return list, pending
 }
 
-func (g *maker) pod(name, app, node string) object {
+func (g *maker) pod(name, app, node string) jsonObject {
 	container := g.word(60)
-	spec := object{"containers": []any{object{"name": container, "image": "i", "resources": object{"requests": object{"cpu": fmt.Sprint(1 + g.IntN(6))}}}}, "restartPolicy": "Always"}
+	spec := jsonObject{"containers": []any{jsonObject{"name": container, "image": "i", "resources": jsonObject{"requests": jsonObject{"cpu": fmt.Sprint(1 + g.IntN(6))}}}}, "restartPolicy": "Always"}
 	if node != "" {
 		spec["nodeName"] = node
 	} else {
@@ -154,20 +154,20 @@ func (g *maker) pod(name, app, node string) object {
 		case 0:
 			spec["priorityClassName"] = "high"
 		case 1:
-			spec["nodeSelector"] = object{g.word(60): g.word(60)}
+			spec["nodeSelector"] = jsonObject{g.word(60): g.word(60)}
 		case 2:
-			spec["schedulingGates"] = []any{object{"name": g.word(60)}, object{"name": "x" + g.word(60)}}
+			spec["schedulingGates"] = []any{jsonObject{"name": g.word(60)}, jsonObject{"name": "x" + g.word(60)}}
 		case 3:
 			spec["topologySpreadConstraints"] = []any{
-				object{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": object{"matchLabels": object{"app": app}}},
-				object{"maxSkew": 1, "minDomains": 40, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": object{"matchLabels": object{"app": app}}},
+				jsonObject{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": jsonObject{"matchLabels": jsonObject{"app": app}}},
+				jsonObject{"maxSkew": 1, "minDomains": 40, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": jsonObject{"matchLabels": jsonObject{"app": app}}},
 			}
 		}
 	}
-	status := object{"phase": "Running", "message": g.prose(), "reason": g.word(80)}
+	status := jsonObject{"phase": "Running", "message": g.prose(), "reason": g.word(80)}
 	if g.IntN(2) == 0 {
-		status["conditions"] = []any{object{"type": "Ready", "status": "False", "reason": g.word(100), "message": g.prose()}}
-		status["containerStatuses"] = []any{object{"name": container, "restartCount": g.IntN(100000), "state": object{"waiting": object{"reason": g.word(100), "message": g.prose()}}, "lastState": object{"terminated": object{"exitCode": 1, "finishedAt": "2026-11-21T09:29:59Z"}}}}
+		status["conditions"] = []any{jsonObject{"type": "Ready", "status": "False", "reason": g.word(100), "message": g.prose()}}
+		status["containerStatuses"] = []any{jsonObject{"name": container, "restartCount": g.IntN(100000), "state": jsonObject{"waiting": jsonObject{"reason": g.word(100), "message": g.prose()}}, "lastState": jsonObject{"terminated": jsonObject{"exitCode": 1, "finishedAt": "2026-11-21T09:29:59Z"}}}}
 	}
-	return object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": name, "namespace": "default", "labels": object{"app": app}}, "spec": spec, "status": status}
+	return jsonObject{"apiVersion": "v1", "kind": "Pod", "metadata": jsonObject{"name": name, "namespace": "default", "labels": jsonObject{"app": app}}, "spec": spec, "status": status}
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"time"
 
-	"berth/internal/engine/advice"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/words"
 )
 
@@ -15,7 +15,7 @@ var (
 	clock  = words.Clock
 	quote  = words.Quote
 	// amounts are of a resource.
-	amounts = advice.Texts
+	amounts = suggest.Texts
 )
 
 // cells is a number of cells of tables.

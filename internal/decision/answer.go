@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/suggest"
 )
 
 // Answer is a decision as it is answered: about which pod, when and on what, and the
@@ -27,11 +27,11 @@ type Answer struct {
 	engine.Decision
 	// Groups are the rejected nodes by the same verdict, for explain=groups. They
 	// are worked out for the answer, and are not recorded.
-	Groups []advice.Group `json:"groups,omitempty"`
+	Groups []suggest.Group `json:"groups,omitempty"`
 	// Suggestions are single changes that would let the pod fit, cheapest first;
 	// they are worked out when the question wants them. They are not recorded; that
 	// they were wanted is.
-	Suggestions []advice.Suggestion `json:"suggestions,omitempty"`
+	Suggestions []suggest.Suggestion `json:"suggestions,omitempty"`
 	// BoundTo is the node that the pod is on in the snapshot, for a dry run about a pod
 	// that is bound: it was taken out first.
 	BoundTo string `json:"boundTo,omitempty"`

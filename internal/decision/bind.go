@@ -5,9 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/revision"
 )
 
 // PodRef names a pod.
@@ -22,7 +22,7 @@ func (p PodRef) String() string { return "pod " + p.Namespace + "/" + p.Name }
 // CheckBind reports whether a view lets a pod be bound to a node: why not, or that it is bound so
 // already. An empty UID is not compared, as an apiserver takes a Binding without one
 // (registry/core/pod/storage/storage.go setPodNodeAndMetadata).
-func CheckBind(v *cluster.View, pod PodRef, node string) (refusal string, already bool) {
+func CheckBind(v *revision.View, pod PodRef, node string) (refusal string, already bool) {
 	p := v.State.Pod(pod.Namespace, pod.Name)
 	switch {
 	case p == nil:
@@ -47,7 +47,7 @@ func CheckBind(v *cluster.View, pod PodRef, node string) (refusal string, alread
 
 // LedgerBind returns a bind in a ledger as a decision: no plugin is called, CheckBind alone
 // decides.
-func LedgerBind(v *cluster.View, pod PodRef, node string) engine.Decision {
+func LedgerBind(v *revision.View, pod PodRef, node string) engine.Decision {
 	refusal, already := CheckBind(v, pod, node)
 	d := engine.Decision{Outcome: engine.Scheduled, Node: node}
 	if refusal != "" || already {

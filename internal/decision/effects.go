@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // BoundEffects are what a bind wrote beside its pod, in the same revision: what
@@ -58,7 +58,7 @@ type BoundVolumeClaim struct {
 
 // Effects are what a bind writes beside the pod's node.
 type Effects struct {
-	Objects []kubeobj.Object
+	Objects []object.Object
 	Summary *BoundEffects // nil where there are none
 	Digest  string        // over all of them; empty where there are none
 
@@ -67,7 +67,7 @@ type Effects struct {
 
 // BindEffects returns the effects of putting a pod on a node that no decision of this server chose,
 // under a profile that has the rules about claims.
-func BindEffects(v *cluster.View, pod *corev1.Pod, p *engine.Profile, node string, now time.Time) (*Effects, error) {
+func BindEffects(v *revision.View, pod *corev1.Pod, p *engine.Profile, node string, now time.Time) (*Effects, error) {
 	a, err := engine.EffectsOn(v.State, pod, p, node, now)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func BindEffects(v *cluster.View, pod *corev1.Pod, p *engine.Profile, node strin
 }
 
 // Held looks up an object in canonical JSON.
-type Held func(kubeobj.Key) ([]byte, bool)
+type Held func(object.Key) ([]byte, bool)
 
 // MakeEffects makes the objects of a revision of the engine's. claim looks up a claim as it was
 // before; held leaves out the objects that are there already.
@@ -87,10 +87,10 @@ func MakeEffects(claim func(namespace, name string) *resourcev1.ResourceClaim, h
 	}
 	e.extended, e.Summary = a.Extended, &BoundEffects{Left: a.Left}
 	for _, c := range a.Claims {
-		k := kubeobj.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name}
+		k := object.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name}
 		had := claim(c.Namespace, c.Name)
 		if had == nil {
-			c.UID = kubeobj.DerivedUID(k)
+			c.UID = object.DerivedUID(k)
 		}
 		e.Summary.ResourceClaims = append(e.Summary.ResourceClaims, boundClaim(c, had))
 		if err := e.add(held, k.Kind, c); err != nil {
@@ -118,14 +118,14 @@ func MakeEffects(claim func(namespace, name string) *resourcev1.ResourceClaim, h
 
 // Written returns the objects of the effects as a ledger writes them: those that the view does not
 // have are created at a time. The digest, which a replay compares, is over what was decided.
-func (e *Effects) Written(held Held, now time.Time) ([]kubeobj.Object, error) {
+func (e *Effects) Written(held Held, now time.Time) ([]object.Object, error) {
 	out := slices.Clone(e.Objects)
 	for i, o := range out {
 		if _, there := held(o.Key); there {
 			continue
 		}
 		var err error
-		if out[i], err = kubeobj.Created(o, now); err != nil {
+		if out[i], err = object.Created(o, now); err != nil {
 			return nil, fmt.Errorf("effects of a bind: %w", err)
 		}
 	}
@@ -155,12 +155,12 @@ func (e *Effects) add(at Held, kind string, o interface {
 	GetName() string
 },
 ) error {
-	js, err := kubeobj.Encode(o)
+	js, err := object.Encode(o)
 	if err != nil {
 		return fmt.Errorf("effects of a bind: %w", err)
 	}
 	// Read back, so that the state is the one that a restart finds.
-	made, err := kubeobj.FromCanonical(kind, js)
+	made, err := object.FromCanonical(kind, js)
 	if err != nil {
 		return fmt.Errorf("effects of a bind: %w", err)
 	}

@@ -12,11 +12,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/footprint"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
 )
 
@@ -99,10 +99,10 @@ func (o *Outcome) free() {
 // EqualsBy returns what chooses among equal nodes for a pod whose UID the ledger gave: as before
 // the ledger had the pod, such as in a dry run. It is empty for other pods.
 func EqualsBy(pod *corev1.Pod) string {
-	if !kubeobj.IsGivenUID(pod.UID) {
+	if !object.IsGivenUID(pod.UID) {
 		return ""
 	}
-	return string(kubeobj.DerivedUID(podKey(pod.Namespace, pod.Name)))
+	return string(object.DerivedUID(podKey(pod.Namespace, pod.Name)))
 }
 
 func (p *Prepared) options(ctx context.Context) engine.Options {
@@ -164,7 +164,7 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 		ans.Notes = append(ans.Notes, note)
 	}
 	if level == engine.ExplainGroups {
-		ans.Groups = advice.Groups(o.Result, advice.DefaultSample)
+		ans.Groups = suggest.Groups(o.Result, suggest.DefaultSample)
 	}
 	if o.Suggest {
 		ans.Suggestions = o.suggest(ctx)

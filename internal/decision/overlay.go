@@ -8,9 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/steps"
 )
 
@@ -23,7 +23,7 @@ const overlaySteps = 200
 
 // overlay is a view with some nodes replaced for a decision.
 type overlay struct {
-	view    *cluster.View
+	view    *revision.View
 	nodes   []*corev1.Node
 	state   *state.State
 	differs [][]byte                // canonical JSON of the nodes that are not as the view has them
@@ -37,7 +37,7 @@ type overlayCache struct {
 	list []*overlay
 }
 
-func (c *overlayCache) get(ctx context.Context, v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
+func (c *overlayCache) get(ctx context.Context, v *revision.View, nodes []*corev1.Node) (*overlay, error) {
 	c.mu.Lock()
 	var before *overlay
 	for _, o := range c.list {
@@ -75,7 +75,7 @@ func (c *overlayCache) drop(cluster string) {
 // Gone forgets what is in memory of a cluster that was deleted.
 func (s *Scheduler) Gone(cluster string) { s.overlays.drop(cluster) }
 
-func makeOverlay(ctx context.Context, v *cluster.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
+func makeOverlay(ctx context.Context, v *revision.View, nodes []*corev1.Node, before *overlay) (*overlay, error) {
 	o := &overlay{view: v, nodes: slices.Clone(nodes), state: v.State, encoded: make(map[*corev1.Node][]byte, len(nodes))}
 	var e *state.Edit
 	seen := make(map[string]struct{}, len(nodes))
@@ -94,12 +94,12 @@ func makeOverlay(ctx context.Context, v *cluster.View, nodes []*corev1.Node, bef
 		}
 		if js == nil {
 			var err error
-			if js, err = kubeobj.Encode(n); err != nil {
+			if js, err = object.Encode(n); err != nil {
 				return nil, Errorf(Invalid, "nodes", "%v", err)
 			}
 		}
 		o.encoded[n] = js
-		if held, ok := v.Object(kubeobj.Key{Kind: "Node", Name: n.Name}); ok && bytes.Equal(held, js) {
+		if held, ok := v.Object(object.Key{Kind: "Node", Name: n.Name}); ok && bytes.Equal(held, js) {
 			continue
 		}
 		if e == nil {

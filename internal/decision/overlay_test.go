@@ -10,14 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/test/stepstest"
 )
 
 // TestOverlaysEndWithTheirContext: many nodes are not put over a view once the caller has gone.
 func TestOverlaysEndWithTheirContext(t *testing.T) {
-	v, err := cluster.Standalone("default", func(func(kubeobj.Object) error) (map[string]int, error) { return nil, nil }, time.Now())
+	v, err := revision.Standalone("default", func(func(object.Object) error) (map[string]int, error) { return nil, nil }, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,15 +44,15 @@ func TestOverlaysEndWithTheirContext(t *testing.T) {
 
 // TestOverlaysAreFewAndReused has callers that send their nodes again and others that do not.
 func TestOverlaysAreFewAndReused(t *testing.T) {
-	node := func(name string) kubeobj.Object {
-		o, err := kubeobj.Decode(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Node","metadata":{"name":%q}}`, name), kubeobj.Limits{})
+	node := func(name string) object.Object {
+		o, err := object.Decode(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Node","metadata":{"name":%q}}`, name), object.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return o
 	}
 	held := node("held")
-	v, err := cluster.Standalone("default", func(yield func(kubeobj.Object) error) (map[string]int, error) { return nil, yield(held) }, time.Now())
+	v, err := revision.Standalone("default", func(yield func(object.Object) error) (map[string]int, error) { return nil, yield(held) }, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

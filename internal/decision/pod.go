@@ -6,10 +6,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"berth/internal/cluster"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
+	"berth/internal/revision"
 )
 
 // admit completes the pod of a question as an apiserver would that creates or updates it. A pod
@@ -23,11 +23,11 @@ func (s *Scheduler) admit(p *Prepared) {
 	uid, js := p.Question.Pod.UID, p.Question.PodJSON
 	k := podKey(p.Question.Pod.Namespace, p.Question.Pod.Name)
 	held := p.State.Pod(k.Namespace, k.Name)
-	if (held != nil || p.Bind) && uid == kubeobj.DerivedUID(k) {
+	if (held != nil || p.Bind) && uid == object.DerivedUID(k) {
 		if held != nil {
 			uid = types.UID(held.UID)
 		} else {
-			uid = kubeobj.GivenUID(k, p.View.Revision+1)
+			uid = object.GivenUID(k, p.View.Revision+1)
 		}
 	}
 	tolerates := s.TolerationSeconds && p.Bind && held == nil
@@ -37,7 +37,7 @@ func (s *Scheduler) admit(p *Prepared) {
 	pod := *p.Question.Pod
 	pod.UID = uid
 	if js != nil {
-		js = kubeobj.WithUID(js, uid)
+		js = object.WithUID(js, uid)
 	}
 	if tolerates {
 		js = nil
@@ -67,7 +67,7 @@ func (p *Prepared) findPod() error {
 		return nil
 	}
 	if p.PodJSON = p.Question.PodJSON; p.PodJSON == nil {
-		js, err := kubeobj.Encode(WithKind(p.Pod))
+		js, err := object.Encode(WithKind(p.Pod))
 		if err != nil {
 			return Errorf(Invalid, "pod", "%v", err)
 		}
@@ -78,7 +78,7 @@ func (p *Prepared) findPod() error {
 	return nil
 }
 
-// WithKind returns a pod that has its kind, which spares kubeobj.Encode a deep copy.
+// WithKind returns a pod that has its kind, which spares object.Encode a deep copy.
 func WithKind(pod *corev1.Pod) *corev1.Pod {
 	if pod.Kind == "Pod" && pod.APIVersion == "v1" {
 		return pod
@@ -129,7 +129,7 @@ func (p *Prepared) excludePods() error {
 }
 
 // boundAlready refuses a pod that a view has on a node.
-func boundAlready(v *cluster.View, field, node, format string, args ...any) *Error {
+func boundAlready(v *revision.View, field, node, format string, args ...any) *Error {
 	e := Errorf(Conflict, field, format, args...)
 	e.Node, e.Revision = node, v.Revision
 	return e

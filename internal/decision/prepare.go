@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // Scheduler evaluates questions under a server's configuration. It is safe for concurrent use.
@@ -29,7 +29,7 @@ type Scheduler struct {
 // Prepared is a question made ready for the engine, on one view.
 type Prepared struct {
 	Question
-	View  *cluster.View
+	View  *revision.View
 	State *state.State // the view's, or one made from it for this question
 	Pod   *corev1.Pod  // with its priority, without a node
 	// Stored is the pod of PodRef as the view has it.
@@ -59,7 +59,7 @@ type Prepared struct {
 }
 
 // Prepare makes a normalized question ready.
-func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*Prepared, error) {
+func (s *Scheduler) Prepare(ctx context.Context, v *revision.View, q Question) (*Prepared, error) {
 	p := new(Prepared)
 	if err := s.PrepareIn(ctx, p, v, q); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *Scheduler) Prepare(ctx context.Context, v *cluster.View, q Question) (*
 }
 
 // PrepareIn is Prepare in the memory of a question that is no longer read.
-func (s *Scheduler) PrepareIn(ctx context.Context, p *Prepared, v *cluster.View, q Question) (err error) {
+func (s *Scheduler) PrepareIn(ctx context.Context, p *Prepared, v *revision.View, q Question) (err error) {
 	*p = Prepared{Question: q, View: v, State: v.State, Candidates: q.NodeNames, steps: s.MaxSteps}
 	if err := p.checkNodeNames(); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (s *Scheduler) replaceNodes(ctx context.Context, p *Prepared) error {
 	}
 	overlaid := s.overlays.get
 	if p.Recorded != nil { // the cache's few places are for callers that send the same nodes again
-		overlaid = func(ctx context.Context, v *cluster.View, nodes []*corev1.Node) (*overlay, error) {
+		overlaid = func(ctx context.Context, v *revision.View, nodes []*corev1.Node) (*overlay, error) {
 			return makeOverlay(ctx, v, nodes, nil)
 		}
 	}
@@ -208,7 +208,7 @@ func FallbackText(scheduler, profile string) string {
 // clippedName is a name as texts have it: no longer than names may be.
 func clippedName(s string) string { return s[:min(len(s), 253)] }
 
-func podKey(ns, name string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: ns, Name: name} }
+func podKey(ns, name string) object.Key { return object.Key{Kind: "Pod", Namespace: ns, Name: name} }
 
 // ProfilesByName returns the profile of a scheduler's name; nil for one that has none.
 func ProfilesByName(profiles []*engine.Profile) func(scheduler string) *engine.Profile {

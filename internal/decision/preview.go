@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/revision"
 )
 
 // DryRun answers a normalized question without a record and its times.
-func (s *Scheduler) DryRun(ctx context.Context, v *cluster.View, q Question) (*Answer, error) {
+func (s *Scheduler) DryRun(ctx context.Context, v *revision.View, q Question) (*Answer, error) {
 	p, err := s.Prepare(ctx, v, q)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Scheduler) DryRun(ctx context.Context, v *cluster.View, q Question) (*A
 
 // Preview answers a question on a view of no server: the same answer as a server's dry run under
 // these profiles, without stored priority classes.
-func Preview(ctx context.Context, v *cluster.View, profiles []*engine.Profile, q Question, clock func() time.Time) (*Answer, error) {
+func Preview(ctx context.Context, v *revision.View, profiles []*engine.Profile, q Question, clock func() time.Time) (*Answer, error) {
 	q.Cluster, q.Revision = v.Cluster, v.Revision
 	if q.Bind {
 		return nil, Errorf(Malformed, "bind", "a preview binds nothing")

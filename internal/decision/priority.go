@@ -8,7 +8,7 @@ import (
 )
 
 // Classes are the priority classes that are stored beside the snapshots, in memory;
-// *classes.Registry implements it.
+// *priorityclass.Registry implements it.
 type Classes interface {
 	// Class returns a class of a cluster by its name, the default one for the name ""; nil without
 	// one. It is read-only.

@@ -5,10 +5,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // The verbs of records.
@@ -41,7 +41,7 @@ type Question struct {
 	Revision int64  // 0: the newest
 	// Pod or PodRef, the name of a pod in the snapshot, is the pod to place.
 	Pod    *corev1.Pod
-	PodRef *kubeobj.Key
+	PodRef *object.Key
 	// PodJSON is Pod in canonical JSON, where the caller has it.
 	PodJSON []byte
 	// NodeNames limits the nodes considered; nil: all, or with Nodes theirs.
@@ -102,7 +102,7 @@ func (q Question) Normalize(clock func() time.Time) (Question, error) {
 	if q.Cluster == "" {
 		q.Cluster = "default"
 	}
-	if err := cluster.CheckName(q.Cluster); err != nil {
+	if err := revision.CheckName(q.Cluster); err != nil {
 		return q, Errorf(Malformed, "cluster", "%v", err)
 	}
 	if (q.Pod == nil) == (q.PodRef == nil) {

@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // UnappliedClass returns the RuntimeClass that a pod names, unless admission wrote its overhead
@@ -22,11 +22,11 @@ func UnappliedClass(pod *corev1.Pod) string {
 // RuntimeNote is what is to be known of a RuntimeClass that admission has not applied to a pod:
 // that a snapshot lacks it, or what of it is not applied. It is empty for one that changes no pod
 // (plugin/pkg/admission/runtimeclass admission.go setOverhead, setScheduling).
-func RuntimeNote(v *cluster.View, name string) string {
+func RuntimeNote(v *revision.View, name string) string {
 	if name == "" {
 		return ""
 	}
-	js, there := v.Object(kubeobj.Key{Kind: "RuntimeClass", Name: name})
+	js, there := v.Object(object.Key{Kind: "RuntimeClass", Name: name})
 	if !there {
 		return fmt.Sprintf("there is no RuntimeClass %s, which the pod names: its overhead and its nodes are not counted", name)
 	}

@@ -11,8 +11,8 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/preemption"
-	"berth/internal/kubeobj"
+	"berth/internal/engine/preempt"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )
 
@@ -30,7 +30,7 @@ func (p *Prepared) ToWrite(binds bool) *corev1.Pod {
 		}
 		return &pod
 	}
-	return kubeobj.CreatedPod(p.Pod, p.Now, p.View.Revision+1, 0)
+	return object.CreatedPod(p.Pod, p.Now, p.View.Revision+1, 0)
 }
 
 // StatusChanges returns what an attempt that binds nothing changes in the ledger, as kube-scheduler
@@ -39,10 +39,10 @@ func (p *Prepared) ToWrite(binds bool) *corev1.Pod {
 // does not have yet is stored, since kube-scheduler tries stored pods only. An attempt with the
 // same outcome as the one before changes nothing (pkg/scheduler/schedule_one.go
 // handleSchedulingFailure, updatePod).
-func (o *Outcome) StatusChanges() ([]kubeobj.Object, error) {
-	var out []kubeobj.Object
+func (o *Outcome) StatusChanges() ([]object.Object, error) {
+	var out []object.Object
 	put := func(p *corev1.Pod) error {
-		made, err := kubeobj.Of(p)
+		made, err := object.Of(p)
 		if err != nil {
 			return fmt.Errorf("write the status of pod %s/%s: %w", p.Namespace, p.Name, err)
 		}
@@ -62,7 +62,7 @@ func (o *Outcome) StatusChanges() ([]kubeobj.Object, error) {
 		return out, err
 	case r.Outcome == engine.Preempting:
 		p.Status.NominatedNodeName = r.NominatedNode()
-	case preemption.ClearsNomination(r):
+	case preempt.ClearsNomination(r):
 		p.Status.NominatedNodeName = ""
 	}
 	p.Status.Conditions = unscheduled(p.Status.Conditions, explain.Message(r), o.Now)
@@ -71,7 +71,7 @@ func (o *Outcome) StatusChanges() ([]kubeobj.Object, error) {
 	}
 	// Pods of lower priority no longer wait for the node
 	// (pkg/scheduler/framework/preemption prepareCandidate).
-	for _, lower := range preemption.ClearedNominations(r) {
+	for _, lower := range preempt.ClearedNominations(r) {
 		pod, err := o.View.Pod(lower.Namespace, lower.Name)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
 	"berth/internal/store"
 )
@@ -54,7 +54,7 @@ func (p *Prepared) otherPod(held *state.Pod, asked *corev1.Pod) error {
 
 // isOther reports whether a request's pod, which has a UID, is another one than a held pod.
 func isOther(held *state.Pod, asked *corev1.Pod) bool {
-	return held.UID != string(asked.UID) && asked.UID != kubeobj.DerivedUID(podKey(asked.Namespace, asked.Name))
+	return held.UID != string(asked.UID) && asked.UID != object.DerivedUID(podKey(asked.Namespace, asked.Name))
 }
 
 // bindStored lets a question that binds be about the stored pod where its own pod is that one: a
@@ -93,26 +93,26 @@ func (p *Prepared) bindStored() error {
 // BeforeUpdate, pkg/registry/core/pod/strategy.go PrepareForUpdate).
 func completed(asked, stored *corev1.Pod) *corev1.Pod {
 	p := asked.DeepCopy()
-	kubeobj.DropUnlessKept(p, stored)
+	object.DropUnlessKept(p, stored)
 	p.UID, p.Status = stored.UID, stored.Status
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = stored.DeletionTimestamp, stored.DeletionGracePeriodSeconds
 	podlife.KeepAdmitted(p, stored)
-	return kubeobj.KeepCreatedPod(p, stored)
+	return object.KeepCreatedPod(p, stored)
 }
 
 // equal returns a *StoredError where two pods, which have their kind, are not equal.
 func (p *Prepared) equal(want, stored *corev1.Pod) error {
-	have, err := kubeobj.Encode(stored)
+	have, err := object.Encode(stored)
 	if err != nil {
 		return err
 	}
-	js, err := kubeobj.Encode(want)
+	js, err := object.Encode(want)
 	if err != nil || bytes.Equal(js, have) {
 		return err
 	}
 	e := &StoredError{Namespace: want.Namespace, Name: want.Name, Revision: p.View.Revision}
 	var paths []string
-	if err := kubeobj.Differences(have, js, func(path string, from, to any) {
+	if err := object.Differences(have, js, func(path string, from, to any) {
 		e.Fields = append(e.Fields, PodField{path, fmt.Sprintf("the stored pod has %s, the request %s", valueText(from), valueText(to))})
 		paths = append(paths, path)
 	}); err != nil {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"encoding/json"
 
-	"berth/internal/engine/advice"
-	"berth/internal/kubeobj"
+	"berth/internal/engine/explain/suggest"
+	"berth/internal/kube/object"
 )
 
 // suggest returns the single changes that would let the pod fit, cheapest first; none for a pod
 // that fits.
-func (o *Outcome) suggest(ctx context.Context) []advice.Suggestion {
-	return advice.Suggest(advice.Question{
+func (o *Outcome) suggest(ctx context.Context) []suggest.Suggestion {
+	return suggest.Suggest(suggest.Question{
 		State: o.State, Pod: o.Pod, Profile: o.Profile, Options: o.options(ctx), Object: o.object,
 	}, o.Result)
 }
@@ -30,6 +30,6 @@ func (p *Prepared) object(kind, namespace, name string) []byte {
 			}
 		}
 	}
-	js, _ := p.View.Object(kubeobj.Key{Kind: kind, Namespace: namespace, Name: name})
+	js, _ := p.View.Object(object.Key{Kind: kind, Namespace: namespace, Name: name})
 	return js
 }

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // Action is what an event did to its object: one bit in an event, several where a rule registers
@@ -63,9 +63,9 @@ func (a Action) String() string {
 // Event is one change of one object, as kube-scheduler's queue is told of it. An update of several
 // properties is several events.
 type Event struct {
-	Key    kubeobj.Key
+	Key    object.Key
 	Action Action
-	// Old and New are the object before and after, typed as in kubeobj.Object. Old is nil for Add,
+	// Old and New are the object before and after, typed as in object.Object. Old is nil for Add,
 	// New for Delete.
 	Old, New any
 	// UpTo, where not nil, has only pods up to a priority hear of it: a nomination that went leaves
@@ -112,7 +112,7 @@ type Waiter struct {
 // an event may have made a pod schedulable that the rule rejected. Without a function every one may
 // (framework ClusterEventWithHint).
 type Hint struct {
-	Kind   string // as in kubeobj.Key
+	Kind   string // as in object.Key
 	Action Action
 	Queue  func(w *Waiter, e *Event) bool
 }

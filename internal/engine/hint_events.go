@@ -10,17 +10,17 @@ import (
 	"k8s.io/utils/ptr"
 
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
-// Objects returns changed objects as they were and as they are, typed as in kubeobj.Object; nil for
+// Objects returns changed objects as they were and as they are, typed as in object.Object; nil for
 // one that was or is not there.
 type Objects struct {
-	Before, After func(kubeobj.Key) (any, error)
+	Before, After func(object.Key) (any, error)
 }
 
 // events are those of one changed object.
-func (w *waking) events(k kubeobj.Key) ([]Event, error) {
+func (w *waking) events(k object.Key) ([]Event, error) {
 	if k.Kind == "Pod" {
 		return w.podEvents(k)
 	}
@@ -54,7 +54,7 @@ func (w *waking) events(k kubeobj.Key) ([]Event, error) {
 // podEvents are the events of a pod. One that is over is gone for the scheduler
 // (pkg/scheduler/eventhandlers.go addPod, updatePod, deletePod, scheduler.go newPodInformer). Pods
 // are decoded only where their events need it.
-func (w *waking) podEvents(k kubeobj.Key) ([]Event, error) {
+func (w *waking) podEvents(k object.Key) ([]Event, error) {
 	was, is := seen(w.before.Pod(k.Namespace, k.Name)), seen(w.after.Pod(k.Namespace, k.Name))
 	if was != nil && is != nil && was.UID != is.UID {
 		gone, err := w.changed(k, was, nil)
@@ -75,7 +75,7 @@ func seen(p *state.Pod) *state.Pod {
 }
 
 // changed are the events of a pod that is one and the same, before and after.
-func (w *waking) changed(k kubeobj.Key, was, is *state.Pod) ([]Event, error) {
+func (w *waking) changed(k object.Key, was, is *state.Pod) ([]Event, error) {
 	nominated := was != nil && was.NodeName == "" && was.Nominated != "" && w.profile(was.Scheduler) != nil
 	switch {
 	case was == nil && is == nil, was == nil && is.NodeName == "", is == nil && was.NodeName == "" && !nominated:
@@ -119,8 +119,8 @@ func waits(p *state.Pod, pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-func (w *waking) pod(object func(kubeobj.Key) (any, error), k kubeobj.Key) (*corev1.Pod, error) {
-	o, err := object(k)
+func (w *waking) pod(obj func(object.Key) (any, error), k object.Key) (*corev1.Pod, error) {
+	o, err := obj(k)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
@@ -106,7 +106,7 @@ func TestQuestionsLeaveNothingInTheTables(t *testing.T) {
 		}
 		explain.Decision(r, engine.ExplainFull)
 		if i%100 == 0 {
-			advice.Suggest(advice.Question{State: state, Pod: pod, Profile: p, Object: func(_, _, name string) []byte {
+			suggest.Suggest(suggest.Question{State: state, Pod: pod, Profile: p, Object: func(_, _, name string) []byte {
 				js, err := json.Marshal(enginetest.Node(name))
 				if err != nil {
 					t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/preempt"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -237,7 +237,7 @@ func fingerprinted(d *engine.Decision) *engine.Preemption {
 	}
 	for _, n := range d.Preemption.NotCandidates {
 		if n.Tried {
-			out.NotCandidates = append(out.NotCandidates, engine.NotCandidate{Tried: n.Reason == preemption.ReasonNoVictims, Names: n.Names})
+			out.NotCandidates = append(out.NotCandidates, engine.NotCandidate{Tried: n.Reason == preempt.ReasonNoVictims, Names: n.Names})
 		}
 	}
 	return out

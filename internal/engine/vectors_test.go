@@ -16,10 +16,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/config"
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
+	"berth/internal/kube/object"
 	"berth/test/enginetest"
 )
 
@@ -27,7 +27,7 @@ import (
 // testdata/vectors/README.md.
 type vector struct {
 	ID      string            `json:"id"`
-	Pod     kubeobj.Key       `json:"pod"`
+	Pod     object.Key        `json:"pod"`
 	Objects []json.RawMessage `json:"objects"`
 	Config  json.RawMessage   `json:"config"`
 	Verdict struct {
@@ -171,9 +171,9 @@ func readVectors(t *testing.T, file string) []vector {
 // profile is the one that the pod names, else the first.
 func (v *vector) profile(pod *corev1.Pod) (*engine.Profile, error) {
 	if len(v.Config) == 0 {
-		return profiles.Default()[0], nil
+		return config.Default()[0], nil
 	}
-	list, _, err := profiles.Parse(v.Config)
+	list, _, err := config.Parse(v.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (v *vector) differences(t *testing.T) []string {
 	}
 	var all []any
 	var pod *corev1.Pod
-	_, err = kubeobj.Read(bytes.NewReader(list), kubeobj.JSON, kubeobj.Limits{}, func(o kubeobj.Object) error {
+	_, err = object.Read(bytes.NewReader(list), object.JSON, object.Limits{}, func(o object.Object) error {
 		if p, ok := o.Value.(*corev1.Pod); ok && p.Namespace == v.Pod.Namespace && p.Name == v.Pod.Name {
 			pod = p
 		}

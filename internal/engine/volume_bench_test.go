@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/preempt"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -186,6 +186,6 @@ func BenchmarkPreemptVolumes(b *testing.B) {
 }
 
 func candidates(r *engine.Result) int {
-	all, _ := preemption.CandidateRows(r)
+	all, _ := preempt.CandidateRows(r)
 	return all.Count()
 }

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/digest"
+	"berth/internal/engine/explain/digest"
 	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // Wakes calls woke for each pod of after that waits for a node and each plugin of its profile that
@@ -22,7 +22,7 @@ import (
 // profileOf returns the profile of a scheduler's name; nil for a scheduler that is not ours. Pods
 // that are gated or being deleted do not wait. Pods of states that were made for one question have
 // no hints: all that registers for an event wakes them.
-func Wakes(ctx context.Context, profileOf func(scheduler string) *Profile, before, after *state.State, changes []kubeobj.Key,
+func Wakes(ctx context.Context, profileOf func(scheduler string) *Profile, before, after *state.State, changes []object.Key,
 	objects Objects, woke func(pod *state.Pod, plugin string, e *Event),
 ) error {
 	w := waking{profileOf: profileOf, before: before, after: after, objects: objects, woke: woke, profiles: map[string]*Profile{}}

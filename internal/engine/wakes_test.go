@@ -15,33 +15,33 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // world is objects by key, and their state.
 type world struct {
-	objects map[kubeobj.Key]any
+	objects map[object.Key]any
 	state   *state.State
 }
 
-func keyOf(o any) kubeobj.Key {
+func keyOf(o any) object.Key {
 	switch o := o.(type) {
 	case *corev1.Node:
-		return kubeobj.Key{Kind: "Node", Name: o.Name}
+		return object.Key{Kind: "Node", Name: o.Name}
 	case *corev1.Pod:
-		return kubeobj.Key{Kind: "Pod", Namespace: o.Namespace, Name: o.Name}
+		return object.Key{Kind: "Pod", Namespace: o.Namespace, Name: o.Name}
 	case *corev1.Namespace:
-		return kubeobj.Key{Kind: "Namespace", Name: o.Name}
+		return object.Key{Kind: "Namespace", Name: o.Name}
 	}
 	panic("no key")
 }
 
 // with returns the world with objects put and others removed.
-func (w world) with(t testing.TB, put []any, gone ...kubeobj.Key) world {
+func (w world) with(t testing.TB, put []any, gone ...object.Key) world {
 	t.Helper()
 	next := world{objects: maps.Clone(w.objects)}
 	if w.state == nil {
-		w.state, next.objects = state.NewState(), map[kubeobj.Key]any{}
+		w.state, next.objects = state.NewState(), map[object.Key]any{}
 	}
 	e := w.state.Edit()
 	for _, o := range put {
@@ -59,10 +59,10 @@ func (w world) with(t testing.TB, put []any, gone ...kubeobj.Key) world {
 }
 
 // wakes returns what a change wakes, as lines "pod plugin event".
-func wakes(t testing.TB, p *engine.Profile, before, after world, changes ...kubeobj.Key) []string {
+func wakes(t testing.TB, p *engine.Profile, before, after world, changes ...object.Key) []string {
 	t.Helper()
-	of := func(w world) func(kubeobj.Key) (any, error) {
-		return func(k kubeobj.Key) (any, error) {
+	of := func(w world) func(object.Key) (any, error) {
+		return func(k object.Key) (any, error) {
 			if o, ok := w.objects[k]; ok {
 				return o, nil
 			}
@@ -125,10 +125,10 @@ func TestWakes(t *testing.T) {
 		hintPod("gated", 1, func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}} }),
 		hintPod("other", 1, func(p *corev1.Pod) { p.Spec.SchedulerName = "else" }),
 	})
-	pod := func(name string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: "d", Name: name} }
+	pod := func(name string) object.Key { return object.Key{Kind: "Pod", Namespace: "d", Name: name} }
 	for name, c := range map[string]struct {
 		put  []any
-		gone []kubeobj.Key
+		gone []object.Key
 		want string
 	}{
 		"a namespace": {put: []any{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "x"}}}},
@@ -136,13 +136,13 @@ func TestWakes(t *testing.T) {
 		"heartbeat": {put: []any{hintNode("n1", 4, func(n *corev1.Node) {
 			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		})}},
-		"an end": {gone: []kubeobj.Key{pod("runs")}, want: "big NodeResourcesFit AssignedPodDelete, small NodeResourcesFit AssignedPodDelete, top NodeResourcesFit AssignedPodDelete"},
+		"an end": {gone: []object.Key{pod("runs")}, want: "big NodeResourcesFit AssignedPodDelete, small NodeResourcesFit AssignedPodDelete, top NodeResourcesFit AssignedPodDelete"},
 		"success is an end": {
 			put:  []any{hintPod("runs", 1, onNode, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })},
 			want: "big NodeResourcesFit AssignedPodDelete, small NodeResourcesFit AssignedPodDelete, top NodeResourcesFit AssignedPodDelete",
 		},
-		"a pod that waits goes":        {gone: []kubeobj.Key{pod("big")}},
-		"a nomination goes":            {gone: []kubeobj.Key{pod("top")}, want: "big NodeResourcesFit AssignedPodDelete, small NodeResourcesFit AssignedPodDelete"},
+		"a pod that waits goes":        {gone: []object.Key{pod("big")}},
+		"a nomination goes":            {gone: []object.Key{pod("top")}, want: "big NodeResourcesFit AssignedPodDelete, small NodeResourcesFit AssignedPodDelete"},
 		"a nomination is taken away":   {put: []any{hintPod("top", 1, priority(50))}, want: "big NodeResourcesFit AssignedPodDelete, small NodeResourcesFit AssignedPodDelete, top NodeResourcesFit AssignedPodDelete"},
 		"a bind of a nominated pod":    {put: []any{hintPod("top", 1, priority(50), onNode)}},
 		"the last gate":                {put: []any{hintPod("gated", 1)}, want: "gated SchedulingGates UnschedulablePodUpdatePodSchedulingGatesEliminated"},
@@ -154,7 +154,7 @@ func TestWakes(t *testing.T) {
 		"another scheduler's pod runs": {put: []any{hintPod("other", 1, onNode)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var keys []kubeobj.Key
+			var keys []object.Key
 			for _, o := range c.put {
 				keys = append(keys, keyOf(o))
 			}

@@ -11,9 +11,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
-	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/digest"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
@@ -114,12 +114,12 @@ func TestExplanationsEndWithinAContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	q := advice.Question{State: s, Pod: pod, Profile: p, Object: func(string, string, string) []byte { return nil }}
+	q := suggest.Question{State: s, Pod: pod, Profile: p, Object: func(string, string, string) []byte { return nil }}
 	for name, explain := range map[string]func(ctx context.Context){
 		"full":        func(context.Context) { explain.Decision(r, engine.ExplainFull) },
 		"all":         func(context.Context) { explain.Decision(r, engine.ExplainAll) },
-		"groups":      func(context.Context) { advice.Groups(r, advice.DefaultSample) },
-		"suggestions": func(ctx context.Context) { q.Options.Context = ctx; advice.Suggest(q, r) },
+		"groups":      func(context.Context) { suggest.Groups(r, suggest.DefaultSample) },
+		"suggestions": func(ctx context.Context) { q.Options.Context = ctx; suggest.Suggest(q, r) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			endsWith(t, 50, func(ctx context.Context) error {

@@ -18,58 +18,58 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/access"
-	"berth/internal/binding"
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/admit"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
-	"berth/internal/ledger"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
-	"berth/internal/profiles"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
-// Clusters is what the API needs of the clusters' revisions; *cluster.Manager is one.
+// Clusters is what the API needs of the clusters' revisions; *revision.Manager is one.
 type Clusters interface {
-	View(ctx context.Context, cluster string, revision int64) (*cluster.View, error)
-	CatchUp(ctx context.Context, v *cluster.View) (*cluster.View, error)
-	UploadResolved(ctx context.Context, cluster string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (v *cluster.View, created bool, err error)
+	View(ctx context.Context, cluster string, rev int64) (*revision.View, error)
+	CatchUp(ctx context.Context, v *revision.View) (*revision.View, error)
+	UploadResolved(ctx context.Context, cluster string, read object.Reader, stored revision.Classes, mayEmpty bool) (v *revision.View, created bool, err error)
 	// Change takes objects as they stand.
-	Change(ctx context.Context, cluster string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*cluster.View, error)
-	ledger.Updater
+	Change(ctx context.Context, cluster string, parent int64, apply []object.Object, del []object.Key) (*revision.View, error)
+	admit.Updater
 	List(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error)
-	Delete(ctx context.Context, cluster string, revision int64) error
+	Delete(ctx context.Context, cluster string, rev int64) error
 	DeleteCluster(ctx context.Context, cluster string) error
 	Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error)
 	Count(ctx context.Context) (int, error)
 	// Held lists the newest states that are in memory.
-	Held() []*cluster.View
+	Held() []*revision.View
 }
 
-// Decisions is what the API needs of the decision log; *decisionlog.Log is one.
+// Decisions is what the API needs of the decision log; *record.Log is one.
 type Decisions interface {
 	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
-	Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error)
-	Write(ctx context.Context, e *decisionlog.Entry) (spooled bool, err error)
-	Get(ctx context.Context, id string) (*decisionlog.Recorded, error)
-	List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error)
-	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*decisionlog.Row, error)
-	History(ctx context.Context, cluster string, since, until time.Time, most int, progress func(done int)) (list []decisionlog.Asked, more bool, err error)
-	Started(ctx context.Context, cluster string, since, until time.Time) (revision int64, err error)
-	Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error)
+	Evaluate(ctx context.Context, q decision.Question) (*record.Entry, error)
+	Write(ctx context.Context, e *record.Entry) (spooled bool, err error)
+	Get(ctx context.Context, id string) (*record.Recorded, error)
+	List(ctx context.Context, f store.DecisionFilter) ([]*record.Row, error)
+	Follow(ctx context.Context, cluster string, after int64, limit int) ([]*record.Row, error)
+	History(ctx context.Context, cluster string, since, until time.Time, most int, progress func(done int)) (list []record.Asked, more bool, err error)
+	Started(ctx context.Context, cluster string, since, until time.Time) (rev int64, err error)
+	Replay(ctx context.Context, id string, o record.Overrides) (*record.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
-	Preempted(ctx context.Context, cluster string, pods []kubeobj.Key) ([]decisionlog.Preempted, error)
+	Preempted(ctx context.Context, cluster string, pods []object.Key) ([]record.Preempted, error)
 	// Gone reports that a cluster was deleted with everything in it.
 	Gone(cluster string)
-	Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error)
+	Queue(ctx context.Context, v *revision.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when record.When) (*record.Queue, error)
 }
 
-// Binder is what the API needs to bind pods; *binding.Binder is one.
+// Binder is what the API needs to bind pods; *bind.Binder is one.
 type Binder interface {
 	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
-	Bind(ctx context.Context, cluster string, pod decision.PodRef, node string) (binding.Bound, error)
+	Bind(ctx context.Context, cluster string, pod decision.PodRef, node string) (bind.Bound, error)
 	// Unserved returns why a pod that names a scheduler is not bound in a cluster; "" where that is
 	// no reason.
 	Unserved(cluster string, pod decision.PodRef, scheduler string) string
@@ -166,7 +166,7 @@ type Options struct {
 // API answers HTTP. It is safe for concurrent use.
 type API struct {
 	clusters        Clusters
-	ledger          *ledger.Ledger
+	ledger          *admit.Ledger
 	decisions       Decisions
 	told            storyLog
 	binder          Binder
@@ -178,7 +178,7 @@ type API struct {
 	profiles        func(raw []byte) ([]*engine.Profile, []string, error)
 	configured      []*engine.Profile
 	pages           bool
-	admission       ledger.Options
+	admission       admit.Options
 	checks          []Check
 	notes           []Note
 	limits          Limits
@@ -211,7 +211,7 @@ type API struct {
 	cursorKey  []byte
 
 	// pods and scheduledPods decode the pods of decisions and of the extender's calls.
-	pods, scheduledPods *kubeobj.RequestPods
+	pods, scheduledPods *object.RequestPods
 
 	seldom   seldom
 	denials  denials
@@ -247,7 +247,7 @@ func New(o Options) (*API, error) {
 		capacities: capacities{kept: o.Capacities},
 		seals:      o.Seals,
 		nodes:      newNodeCaches(int64(o.Limits.NodesCacheBytes)),
-		pods:       kubeobj.NewRequestPods(o.Limits.objects(), false), scheduledPods: kubeobj.NewRequestPods(o.Limits.objects(), true),
+		pods:       object.NewRequestPods(o.Limits.objects(), false), scheduledPods: object.NewRequestPods(o.Limits.objects(), true),
 	}
 	if o.Clusters != nil {
 		a.clusters = guardedClusters{o.Clusters}
@@ -255,20 +255,20 @@ func New(o Options) (*API, error) {
 	if o.Decisions != nil {
 		a.decisions, a.told = guardedDecisions{o.Decisions}, storyLog{guardedDecisions{o.Decisions}}
 	}
-	admit := ledger.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
+	admitted := admit.Options{TolerationSeconds: o.TolerationSeconds, Limits: o.Limits.objects()}
 	if o.PriorityClasses != nil {
-		admit.Classes, a.priorityClasses = o.PriorityClasses, guardedClasses{o.PriorityClasses}
+		admitted.Classes, a.priorityClasses = o.PriorityClasses, guardedClasses{o.PriorityClasses}
 	}
-	a.admission = admit // of forks, about which nothing was decided
+	a.admission = admitted // of forks, about which nothing was decided
 	if o.Decisions != nil {
-		admit.Preempted = preempted(a.decisions)
+		admitted.Preempted = preempted(a.decisions)
 	}
-	a.ledger = ledger.New(a.clusters, admit)
+	a.ledger = admit.New(a.clusters, admitted)
 	if a.callers == nil {
 		a.callers = &access.Authenticator{}
 	}
 	if a.configured = o.Profiles; a.configured == nil {
-		a.configured = profiles.Default()
+		a.configured = config.Default()
 	}
 	if a.followed = o.Followed; a.followed == nil {
 		a.followed = func(string) bool { return false }

@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // asOf is a revision of a cluster, and the time that it is looked at.
 type asOf struct {
-	view *cluster.View
+	view *revision.View
 	now  time.Time
 	// named reports whether the request named the time.
 	named bool
@@ -26,14 +26,14 @@ func (a *API) asOf(r *http.Request, name string) (out asOf, err error) {
 	}
 	out.view = newest
 	if query.Has("snapshot") {
-		of, revision, err := cluster.ParseID(query.Get("snapshot"))
+		of, rev, err := revision.ParseID(query.Get("snapshot"))
 		if err != nil {
 			return out, badField(http.StatusBadRequest, "snapshot", reason(err))
 		}
 		if of != name {
 			return out, badField(http.StatusBadRequest, "snapshot", fmt.Sprintf("want a revision of cluster %s, such as %s", name, newest.ID()))
 		}
-		if out.view, err = a.view(r.Context(), name, revision); err != nil {
+		if out.view, err = a.view(r.Context(), name, rev); err != nil {
 			return out, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"berth/internal/audit"
-	"berth/internal/cluster"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -31,7 +31,7 @@ const (
 func (a *API) listAuditHeads(w http.ResponseWriter, r *http.Request) error {
 	name := r.URL.Query().Get("cluster")
 	if name != "" {
-		if err := cluster.CheckName(name); err != nil {
+		if err := revision.CheckName(name); err != nil {
 			return badField(http.StatusBadRequest, "cluster", reason(err))
 		}
 	}

@@ -14,12 +14,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	extender "k8s.io/kube-scheduler/extender/v1"
 
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -31,7 +31,7 @@ type unrecorded struct {
 	profile *engine.Profile
 }
 
-func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error) {
+func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question) (*record.Entry, error) {
 	v, err := u.m.View(ctx, q.Cluster, q.Revision)
 	if err != nil {
 		return nil, err
@@ -41,10 +41,10 @@ func (u *unrecorded) Evaluate(ctx context.Context, q decision.Question) (*decisi
 		return nil, err
 	}
 	o := &decision.Outcome{Prepared: &decision.Prepared{Question: q, View: v}, Result: r}
-	return &decisionlog.Entry{Outcome: o, Record: &store.Decision{ID: "01938f3e-0000-7000-8000-000000000000"}}, nil
+	return &record.Entry{Outcome: o, Record: &store.Decision{ID: "01938f3e-0000-7000-8000-000000000000"}}, nil
 }
 
-func (u *unrecorded) Write(_ context.Context, e *decisionlog.Entry) (spooled bool, err error) {
+func (u *unrecorded) Write(_ context.Context, e *record.Entry) (spooled bool, err error) {
 	e.Release()
 	return false, nil
 }
@@ -90,14 +90,14 @@ func naiveFilter(u Decisions) http.HandlerFunc {
 }
 
 // uploadNodes makes n nodes the state of the cluster default, and gives their names.
-func uploadNodes(b *testing.B, m *cluster.Manager, n int, each func(i int) (name, object string)) []string {
+func uploadNodes(b *testing.B, m *revision.Manager, n int, each func(i int) (name, obj string)) []string {
 	b.Helper()
 	names := make([]string, n)
-	_, _, err := m.Upload(context.Background(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	_, _, err := m.Upload(context.Background(), "default", func(yield func(object.Object) error) (map[string]int, error) {
 		for i := range n {
-			name, object := each(i)
+			name, obj := each(i)
 			names[i] = name
-			o, err := kubeobj.Decode([]byte(object), kubeobj.Limits{})
+			o, err := object.Decode([]byte(obj), object.Limits{})
 			if err == nil {
 				err = yield(o)
 			}
@@ -138,7 +138,7 @@ func BenchmarkFilterHTTP(b *testing.B) {
 		b.Fatal(err)
 	}
 	body = bytes.Replace(body, []byte(`"metadata":{},"spec":{"containers":null},"status":{}`), []byte(pod("web", "2", "")[1:len(pod("web", "2", ""))-1]), 1)
-	u := &unrecorded{Decisions: l, m: m, profile: profiles.Default()[0]}
+	u := &unrecorded{Decisions: l, m: m, profile: config.Default()[0]}
 	want := ""
 	for _, c := range []struct {
 		name    string

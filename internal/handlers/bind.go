@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 
-	"berth/internal/binding"
 	"berth/internal/decision"
+	"berth/internal/decision/bind"
 	"berth/internal/handlers/wire"
 )
 
@@ -56,7 +56,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 // bindRefused tells kube-scheduler in words why not; of any other status it would show no more than
 // the number.
 func (a *API) bindRefused(w http.ResponseWriter, r *http.Request, err error) error {
-	var refused *binding.RefusedError
+	var refused *bind.RefusedError
 	detail := ""
 	if errors.As(err, &refused) {
 		detail = refused.Error()

@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/internal/store"
 )
@@ -33,7 +33,7 @@ type capacities struct {
 }
 
 type measured struct {
-	view weak.Pointer[cluster.View]
+	view weak.Pointer[revision.View]
 	at   time.Time
 	*scenario.Capacity
 }
@@ -119,7 +119,7 @@ func (a *API) measureHeld(ctx context.Context) map[string]measured {
 	return fresh
 }
 
-func appendRows(rows []store.Capacity, v *cluster.View, m *measured) []store.Capacity {
+func appendRows(rows []store.Capacity, v *revision.View, m *measured) []store.Capacity {
 	for i := range m.Resources {
 		r := &m.Resources[i]
 		rows = append(rows, store.Capacity{

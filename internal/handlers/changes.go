@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"berth/internal/kubeobj"
-	"berth/internal/ledger"
+	"berth/internal/decision/admit"
+	"berth/internal/kube/object"
 )
 
 // ChangeRequest is a difference to the newest revision. An object is named once in it, or patched
@@ -16,12 +16,12 @@ type ChangeRequest struct {
 	// the manifest leaves out; another one is created.
 	Apply []json.RawMessage `json:"apply" swaggertype:"array,object"`
 	// Patch changes single fields of objects that are there.
-	Patch []ledger.Patch `json:"patch"`
+	Patch []admit.Patch `json:"patch"`
 	// Replace holds objects that are stored as they stand.
 	Replace []json.RawMessage `json:"replace" swaggertype:"array,object"`
 	// Delete names objects to remove. One that does not exist is passed over
 	// and named in the answer.
-	Delete []ledger.Deletion `json:"delete"`
+	Delete []admit.Deletion `json:"delete"`
 	// Strict makes it an error to delete an object that does not exist.
 	Strict bool `json:"strict"`
 } // @name ChangeRequest
@@ -59,7 +59,7 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
+	made, err := a.ledger.Change(r.Context(), name, parent, admit.Change{
 		Apply: req.Apply, Replace: req.Replace, Patch: req.Patch, Delete: req.Delete, Strict: req.Strict, Read: p.object,
 	})
 	if err != nil {
@@ -79,15 +79,15 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, s)
 }
 
-// preempted returns ledger.Options.Preempted of a log.
-func preempted(log Decisions) func(ctx context.Context, cluster string, pods []kubeobj.Key) ([]ledger.Preemption, error) {
-	return func(ctx context.Context, cluster string, pods []kubeobj.Key) ([]ledger.Preemption, error) {
+// preempted returns admit.Options.Preempted of a log.
+func preempted(log Decisions) func(ctx context.Context, cluster string, pods []object.Key) ([]admit.Preemption, error) {
+	return func(ctx context.Context, cluster string, pods []object.Key) ([]admit.Preemption, error) {
 		list, err := log.Preempted(ctx, cluster, pods)
-		out := make([]ledger.Preemption, len(list))
+		out := make([]admit.Preemption, len(list))
 		for i, x := range list {
-			out[i] = ledger.Preemption{
-				Victim: kubeobj.Key{Kind: "Pod", Namespace: x.Victim.Namespace, Name: x.Victim.Name}, VictimUID: x.Victim.UID,
-				For: kubeobj.Key{Kind: "Pod", Namespace: x.For.Namespace, Name: x.For.Name}, ForUID: x.For.UID,
+			out[i] = admit.Preemption{
+				Victim: object.Key{Kind: "Pod", Namespace: x.Victim.Namespace, Name: x.Victim.Name}, VictimUID: x.Victim.UID,
+				For: object.Key{Kind: "Pod", Namespace: x.For.Namespace, Name: x.For.Name}, ForUID: x.For.UID,
 			}
 		}
 		return out, err

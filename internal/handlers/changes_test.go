@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // ledgerOf starts a server with one cluster of one zoned node.
@@ -270,12 +270,12 @@ func TestCreatedOnANode(t *testing.T) {
 // TestDeleteNamesWhatItDeleted: an answer that says nothing lets a misspelt namespace pass.
 func TestDeleteNamesWhatItDeleted(t *testing.T) {
 	h := ledgerOf(t, bare("web", `"nodeName":"n1",`), bare("slow", `"nodeName":"n1",`))
-	name := func(n string) kubeobj.Key { return kubeobj.Key{Kind: "Pod", Namespace: "shop", Name: n} }
+	name := func(n string) object.Key { return object.Key{Kind: "Pod", Namespace: "shop", Name: n} }
 	s := h.change(http.StatusCreated, `{"delete":[{"kind":"Pod","namespace":"shop","name":"web"},{"kind":"Pod","namespace":"shop","name":"slow","gracePeriodSeconds":30},{"kind":"Pod","namespace":"ship","name":"web"}]}`)
-	if !slices.Equal(s.Deleted, []kubeobj.Key{name("web")}) || !slices.Equal(s.Ending, []kubeobj.Key{name("slow")}) || !slices.Equal(s.NotFound, []kubeobj.Key{{Kind: "Pod", Namespace: "ship", Name: "web"}}) {
+	if !slices.Equal(s.Deleted, []object.Key{name("web")}) || !slices.Equal(s.Ending, []object.Key{name("slow")}) || !slices.Equal(s.NotFound, []object.Key{{Kind: "Pod", Namespace: "ship", Name: "web"}}) {
 		t.Errorf("%+v", s)
 	}
-	if s = h.change(http.StatusOK, `{"delete":[{"kind":"Pod","namespace":"shop","name":"web"}]}`); s.Deleted != nil || !slices.Equal(s.NotFound, []kubeobj.Key{name("web")}) {
+	if s = h.change(http.StatusOK, `{"delete":[{"kind":"Pod","namespace":"shop","name":"web"}]}`); s.Deleted != nil || !slices.Equal(s.NotFound, []object.Key{name("web")}) {
 		t.Errorf("%+v", s)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"berth/internal/access"
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -31,7 +31,7 @@ type ClusterList struct {
 } // @name ClusterList
 
 func clusterOf(c store.ClusterInfo) Cluster {
-	return Cluster{Name: c.Name, Latest: cluster.FormatID(c.Name, c.Newest), CreatedAt: c.CreatedAt.UTC(), Revisions: c.Revisions, Decisions: c.Decisions}
+	return Cluster{Name: c.Name, Latest: revision.FormatID(c.Name, c.Newest), CreatedAt: c.CreatedAt.UTC(), Revisions: c.Revisions, Decisions: c.Decisions}
 }
 
 // listClusters lists the clusters.
@@ -119,7 +119,7 @@ func (a *API) noCluster(ctx context.Context, name string) error {
 	for i := range list {
 		names[i] = list[i].Name
 	}
-	if near, ok := kubeobj.Nearest(name, names); ok {
+	if near, ok := object.Nearest(name, names); ok {
 		return notFound(text + ": did you mean " + near + "?")
 	}
 	more := ""

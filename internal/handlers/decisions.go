@@ -9,11 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/span"
 )
 
@@ -135,9 +135,9 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 		return q, badField(http.StatusBadRequest, "snapshot", `with bind it has to be named, as in "prod@latest"`)
 	}
 	if req.Snapshot == "" {
-		req.Snapshot = cluster.FormatID(defaultCluster, 0)
+		req.Snapshot = revision.FormatID(defaultCluster, 0)
 	}
-	if q.Cluster, q.Revision, err = cluster.ParseID(req.Snapshot); err != nil {
+	if q.Cluster, q.Revision, err = revision.ParseID(req.Snapshot); err != nil {
 		return q, badField(http.StatusBadRequest, "snapshot", reason(err))
 	}
 	if !isNull(req.Pod) {
@@ -146,7 +146,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 		}
 	}
 	if req.PodRef != nil {
-		q.PodRef = &kubeobj.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
+		q.PodRef = &object.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
 	}
 	if q.Profiles, err = a.parseConfig("config", req.Config, p); err != nil {
 		return q, err
@@ -165,7 +165,7 @@ func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error
 	if err != nil {
 		return nil, err
 	}
-	pod, err := kubeobj.DecodePod(raw, p.limits)
+	pod, err := object.DecodePod(raw, p.limits)
 	return pod, inField(name, err)
 }
 

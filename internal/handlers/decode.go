@@ -16,7 +16,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/jsonscan"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/span"
 )
 
@@ -56,7 +56,7 @@ func decodeStrict(body []byte, v any, b jsonBounds) error {
 		return bare
 	}
 	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
-	list, _ := kubeobj.UnknownFields(body, v)
+	list, _ := object.UnknownFields(body, v)
 	for _, u := range list {
 		e.Fields = append(e.Fields, FieldError{u.Path, string(field.ErrorTypeForbidden), u.Message()})
 		if e.Detail != "" {
@@ -99,9 +99,9 @@ func firstByte(body []byte) int {
 func wantKind(t metav1.TypeMeta, kind, apiVersion string) error {
 	switch {
 	case t.Kind != "" && t.Kind != kind && kind == "Pod":
-		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(kubeobj.WorkloadKinds(), ", "), t.Kind)
-		_, known := kubeobj.Namespaced(t.Kind)
-		if near, ok := kubeobj.Nearest(t.Kind, kubeobj.PodKinds()); ok && !known {
+		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(object.WorkloadKinds(), ", "), t.Kind)
+		_, known := object.Namespaced(t.Kind)
+		if near, ok := object.Nearest(t.Kind, object.PodKinds()); ok && !known {
 			message += ": did you mean " + near + "?"
 		}
 		return badField(http.StatusBadRequest, "kind", message)

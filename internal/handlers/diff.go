@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"berth/internal/cluster"
 	"berth/internal/memory"
-	"berth/internal/overview"
+	"berth/internal/report"
+	"berth/internal/revision"
 )
 
 // diffPage is how many objects a difference lists unless fewer are asked for.
@@ -22,16 +22,16 @@ const diffPage = 1000
 //	@Param			id		path		string	true	"cluster@revision or cluster@latest"
 //	@Param			to		query		string	true	"the other revision, such as prod@2"
 //	@Param			limit	query		int		false	"objects that are listed, 1000 if absent and at most; the others are counted"
-//	@Success		200		{object}	overview.Diff
+//	@Success		200		{object}	report.Diff
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots/{id}/diff [get]
 func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
-	name, revision, err := snapshotID(r)
+	name, rev, err := snapshotID(r)
 	if err != nil {
 		return err
 	}
 	query := r.URL.Query()
-	other, until, err := cluster.ParseID(query.Get("to"))
+	other, until, err := revision.ParseID(query.Get("to"))
 	if err != nil {
 		return badField(http.StatusBadRequest, "to", reason(err))
 	}
@@ -41,7 +41,7 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", diffPage))
 		}
 	}
-	from, err := a.view(r.Context(), name, revision)
+	from, err := a.view(r.Context(), name, rev)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	seen := func(namespace string) bool {
 		return sees(r.Context(), name, namespace) && sees(r.Context(), other, namespace)
 	}
-	out, err := overview.DiffOf(r.Context(), from, to, limit, seen)
+	out, err := report.DiffOf(r.Context(), from, to, limit, seen)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ const foundBytes = 1 << 10
 //	@Produce		json
 //	@Param			cluster	path		string	true	"the cluster"
 //	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
-//	@Success		200		{object}	overview.Classes
+//	@Success		200		{object}	report.Classes
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/classes [get]
 func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
@@ -90,7 +90,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := overview.ClassesIn(r.Context(), at.view, stored.Items)
+	out, err := report.ClassesIn(r.Context(), at.view, stored.Items)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package handlers
 import (
 	"testing"
 
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 // Two revisions are compared by object and field, and classes are surveyed with
@@ -16,7 +16,7 @@ func TestDiffAndClasses(t *testing.T) {
 	}
 	h.want(201, nil, "POST", "/v1/snapshots?cluster=c", state("1"))
 	h.want(201, nil, "POST", "/v1/snapshots?cluster=c", state("2"))
-	var d overview.Diff
+	var d report.Diff
 	h.want(200, &d, "GET", "/v1/snapshots/c@1/diff?to=c@latest", "")
 	if d.From != "c@1" || d.To != "c@2" || len(d.Objects) != 1 || len(d.Objects[0].Fields) != 1 || d.Objects[0].Fields[0].Path != "status.allocatable.cpu" || d.Objects[0].Fields[0].To != "2" {
 		t.Errorf("%+v", d)
@@ -25,7 +25,7 @@ func TestDiffAndClasses(t *testing.T) {
 		h.want(status, nil, "GET", "/v1/snapshots/"+path, "")
 	}
 	h.want(201, nil, "POST", "/v1/priorityclasses?cluster=c", priorityClass("b", `,"value":7,"globalDefault":true`))
-	var list overview.Classes
+	var list report.Classes
 	h.want(200, &list, "GET", "/v1/clusters/c/classes", "")
 	if len(list.Items) != 4 || list.Items[2].Source != "stored" || list.Items[3].Source != "snapshot" || len(list.Findings) != 1 || list.Findings[0].Code != "twoDefaults" {
 		t.Errorf("%+v", list)

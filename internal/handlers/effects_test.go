@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 )
 
 // storageAndDevices is two nodes, one of which has two devices and two volumes,
@@ -54,14 +54,14 @@ func TestBindCarriesEffects(t *testing.T) {
 	if d := cmp.Diff(effectsOf(0), first.BoundEffects); d != "" || first.Node != "n2" || first.BoundSnapshot != "default@2" {
 		t.Errorf("first on %s in %s (-want +got):\n%s", first.Node, first.BoundSnapshot, d)
 	}
-	var rec decisionlog.Recorded
+	var rec record.Recorded
 	if h.want(200, &rec, "GET", "/v1/decisions/"+first.ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundEffects, first.BoundEffects) {
 		t.Errorf("read again: %v %+v", rec.DigestAgrees, rec.BoundEffects)
 	}
 	h.want(200, nil, "POST", "/bind", `{"PodName":"p1","PodNamespace":"shop","PodUID":"uid-p1","Node":"n2"}`)
 	var list DecisionList
 	h.want(200, &list, "GET", "/v1/decisions?verb=bind&pod=p1", "")
-	rec = decisionlog.Recorded{}
+	rec = record.Recorded{}
 	if h.want(200, &rec, "GET", "/v1/decisions/"+list.Items[0].ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundEffects, effectsOf(1)) {
 		t.Errorf("bound by /bind: %v %+v", rec.DigestAgrees, rec.BoundEffects)
 	}
@@ -70,7 +70,7 @@ func TestBindCarriesEffects(t *testing.T) {
 		t.Errorf("third: %s %q %+v", third.Outcome, third.Message, third.BoundEffects)
 	}
 	for _, id := range []string{first.ID, list.Items[0].ID, third.ID} {
-		var r decisionlog.Replay
+		var r record.Replay
 		if h.want(200, &r, "POST", "/v1/decisions/"+id+"/replay", "{}"); !r.Identical {
 			t.Errorf("%s replayed: %+v", id, r.Differences)
 		}

@@ -9,12 +9,12 @@ import (
 
 	field "k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
-	"berth/internal/kubeobj"
-	"berth/internal/ledger"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -94,9 +94,9 @@ func reason(err error) string {
 }
 
 func fromObjects(err error) *Error {
-	var limit *kubeobj.LimitError
-	var syntax *kubeobj.SyntaxError
-	var invalid *kubeobj.InvalidError
+	var limit *object.LimitError
+	var syntax *object.SyntaxError
+	var invalid *object.InvalidError
 	switch {
 	case errors.As(err, &limit):
 		return tooLarge(limit.Limit, limit.Error())
@@ -110,7 +110,7 @@ func fromObjects(err error) *Error {
 
 // invalidObject lists an object's errors; their fields get the path that the object has in the
 // body.
-func invalidObject(invalid *kubeobj.InvalidError, prefix string) *Error {
+func invalidObject(invalid *object.InvalidError, prefix string) *Error {
 	if prefix == "" {
 		prefix = invalid.Path
 	}
@@ -144,8 +144,8 @@ func inField(prefix string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var invalid *kubeobj.InvalidError
-	var syntax *kubeobj.SyntaxError
+	var invalid *object.InvalidError
+	var syntax *object.SyntaxError
 	switch {
 	case errors.As(err, &invalid):
 		return invalidObject(invalid, prefix)
@@ -201,8 +201,8 @@ func busyJobs(e *store.BusyError) *Error {
 
 func errorOf(err error) *Error {
 	var input *decision.Error
-	var invalid *cluster.InvalidError
-	var conflict *cluster.ConflictError
+	var invalid *revision.InvalidError
+	var conflict *revision.ConflictError
 	var stored *decision.StoredError
 	var work *engine.WorkError
 	var busy *store.BusyError
@@ -253,7 +253,7 @@ func otherPod(err *decision.StoredError) *Error {
 		e.Fields = append(e.Fields, FieldError{"pod." + f.Path, string(field.ErrorTypeInvalid), f.Message})
 	}
 	if len(err.Refused) == 0 {
-		e.Conflict.Changes = &ConflictChanges{[]ledger.Patch{{Kind: "Pod", Namespace: err.Namespace, Name: err.Name, Type: "merge", Patch: err.Patch}}}
+		e.Conflict.Changes = &ConflictChanges{[]admit.Patch{{Kind: "Pod", Namespace: err.Namespace, Name: err.Name, Type: "merge", Patch: err.Patch}}}
 	}
 	for _, f := range fieldErrors(err.Refused) {
 		f.Field = "pod." + f.Field

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )
 
@@ -109,7 +109,7 @@ func readUsage(name string, raw json.RawMessage) (out corev1.ResourceList, err e
 	for _, key := range slices.Sorted(maps.Keys(each)) {
 		if !slices.Contains(podlife.UsageKeys, key) {
 			message := "unknown resource"
-			if near, ok := kubeobj.Nearest(key, podlife.UsageKeys); ok {
+			if near, ok := object.Nearest(key, podlife.UsageKeys); ok {
 				message += ": did you mean " + near + "?"
 			}
 			return nil, badField(http.StatusBadRequest, fmt.Sprintf("%s.%.60s", name, key), message+"; want "+strings.Join(podlife.UsageKeys, ", "))
@@ -122,7 +122,7 @@ func readUsage(name string, raw json.RawMessage) (out corev1.ResourceList, err e
 }
 
 func readQuantity(name string, raw json.RawMessage) (q resource.Quantity, err error) {
-	bad := len(kubeobj.BoundQuantities(raw, &q)) > 0 || isNull(raw) || q.UnmarshalJSON(raw) != nil
+	bad := len(object.BoundQuantities(raw, &q)) > 0 || isNull(raw) || q.UnmarshalJSON(raw) != nil
 	if bad || q.Sign() < 0 {
 		return q, badField(http.StatusBadRequest, name, "want a quantity that is not negative, such as 1Gi")
 	}

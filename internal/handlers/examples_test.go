@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"berth/internal/config"
 	"berth/internal/decision"
 	"berth/internal/handlers/wire"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
+	"berth/internal/kube/object"
 )
 
 func example(t *testing.T, name string) []byte {
@@ -30,14 +30,14 @@ func example(t *testing.T, name string) []byte {
 // TestExamplesAreRead: what a newcomer is told to send is what the decoders take.
 func TestExamplesAreRead(t *testing.T) {
 	kinds := map[string]int{}
-	ignored, err := kubeobj.Read(bytes.NewReader(example(t, "cluster.yaml")), kubeobj.YAML, kubeobj.Limits{}, func(o kubeobj.Object) error {
+	ignored, err := object.Read(bytes.NewReader(example(t, "cluster.yaml")), object.YAML, object.Limits{}, func(o object.Object) error {
 		kinds[o.Kind]++
 		return nil
 	})
 	if err != nil || len(ignored) > 0 || kinds["Node"] == 0 || kinds["Pod"] == 0 {
 		t.Errorf("cluster.yaml: %v, kept %v, ignored %v", err, kinds, ignored)
 	}
-	c, err := profiles.Read(example(t, "kube-scheduler.yaml"))
+	c, err := config.Read(example(t, "kube-scheduler.yaml"))
 	if err != nil || len(c.Profiles) != 1 {
 		t.Errorf("kube-scheduler.yaml: %v, %v", c, err)
 	}
@@ -45,7 +45,7 @@ func TestExamplesAreRead(t *testing.T) {
 	if err := new(wire.Parser).FilterArgs(example(t, "filter.json"), &args); err != nil || !args.HasNames || args.Pod == nil {
 		t.Fatalf("filter.json: %v", err)
 	}
-	filtered, err := kubeobj.DecodePod(args.Pod, kubeobj.Limits{})
+	filtered, err := object.DecodePod(args.Pod, object.Limits{})
 	if err != nil {
 		t.Fatalf("filter.json: %v", err)
 	}
@@ -55,14 +55,14 @@ func TestExamplesAreRead(t *testing.T) {
 	if err := json.Unmarshal(example(t, "decision.json"), &q); err != nil {
 		t.Fatal(err)
 	}
-	decided, err := kubeobj.DecodePod(q.Pod, kubeobj.Limits{})
+	decided, err := object.DecodePod(q.Pod, object.Limits{})
 	if err != nil {
 		t.Fatalf("decision.json: %v", err)
 	}
 	if diff := cmp.Diff(filtered, decided); diff != "" {
 		t.Errorf("the pods of filter.json and decision.json differ (-filter +decision):\n%s", diff)
 	}
-	_, err = kubeobj.Read(bytes.NewReader(example(t, "pods.yaml")), kubeobj.YAML, kubeobj.Limits{}, func(o kubeobj.Object) error {
+	_, err = object.Read(bytes.NewReader(example(t, "pods.yaml")), object.YAML, object.Limits{}, func(o object.Object) error {
 		if o.Name != decided.Name {
 			return nil
 		}

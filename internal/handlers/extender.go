@@ -13,16 +13,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/footprint"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
+	"berth/internal/revision"
 	"berth/internal/span"
 	"berth/internal/steps"
 )
@@ -83,7 +83,7 @@ func (a *API) isPrioritize(r *http.Request) bool {
 // known reports why a call's cluster has no state, if it has none.
 func (a *API) known(r *http.Request) error {
 	name := byCluster(r)
-	if err := cluster.CheckName(name); err != nil {
+	if err := revision.CheckName(name); err != nil {
 		return err
 	}
 	_, err := a.view(r.Context(), name, 0)
@@ -209,7 +209,7 @@ func (e *protocolError) Unwrap() error { return e.error }
 // must not be sent before ask returns: only then is it on record.
 func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time, final bool) error {
 	name := byCluster(r)
-	if err := cluster.CheckName(name); err != nil {
+	if err := revision.CheckName(name); err != nil {
 		return err
 	}
 	view, err := a.view(r.Context(), name, 0)
@@ -230,7 +230,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 			return &protocolError{extenderLimit(err)}
 		}
 	}
-	if err := memory.Take(r.Context(), kubeobj.Weight(c.args.Pod)); err != nil {
+	if err := memory.Take(r.Context(), object.Weight(c.args.Pod)); err != nil {
 		return err
 	}
 	q, err := a.question(c, verb, view)
@@ -285,7 +285,7 @@ func (a *API) reply(ctx context.Context, name, verb string, c *call, res *engine
 }
 
 // judged counts and logs what was decided for a call.
-func (a *API) judged(ctx context.Context, e *decisionlog.Entry, counts engine.Counts, failures []engine.FailureCount, start time.Time) {
+func (a *API) judged(ctx context.Context, e *record.Entry, counts engine.Counts, failures []engine.FailureCount, start time.Time) {
 	pod := e.Question.Pod
 	if p := e.Result.Query.Profile.Name; p != pod.Spec.SchedulerName {
 		a.fellBack(ctx, e.Verb, e.Cluster, pod.Spec.SchedulerName, p)
@@ -295,7 +295,7 @@ func (a *API) judged(ctx context.Context, e *decisionlog.Entry, counts engine.Co
 }
 
 // question makes the question that the log answers.
-func (a *API) question(c *call, verb string, view *cluster.View) (q decision.Question, err error) {
+func (a *API) question(c *call, verb string, view *revision.View) (q decision.Question, err error) {
 	switch {
 	case c.args.Pod == nil:
 		return q, &protocolError{fieldMissing("Pod")}
@@ -356,10 +356,10 @@ func (a *API) standIns(ctx context.Context, c *call, cache *wire.NodeCache[*core
 	lim := a.limits.objects()
 	for i, item := range c.args.Nodes {
 		n, err := cache.Value(item, func(raw []byte) (*corev1.Node, error) {
-			if err := memory.Take(ctx, nodeFactor*int64(len(raw))+kubeobj.Weight(raw)); err != nil {
+			if err := memory.Take(ctx, nodeFactor*int64(len(raw))+object.Weight(raw)); err != nil {
 				return nil, err
 			}
-			return kubeobj.DecodeNode(raw, lim)
+			return object.DecodeNode(raw, lim)
 		})
 		if err != nil {
 			return nil, unprotocol(inField("Nodes.items["+strconv.Itoa(i)+"]", err))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // followDecisions lists what was recorded after a place in a cluster's log. It
@@ -30,7 +30,7 @@ func (a *API) followDecisions(w http.ResponseWriter, r *http.Request) error {
 	if q.Get("cluster") == "" {
 		return badField(http.StatusBadRequest, "cluster", "after goes on in the log of one cluster: name it")
 	}
-	if err := cluster.CheckName(q.Get("cluster")); err != nil {
+	if err := revision.CheckName(q.Get("cluster")); err != nil {
 		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	limit, err := a.pageSize(r)

@@ -7,10 +7,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
-	"berth/internal/overview"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
+	"berth/internal/report"
+	"berth/internal/revision"
 )
 
 // GarbageRequest asks which pods a cluster's garbage collector would delete.
@@ -34,7 +34,7 @@ type GarbageRequest struct {
 //	@Produce		json
 //	@Param			cluster	path		string			true	"the cluster"
 //	@Param			body	body		GarbageRequest	false	"how many pods that are over may stay"
-//	@Success		200		{object}	overview.GarbageList
+//	@Success		200		{object}	report.GarbageList
 //	@Failure		400,401,403,404,409,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/garbage [post]
 func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
@@ -49,7 +49,7 @@ func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	name := chi.URLParam(r, "cluster")
-	if err := cluster.CheckName(name); err != nil {
+	if err := revision.CheckName(name); err != nil {
 		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	if req.Apply {
@@ -65,7 +65,7 @@ func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
 	if req.TerminatedPodThreshold != nil {
 		threshold = *req.TerminatedPodThreshold
 	}
-	list, err := overview.Garbage(r.Context(), v, threshold, orNow(req.Now))
+	list, err := report.Garbage(r.Context(), v, threshold, orNow(req.Now))
 	if err != nil {
 		return err
 	}
@@ -81,10 +81,10 @@ func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
 	return writeLong(w, r, list)
 }
 
-func keysOf(list []podlife.Garbage) []kubeobj.Key {
-	keys := make([]kubeobj.Key, len(list))
+func keysOf(list []podlife.Garbage) []object.Key {
+	keys := make([]object.Key, len(list))
 	for i, g := range list {
-		keys[i] = kubeobj.Key{Kind: "Pod", Namespace: g.Namespace, Name: g.Name}
+		keys[i] = object.Key{Kind: "Pod", Namespace: g.Namespace, Name: g.Name}
 	}
 	return keys
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 	"weak"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // A deleted cluster's state is collected, whatever was asked about it and scraped before.
@@ -20,7 +20,7 @@ func TestStatesOfDeletedClustersAreCollected(t *testing.T) {
 	h.want(200, nil, "POST", "/clusters/prod/filter", `{"Pod":`+pod+`,"NodeNames":["a"]}`)
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@1","pod":`+pod+`}`)
 	h.want(200, nil, "GET", "/metrics", "")
-	state := func() weak.Pointer[cluster.View] {
+	state := func() weak.Pointer[revision.View] {
 		v, err := h.api.clusters.View(asServer(t.Context()), "prod", 0)
 		if err != nil {
 			t.Fatal(err)

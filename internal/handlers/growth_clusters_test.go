@@ -50,13 +50,13 @@ func calledOn(g *growing, pod string, parts []string) (calls []longCall) {
 	return calls
 }
 
-func object(apiVersion, kind, name, rest string) string {
+func objectJSON(apiVersion, kind, name, rest string) string {
 	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"shop"},%s}`, apiVersion, kind, name, rest)
 }
 
 // global is an object without a namespace.
 func global(apiVersion, kind, name, rest string) string {
-	return strings.Replace(object(apiVersion, kind, name, rest), `,"namespace":"shop"`, "", 1)
+	return strings.Replace(objectJSON(apiVersion, kind, name, rest), `,"namespace":"shop"`, "", 1)
 }
 
 var (
@@ -145,7 +145,7 @@ var ofClusters = []dimension{
 		if i < 50 {
 			return onNodes(i, "", "")
 		}
-		return object("policy/v1", "PodDisruptionBudget", fmt.Sprintf("b%d", i), `"spec":{"selector":{"matchLabels":{"app":"a1"}}}`)
+		return objectJSON("policy/v1", "PodDisruptionBudget", fmt.Sprintf("b%d", i), `"spec":{"selector":{"matchLabels":{"app":"a1"}}}`)
 	}, greedyPod),
 	ofCluster("priority classes", "max-objects", 100_000, func(_ *growing, i int) string {
 		return global("scheduling.k8s.io/v1", "PriorityClass", fmt.Sprintf("c%d", i), fmt.Sprintf(`"value":%d`, i))
@@ -160,7 +160,7 @@ var ofClusters = []dimension{
 		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"ns%d","labels":{"team":"t%d"}}}`, i, i%9)
 	}, grownPod("", "", `,`+podTerms("podAntiAffinity", "required", `{"topologyKey":"zone","labelSelector":{},"namespaceSelector":{"matchLabels":{"team":"t1"}}}`))),
 	ofCluster("services", "max-objects", 100_000, func(_ *growing, i int) string {
-		return object("v1", "Service", fmt.Sprintf("s%d", i), `"spec":{"selector":{"app":"a1"}}`)
+		return objectJSON("v1", "Service", fmt.Sprintf("s%d", i), `"spec":{"selector":{"app":"a1"}}`)
 	}, onePod),
 	ofCluster("volumes of the cluster", "max-objects", 100_000, func(_ *growing, i int) string {
 		return global("v1", "PersistentVolume", fmt.Sprintf("v%d", i), `"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"storageClassName":"late","csi":{"driver":"d","volumeHandle":"h"},"nodeAffinity":{"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"In","values":["1"]}]}]}}}`)
@@ -168,17 +168,17 @@ var ofClusters = []dimension{
 	{name: "volumes to choose from", limit: "max-objects", most: 10_000, objects: func(g *growing) []string {
 		return append(append(few(),
 			global("storage.k8s.io/v1", "StorageClass", "late", `"provisioner":"kubernetes.io/no-provisioner","volumeBindingMode":"WaitForFirstConsumer"`),
-			object("v1", "PersistentVolumeClaim", "c0", `"spec":{"storageClassName":"late","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"2Gi"}}}`)),
+			objectJSON("v1", "PersistentVolumeClaim", "c0", `"spec":{"storageClassName":"late","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"2Gi"}}}`)),
 			items(g.n, func(i int) string {
 				return global("v1", "PersistentVolume", fmt.Sprintf("v%d", i), `"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"storageClassName":"late","hostPath":{"path":"/x"}}`)
 			})...)
 	}, calls: func(g *growing) []longCall { return calledOn(g, claimPod, nil) }},
 	ofCluster("claims of the cluster", "max-objects", 100_000, func(_ *growing, i int) string {
-		return object("v1", "PersistentVolumeClaim", fmt.Sprintf("c%d", i), `"spec":{"storageClassName":"late","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"2Gi"}}}`)
+		return objectJSON("v1", "PersistentVolumeClaim", fmt.Sprintf("c%d", i), `"spec":{"storageClassName":"late","accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"2Gi"}}}`)
 	}, claimPod),
 	{name: "devices", limit: "max-objects", most: 10_000, objects: func(g *growing) []string {
 		list := append(few(), global("resource.k8s.io/v1", "DeviceClass", "gpu", `"spec":{}`),
-			object("resource.k8s.io/v1", "ResourceClaim", "wanted", `"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu","selectors":[{"cel":{"expression":"device.attributes[\"d\"].rank > 1000000"}}]}}]}}`))
+			objectJSON("resource.k8s.io/v1", "ResourceClaim", "wanted", `"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu","selectors":[{"cel":{"expression":"device.attributes[\"d\"].rank > 1000000"}}]}}]}}`))
 		for at := 0; at < g.n; at += 100 {
 			list = append(list, global("resource.k8s.io/v1", "ResourceSlice", fmt.Sprintf("s%d", at), fmt.Sprintf(`"spec":{"driver":"d","nodeName":"n%04d","pool":{"name":"p%d","generation":1,"resourceSliceCount":1},"devices":[%s]}`, at/100%20, at,
 				strings.Join(items(min(100, g.n-at), func(i int) string {
@@ -188,7 +188,7 @@ var ofClusters = []dimension{
 		return list
 	}, calls: func(g *growing) []longCall { return calledOn(g, devicePod, nil) }},
 	ofCluster("resource claims of the cluster", "max-objects", 10_000, func(_ *growing, i int) string {
-		return object("resource.k8s.io/v1", "ResourceClaim", fmt.Sprintf("c%d", i), fmt.Sprintf(`"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu"}}]}},"status":{"allocation":{"devices":{"results":[{"request":"r","driver":"d","pool":"p","device":"d%d"}]}}}`, i))
+		return objectJSON("resource.k8s.io/v1", "ResourceClaim", fmt.Sprintf("c%d", i), fmt.Sprintf(`"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"gpu"}}]}},"status":{"allocation":{"devices":{"results":[{"request":"r","driver":"d","pool":"p","device":"d%d"}]}}}`, i))
 	}, devicePod),
 	ofCluster("kinds ignored", "", 100_000, func(_ *growing, i int) string {
 		return fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Kind%d","metadata":{"name":"x"}}`, i)

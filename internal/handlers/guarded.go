@@ -11,12 +11,12 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/access"
-	"berth/internal/binding"
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -27,35 +27,35 @@ import (
 // guardedClusters checks each cluster.
 type guardedClusters struct{ all Clusters }
 
-func (g guardedClusters) View(ctx context.Context, name string, revision int64) (*cluster.View, error) {
+func (g guardedClusters) View(ctx context.Context, name string, rev int64) (*revision.View, error) {
 	if err := mayIn(ctx, name); err != nil {
 		return nil, err
 	}
-	return g.all.View(ctx, name, revision)
+	return g.all.View(ctx, name, rev)
 }
 
-func (g guardedClusters) CatchUp(ctx context.Context, v *cluster.View) (*cluster.View, error) {
+func (g guardedClusters) CatchUp(ctx context.Context, v *revision.View) (*revision.View, error) {
 	if err := mayIn(ctx, v.Cluster); err != nil {
 		return nil, err
 	}
 	return g.all.CatchUp(ctx, v)
 }
 
-func (g guardedClusters) UploadResolved(ctx context.Context, name string, read kubeobj.Reader, stored cluster.Classes, mayEmpty bool) (*cluster.View, bool, error) {
+func (g guardedClusters) UploadResolved(ctx context.Context, name string, read object.Reader, stored revision.Classes, mayEmpty bool) (*revision.View, bool, error) {
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return nil, false, err
 	}
 	return g.all.UploadResolved(ctx, name, read, stored, mayEmpty)
 }
 
-func (g guardedClusters) Change(ctx context.Context, name string, parent int64, apply []kubeobj.Object, del []kubeobj.Key) (*cluster.View, error) {
+func (g guardedClusters) Change(ctx context.Context, name string, parent int64, apply []object.Object, del []object.Key) (*revision.View, error) {
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return nil, err
 	}
 	return g.all.Change(ctx, name, parent, apply, del)
 }
 
-func (g guardedClusters) Update(ctx context.Context, name string, parent int64, f func(v *cluster.View) (*cluster.Step, error)) (*cluster.View, *cluster.Step, error) {
+func (g guardedClusters) Update(ctx context.Context, name string, parent int64, f func(v *revision.View) (*revision.Step, error)) (*revision.View, *revision.Step, error) {
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +95,7 @@ func (g guardedClusters) Clusters(ctx context.Context, f store.ClusterFilter) ([
 
 func (g guardedClusters) Count(ctx context.Context) (int, error) { return g.all.Count(ctx) }
 
-func (g guardedClusters) Held() []*cluster.View { return g.all.Held() }
+func (g guardedClusters) Held() []*revision.View { return g.all.Held() }
 
 // visible reads pages until limit items pass, or there are no more. A page that is not full is the
 // last one; limit 0 has one page.
@@ -149,14 +149,14 @@ func namespaceOf(q *decision.Question) string {
 	return ""
 }
 
-func (g guardedDecisions) Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error) {
+func (g guardedDecisions) Evaluate(ctx context.Context, q decision.Question) (*record.Entry, error) {
 	if err := mayIn(ctx, q.Cluster); err != nil {
 		return nil, err
 	}
 	return g.all.Evaluate(ctx, q)
 }
 
-func (g guardedDecisions) Write(ctx context.Context, e *decisionlog.Entry) (spooled bool, err error) {
+func (g guardedDecisions) Write(ctx context.Context, e *record.Entry) (spooled bool, err error) {
 	if err := mayIn(ctx, e.Cluster); err != nil {
 		e.Release()
 		return false, err
@@ -176,7 +176,7 @@ func (g guardedDecisions) known(ctx context.Context, id string) error {
 	return err
 }
 
-func (g guardedDecisions) Get(ctx context.Context, id string) (*decisionlog.Recorded, error) {
+func (g guardedDecisions) Get(ctx context.Context, id string) (*record.Recorded, error) {
 	if err := g.known(ctx, id); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (g guardedDecisions) Record(ctx context.Context, id string) (*store.Decisio
 	return g.all.Record(ctx, id)
 }
 
-func (g guardedDecisions) Replay(ctx context.Context, id string, o decisionlog.Overrides) (*decisionlog.Replay, error) {
+func (g guardedDecisions) Replay(ctx context.Context, id string, o record.Overrides) (*record.Replay, error) {
 	if err := g.known(ctx, id); err != nil {
 		return nil, err
 	}
@@ -211,14 +211,14 @@ func (g guardedDecisions) Replay(ctx context.Context, id string, o decisionlog.O
 }
 
 // mayReplay checks the snapshot and the pod that a replay takes instead of the recorded ones.
-func (g guardedDecisions) mayReplay(ctx context.Context, id string, o *decisionlog.Overrides) error {
+func (g guardedDecisions) mayReplay(ctx context.Context, id string, o *record.Overrides) error {
 	d, err := g.all.Record(ctx, id)
 	if err != nil {
 		return err
 	}
 	name, namespace := d.Cluster, d.Namespace
 	if o.Snapshot != "" {
-		if name, _, err = cluster.ParseID(o.Snapshot); err != nil {
+		if name, _, err = revision.ParseID(o.Snapshot); err != nil {
 			return err
 		}
 	}
@@ -228,7 +228,7 @@ func (g guardedDecisions) mayReplay(ctx context.Context, id string, o *decisionl
 	return mayPod(ctx, access.Decide, name, namespace)
 }
 
-func (g guardedDecisions) List(ctx context.Context, f store.DecisionFilter) ([]*decisionlog.Row, error) {
+func (g guardedDecisions) List(ctx context.Context, f store.DecisionFilter) ([]*record.Row, error) {
 	if f.Cluster != "" {
 		if err := mayIn(ctx, f.Cluster); err != nil {
 			return nil, err
@@ -237,7 +237,7 @@ func (g guardedDecisions) List(ctx context.Context, f store.DecisionFilter) ([]*
 			f.Namespace = only
 		}
 	}
-	return visible(f.Limit, g.row(ctx), func() ([]*decisionlog.Row, error) {
+	return visible(f.Limit, g.row(ctx), func() ([]*record.Row, error) {
 		list, err := g.all.List(ctx, f)
 		if len(list) > 0 {
 			last := list[len(list)-1]
@@ -247,15 +247,15 @@ func (g guardedDecisions) List(ctx context.Context, f store.DecisionFilter) ([]*
 	})
 }
 
-func (guardedDecisions) row(ctx context.Context) func(**decisionlog.Row) bool {
-	return func(r **decisionlog.Row) bool { return sees(ctx, (*r).Cluster, (*r).Pod.Namespace) }
+func (guardedDecisions) row(ctx context.Context) func(**record.Row) bool {
+	return func(r **record.Row) bool { return sees(ctx, (*r).Cluster, (*r).Pod.Namespace) }
 }
 
-func (g guardedDecisions) Follow(ctx context.Context, name string, after int64, limit int) ([]*decisionlog.Row, error) {
+func (g guardedDecisions) Follow(ctx context.Context, name string, after int64, limit int) ([]*record.Row, error) {
 	if err := mayIn(ctx, name); err != nil {
 		return nil, err
 	}
-	return visible(limit, g.row(ctx), func() ([]*decisionlog.Row, error) {
+	return visible(limit, g.row(ctx), func() ([]*record.Row, error) {
 		list, err := g.all.Follow(ctx, name, after, limit)
 		if len(list) > 0 {
 			after = list[len(list)-1].Seq
@@ -264,7 +264,7 @@ func (g guardedDecisions) Follow(ctx context.Context, name string, after int64, 
 	})
 }
 
-func (g guardedDecisions) History(ctx context.Context, name string, since, until time.Time, most int, progress func(done int)) ([]decisionlog.Asked, bool, error) {
+func (g guardedDecisions) History(ctx context.Context, name string, since, until time.Time, most int, progress func(done int)) ([]record.Asked, bool, error) {
 	if err := mayIn(ctx, name); err != nil {
 		return nil, false, err
 	}
@@ -278,7 +278,7 @@ func (g guardedDecisions) Started(ctx context.Context, name string, since, until
 	return g.all.Started(ctx, name, since, until)
 }
 
-func (g guardedDecisions) Preempted(ctx context.Context, name string, pods []kubeobj.Key) ([]decisionlog.Preempted, error) {
+func (g guardedDecisions) Preempted(ctx context.Context, name string, pods []object.Key) ([]record.Preempted, error) {
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (g guardedDecisions) Preempted(ctx context.Context, name string, pods []kub
 
 func (g guardedDecisions) Gone(name string) { g.all.Gone(name) }
 
-func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error) {
+func (g guardedDecisions) Queue(ctx context.Context, v *revision.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when record.When) (*record.Queue, error) {
 	if err := mayIn(ctx, v.Cluster); err != nil {
 		return nil, err
 	}
@@ -296,7 +296,7 @@ func (g guardedDecisions) Queue(ctx context.Context, v *cluster.View, runs state
 		return q, err
 	}
 	hidden := func(p state.Queued) bool { return !sees(ctx, v.Cluster, p.Namespace) }
-	return &decisionlog.Queue{
+	return &record.Queue{
 		Active:    slices.DeleteFunc(slices.Clone(q.Active), func(p state.Waiting) bool { return hidden(p.Queued) }),
 		Gated:     slices.DeleteFunc(slices.Clone(q.Gated), hidden),
 		Nominated: slices.DeleteFunc(slices.Clone(q.Nominated), hidden),
@@ -317,9 +317,9 @@ func (g guardedBinder) Decide(ctx context.Context, q decision.Question) (*decisi
 	return ans, err
 }
 
-func (g guardedBinder) Bind(ctx context.Context, name string, pod decision.PodRef, node string) (binding.Bound, error) {
+func (g guardedBinder) Bind(ctx context.Context, name string, pod decision.PodRef, node string) (bind.Bound, error) {
 	if err := mayDo(ctx, access.Bind, false, name); err != nil {
-		return binding.Bound{}, err
+		return bind.Bound{}, err
 	}
 	return g.all.Bind(ctx, name, pod, node)
 }

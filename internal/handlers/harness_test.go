@@ -24,17 +24,17 @@ import (
 	"go.uber.org/goleak"
 
 	"berth/api"
-	"berth/internal/binding"
-	"berth/internal/classes"
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/jobs"
-	"berth/internal/profiles"
+	"berth/internal/priorityclass"
 	"berth/internal/replays"
+	"berth/internal/revision"
 	"berth/internal/simulations"
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
 
@@ -68,13 +68,13 @@ func (s *syncBuffer) String() string {
 }
 
 // openLog opens a store in a directory of its own and the rooms over it.
-func openLog(t testing.TB) (*cluster.Manager, *decisionlog.Log, store.Store) {
+func openLog(t testing.TB) (*revision.Manager, *record.Log, store.Store) {
 	t.Helper()
 	m, l, _, st := openLogAndClasses(t)
 	return m, l, st
 }
 
-func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *classes.Registry, store.Store) {
+func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityclass.Registry, store.Store) {
 	t.Helper()
 	ctx := context.Background()
 	file, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -82,12 +82,12 @@ func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *class
 		t.Fatal(err)
 	}
 	st := store.Traced(file)
-	g := commit.NewGroup(st, commit.Options{CallersWrite: true})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())})
+	g := groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: true})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := classes.Open(ctx, st, classes.Options{})
+	stored, err := priorityclass.Open(ctx, st, priorityclass.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +98,12 @@ func openLogAndClasses(t testing.TB) (*cluster.Manager, *decisionlog.Log, *class
 			}
 		}
 	})
-	return m, decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: stored}), stored, st
+	return m, record.New(m, st, config.Default(), record.Options{Classes: stored}), stored, st
 }
 
-func optionsFor(m *cluster.Manager, l *decisionlog.Log, st store.Store) Options {
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
-	return Options{Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: profiles.Parse, Limits: DefaultLimits()}
+func optionsFor(m *revision.Manager, l *record.Log, st store.Store) Options {
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
+	return Options{Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: config.Parse, Limits: DefaultLimits()}
 }
 
 // start serves real rooms; change may alter the options before.

@@ -10,11 +10,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // Hold keeps a rejection back until the state is as new as what kube-scheduler acted on;
-// kube.Holder has one.
+// follow.Holder has one.
 type Hold func(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (rejects bool, err error)) error
 
 // neverHeld is for servers that follow no cluster.
@@ -47,7 +47,7 @@ func (a *API) held(r *http.Request, verb string, pod func() *corev1.Pod, ask fun
 		return err
 	}
 	outcome := "passed"
-	var behind *cluster.BehindError
+	var behind *revision.BehindError
 	switch {
 	case errors.As(err, &behind):
 		outcome = "behind"
@@ -60,7 +60,7 @@ func (a *API) held(r *http.Request, verb string, pod func() *corev1.Pod, ask fun
 
 // behind makes the answer to a call that was held for nothing.
 func behind(err error) *Error {
-	var b *cluster.BehindError
+	var b *revision.BehindError
 	if !errors.As(err, &b) {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	extender "k8s.io/kube-scheduler/extender/v1"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // holding is a Hold that lets something happen after each answer that rejects, at
@@ -29,7 +29,7 @@ func (h *holding) hold(_ context.Context, name string, _ func() *corev1.Pod, try
 		h.happens()
 	}
 	if h.late {
-		return &cluster.BehindError{Cluster: name, Waited: time.Second, Cause: context.DeadlineExceeded}
+		return &revision.BehindError{Cluster: name, Waited: time.Second, Cause: context.DeadlineExceeded}
 	}
 	h.tries++
 	_, err := try(true)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // jobPage reads which page of jobs is wanted, and returns it with the cursor of the next one.
@@ -15,7 +15,7 @@ func jobPage[J any](a *API, r *http.Request, list func(ctx context.Context, clus
 	q := r.URL.Query()
 	name := q.Get("cluster")
 	if name != "" {
-		if err := cluster.CheckName(name); err != nil {
+		if err := revision.CheckName(name); err != nil {
 			return nil, "", badField(http.StatusBadRequest, "cluster", reason(err))
 		}
 	}

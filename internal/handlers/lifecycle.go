@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"berth/internal/podlife"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 // LifecycleRequest asks where a pod stands and what comes next.
@@ -77,7 +77,7 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 		Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes,
 	}
 	if pod.view != nil {
-		q.Storage = story.StorageOf(pod.view)
+		q.Storage = report.StorageOf(pod.view)
 	}
 	life, errs := podlife.Live(q)
 	if len(errs) > 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/handlers/wire"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // Limits are the bounds of what one server takes on: those that an operator tunes, each a setting,
@@ -157,12 +157,12 @@ func (l *Limits) CheckMemory(budget int64) error {
 	return nil
 }
 
-func (l *Limits) objects() kubeobj.Limits {
-	return kubeobj.Limits{
+func (l *Limits) objects() object.Limits {
+	return object.Limits{
 		MaxDepth: l.MaxDepth, MaxTokens: l.MaxTokens, MaxObjectBytes: int(l.MaxObjectBytes),
 		MaxNodes: l.MaxNodes, MaxPods: l.MaxPods, MaxObjects: l.MaxObjects, MaxAliases: l.MaxAliases,
 		MaxYAMLTokens: l.MaxYAMLTokens,
-		Counts: kubeobj.Counts{
+		Counts: object.Counts{
 			NodeTerms: l.MaxNodeTerms, PodTerms: l.MaxPodTerms, Expressions: l.MaxExpressions, Values: l.MaxValues, Constraints: l.MaxConstraints,
 			LabelKeys: l.MaxLabelKeys, Tolerations: l.MaxTolerations, Labels: l.MaxLabels, Taints: l.MaxTaints, Containers: l.MaxContainers, Resources: l.MaxResources, Items: l.MaxItems,
 			Names: l.MaxNameBytes,

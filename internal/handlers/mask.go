@@ -11,13 +11,13 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/access"
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/state"
-	"berth/internal/story"
+	"berth/internal/report"
+	"berth/internal/revision"
 )
 
 // mayPod is mayIn for what is about one pod: a grant for the pod's namespace is enough where the
@@ -34,8 +34,8 @@ func mayPod(ctx context.Context, right access.Right, name, namespace string) err
 
 // storyReader tells stories of one cluster to a request's caller: pods of namespaces that it may
 // not see are counted, and not named.
-func (a *API) storyReader(ctx context.Context, name string, clock func() time.Time) *story.Reader {
-	r := &story.Reader{Clusters: a.clusters, Log: a.told, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: clock}
+func (a *API) storyReader(ctx context.Context, name string, clock func() time.Time) *report.Reader {
+	r := &report.Reader{Clusters: a.clusters, Log: a.told, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: clock}
 	if !sees(ctx, name, "") {
 		r.Sees = func(namespace string) bool { return sees(ctx, name, namespace) }
 		r.Mask = func(ans *decision.Answer) { mask(ctx, ans) }
@@ -46,7 +46,7 @@ func (a *API) storyReader(ctx context.Context, name string, clock func() time.Ti
 // storyLog has decisions and the queue whole, since a story counts what it does not name.
 type storyLog struct{ guardedDecisions }
 
-// Decide implements story.Log: dry runs about pods that the caller may see.
+// Decide implements report.Log: dry runs about pods that the caller may see.
 func (l storyLog) Decide(ctx context.Context, q decision.Question) (*decision.Answer, error) {
 	if !q.DryRun {
 		return nil, internal(errors.New("a story that would record a decision"))
@@ -57,8 +57,8 @@ func (l storyLog) Decide(ctx context.Context, q decision.Question) (*decision.An
 	return l.all.Decide(ctx, q)
 }
 
-// Queue implements story.Log.
-func (l storyLog) Queue(ctx context.Context, v *cluster.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when decisionlog.When) (*decisionlog.Queue, error) {
+// Queue implements report.Log.
+func (l storyLog) Queue(ctx context.Context, v *revision.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when record.When) (*record.Queue, error) {
 	if err := mayIn(ctx, v.Cluster); err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func mask(ctx context.Context, ans *decision.Answer) {
 		}
 	}
 	suggested := len(ans.Suggestions)
-	ans.Suggestions = slices.DeleteFunc(slices.Clone(ans.Suggestions), func(s advice.Suggestion) bool {
-		return slices.ContainsFunc(append(slices.Clone(s.Edits), s.Edit), func(e advice.Edit) bool { return e.Namespace != "" && hidden(e.Namespace) })
+	ans.Suggestions = slices.DeleteFunc(slices.Clone(ans.Suggestions), func(s suggest.Suggestion) bool {
+		return slices.ContainsFunc(append(slices.Clone(s.Edits), s.Edit), func(e suggest.Edit) bool { return e.Namespace != "" && hidden(e.Namespace) })
 	})
 	if n := suggested - len(ans.Suggestions); n > 0 {
 		ans.Notes = append(ans.Notes, fmt.Sprintf("suggestions: %d change objects of other namespaces", n))
@@ -137,13 +137,13 @@ func maskTerm(reason, detail string) string {
 }
 
 // maskReplay masks a replay's answer, and leaves out the differences that may name other pods.
-func maskReplay(ctx context.Context, out *decisionlog.Replay) {
+func maskReplay(ctx context.Context, out *record.Replay) {
 	if seesAll(ctx, out.Decision.Cluster) {
 		return
 	}
 	mask(ctx, out.Decision)
 	before := len(out.Differences)
-	out.Differences = slices.DeleteFunc(out.Differences, func(d decisionlog.Difference) bool {
+	out.Differences = slices.DeleteFunc(out.Differences, func(d record.Difference) bool {
 		return !plainValue(d.Recorded) || !plainValue(d.Replayed) || strings.HasPrefix(d.Path, "preemption") || strings.Contains(d.Path, "details")
 	})
 	out.DifferencesOmitted += before - len(out.Differences)

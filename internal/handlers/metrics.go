@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/revision"
 )
 
 // metrics are the figures the API keeps. No pod's or node's name is ever a label: there would be as
@@ -199,7 +199,7 @@ func (m *metrics) simulating(ctx context.Context) (done func(result string)) {
 	}
 }
 
-func (m *metrics) received(v *cluster.View) {
+func (m *metrics) received(v *revision.View) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.snapshots[v.Cluster] = snapshotFigures{v.CreatedAt.Unix(), int64(v.Summary.Objects["Node"]), int64(v.Summary.Objects["Pod"])}

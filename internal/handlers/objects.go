@@ -16,8 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/access"
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // ObjectList is a page of a snapshot's objects, by kind, namespace and name.
@@ -70,17 +70,17 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	kind := r.URL.Query().Get("kind")
-	if _, known := kubeobj.Namespaced(kind); kind != "" && !known {
+	if _, known := object.Namespaced(kind); kind != "" && !known {
 		return badField(http.StatusBadRequest, "kind", fmt.Sprintf("%.60q is no kind that snapshots hold", kind))
 	}
-	one := kubeobj.Key{Kind: kind, Namespace: r.URL.Query().Get("namespace"), Name: r.URL.Query().Get("name")}
+	one := object.Key{Kind: kind, Namespace: r.URL.Query().Get("namespace"), Name: r.URL.Query().Get("name")}
 	switch {
 	case one.Name == "" && one.Namespace != "":
 		return badField(http.StatusBadRequest, "namespace", "it is only read together with name")
 	case one.Name != "" && kind == "":
 		return badField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
 	}
-	namespaced, _ := kubeobj.Namespaced(kind)
+	namespaced, _ := object.Namespaced(kind)
 	if namespaced && one.Name != "" && one.Namespace == "" {
 		one.Namespace = corev1.NamespaceDefault
 	}
@@ -173,7 +173,7 @@ func escape(out *bufio.Writer, js []byte) error {
 
 // page collects up to limit objects behind after, of one kind or of all in turn. last names the
 // last one where there are more.
-func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, limit int) (list ObjectList, last string, err error) {
+func page(ctx context.Context, v *revision.View, kind string, after object.Key, limit int) (list ObjectList, last string, err error) {
 	kinds := []string{kind}
 	if kind == "" {
 		kinds = slices.Sorted(maps.Keys(v.Summary.Objects))
@@ -183,7 +183,7 @@ func page(ctx context.Context, v *cluster.View, kind string, after kubeobj.Key, 
 		if k < after.Kind {
 			continue
 		}
-		from := kubeobj.Key{Kind: k}
+		from := object.Key{Kind: k}
 		if k == after.Kind {
 			from = after
 		}
@@ -218,7 +218,7 @@ func objectName(kind string, item []byte) string {
 }
 
 // objectCursor returns the object that the request goes on behind.
-func (a *API) objectCursor(r *http.Request) (k kubeobj.Key, err error) {
+func (a *API) objectCursor(r *http.Request) (k object.Key, err error) {
 	text, err := a.openCursor(r)
 	if err != nil || text == "" {
 		return k, err
@@ -227,5 +227,5 @@ func (a *API) objectCursor(r *http.Request) (k kubeobj.Key, err error) {
 	if len(parts) != 3 {
 		return k, badCursor()
 	}
-	return kubeobj.Key{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, nil
+	return object.Key{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, nil
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/binding"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 )
 
 // slow is a decision log that holds every question until it is let go.
@@ -39,7 +39,7 @@ func (s *slow) Decide(ctx context.Context, q decision.Question) (*decision.Answe
 	return s.Decisions.Decide(ctx, q)
 }
 
-func (s *slow) Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error) {
+func (s *slow) Evaluate(ctx context.Context, q decision.Question) (*record.Entry, error) {
 	if err := s.hold(ctx); err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ type slowBinder struct {
 	s *slow
 }
 
-func (b *slowBinder) Bind(ctx context.Context, c string, pod decision.PodRef, node string) (binding.Bound, error) {
+func (b *slowBinder) Bind(ctx context.Context, c string, pod decision.PodRef, node string) (bind.Bound, error) {
 	if err := b.s.hold(ctx); err != nil {
-		return binding.Bound{}, err
+		return bind.Bound{}, err
 	}
 	return b.Binder.Bind(ctx, c, pod, node)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 // pendingPage is how many waiting pods are listed unless fewer are asked for.
@@ -24,7 +24,7 @@ const pendingPage = 1000
 //	@Param			suggest		query		bool	false	"false: no changes are tried"
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now			query		string	false	"the time to tell it at (RFC 3339); if absent the server's, for an older revision the time when that was made"
-//	@Success		200			{object}	overview.Pending
+//	@Success		200			{object}	report.Pending
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pending [get]
 func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
@@ -33,7 +33,7 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := r.URL.Query()
-	ask := overview.PendingAsk{Namespace: query.Get("namespace"), Limit: pendingPage}
+	ask := report.PendingAsk{Namespace: query.Get("namespace"), Limit: pendingPage}
 	if text := query.Get("limit"); text != "" {
 		if ask.Limit, err = strconv.Atoi(text); err != nil || ask.Limit < 1 || ask.Limit > pendingPage {
 			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", pendingPage))
@@ -47,7 +47,7 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	stories := a.storyReader(r.Context(), name, func() time.Time { return at.now })
-	out, err := overview.PendingIn(r.Context(), at.view, stories, ask)
+	out, err := report.PendingIn(r.Context(), at.view, stories, ask)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/access"
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // askedPod is the pod that a question about its life is about, and its node.
@@ -21,7 +21,7 @@ type askedPod struct {
 	node  *corev1.Node
 	given bool
 	// view is the snapshot that the pod was named in; nil: the pod was posted.
-	view *cluster.View
+	view *revision.View
 }
 
 // askedPod reads the pod of a question: one that was posted, or one that a snapshot holds, which
@@ -40,8 +40,8 @@ func (a *API) askedPod(r *http.Request, p *posted, raw json.RawMessage, ref *Pod
 	if ref.Name == "" {
 		return out, badField(http.StatusBadRequest, "podRef.name", "a name is needed")
 	}
-	key := kubeobj.Key{Kind: "Pod", Namespace: cmp.Or(ref.Namespace, corev1.NamespaceDefault), Name: ref.Name}
-	if out.view, err = a.snapshotOf(r.Context(), cmp.Or(snapshot, cluster.FormatID(defaultCluster, 0)), key.Namespace); err != nil {
+	key := object.Key{Kind: "Pod", Namespace: cmp.Or(ref.Namespace, corev1.NamespaceDefault), Name: ref.Name}
+	if out.view, err = a.snapshotOf(r.Context(), cmp.Or(snapshot, revision.FormatID(defaultCluster, 0)), key.Namespace); err != nil {
 		return out, err
 	}
 	if _, ok := out.view.Object(key); !ok {
@@ -63,13 +63,13 @@ func (p *askedPod) id() string {
 
 // snapshotOf returns the revision that the field snapshot names, for an answer about a pod of a
 // namespace of it.
-func (a *API) snapshotOf(ctx context.Context, id, namespace string) (*cluster.View, error) {
-	name, revision, err := cluster.ParseID(id)
+func (a *API) snapshotOf(ctx context.Context, id, namespace string) (*revision.View, error) {
+	name, rev, err := revision.ParseID(id)
 	if err != nil {
 		return nil, badField(http.StatusBadRequest, "snapshot", reason(err))
 	}
 	if err := mayPod(ctx, access.Decide, name, namespace); err != nil {
 		return nil, err
 	}
-	return a.view(ctx, name, revision)
+	return a.view(ctx, name, rev)
 }

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
-	"berth/internal/overview"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
+	"berth/internal/report"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -71,7 +71,7 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 	if req.Cluster == "" {
 		req.Cluster = defaultCluster
 	}
-	if err := cluster.CheckName(req.Cluster); err != nil {
+	if err := revision.CheckName(req.Cluster); err != nil {
 		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	if err := mayIn(r.Context(), req.Cluster); err != nil {
@@ -106,9 +106,9 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 			p.warnings = append(p.warnings, fmt.Sprintf("cluster %q has no snapshot: only stored and built-in priority classes count, and no node gives a zone or region", req.Cluster))
 		}
 		if view != nil {
-			p.warnings = append(p.warnings, overview.AdmitWarnings(view, pod)...)
+			p.warnings = append(p.warnings, report.AdmitWarnings(view, pod)...)
 		}
-		return overview.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), nil
+		return report.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), nil
 	case "UPDATE":
 		if isNull(req.OldPod) {
 			return v, badField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
@@ -159,18 +159,18 @@ func wholeObject(name string, raw json.RawMessage, object any, kind string, meta
 }
 
 // wholeObjectOf decodes an object of a kind of another group.
-func wholeObjectOf(apiVersion, name string, raw json.RawMessage, object any, kind string, meta *metav1.TypeMeta) error {
+func wholeObjectOf(apiVersion, name string, raw json.RawMessage, obj any, kind string, meta *metav1.TypeMeta) error {
 	if raw[0] != '{' {
 		return badField(http.StatusBadRequest, name, "want an object")
 	}
-	if errs := kubeobj.BoundQuantities(raw, object); len(errs) > 0 {
+	if errs := object.BoundQuantities(raw, obj); len(errs) > 0 {
 		return badField(http.StatusBadRequest, name+"."+errs[0].Field, errs[0].Detail)
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, object); err != nil {
-		if hint := kubeobj.QuantityHints(raw, object); len(hint) > 0 {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, obj); err != nil {
+		if hint := object.QuantityHints(raw, obj); len(hint) > 0 {
 			return badField(http.StatusBadRequest, name+"."+hint[0].Field, hint[0].Detail)
 		}
-		return misfitError(field.NewPath(name), raw, object, err)
+		return misfitError(field.NewPath(name), raw, obj, err)
 	}
 	err := wantKind(*meta, kind, apiVersion)
 	var e *Error

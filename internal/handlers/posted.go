@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/steps"
 )
 
@@ -28,8 +28,8 @@ const fieldValidation = "fieldValidation"
 // to be said of them.
 type posted struct {
 	mode     string
-	limits   kubeobj.Limits
-	pods     *kubeobj.RequestPods
+	limits   object.Limits
+	pods     *object.RequestPods
 	warnings []string
 	steps    *steps.Counter
 }
@@ -71,7 +71,7 @@ func (p *posted) fields(at string, raw json.RawMessage, kind string) error {
 	if p.mode == fieldsIgnore || isNull(raw) {
 		return nil
 	}
-	list, total := kubeobj.Unknown(raw, kind)
+	list, total := object.Unknown(raw, kind)
 	switch {
 	case total == 0:
 		return nil
@@ -101,7 +101,7 @@ func furtherOnes(n int) string {
 }
 
 // refusal names the unknown fields of an object.
-func (p *posted) refusal(at string, list []kubeobj.UnknownField, total int) error {
+func (p *posted) refusal(at string, list []object.UnknownField, total int) error {
 	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
 	var said []string
 	for _, u := range list {
@@ -114,11 +114,11 @@ func (p *posted) refusal(at string, list []kubeobj.UnknownField, total int) erro
 }
 
 // object judges and decodes an object of any kept kind.
-func (p *posted) object(at string, raw json.RawMessage) (kubeobj.Object, error) {
+func (p *posted) object(at string, raw json.RawMessage) (object.Object, error) {
 	if err := p.fields(at, raw, ""); err != nil {
-		return kubeobj.Object{}, err
+		return object.Object{}, err
 	}
-	o, err := kubeobj.Decode(raw, p.limits)
+	o, err := object.Decode(raw, p.limits)
 	return o, inField(at, err)
 }
 
@@ -131,7 +131,7 @@ func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, e
 	if err := p.fields(at, raw, "Pod"); err != nil {
 		return at, raw, err
 	}
-	w, err := kubeobj.PodOf(raw, p.limits)
+	w, err := object.PodOf(raw, p.limits)
 	if err != nil || w == nil {
 		return at, raw, inField(at, err)
 	}

@@ -11,13 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/preempt"
 	"berth/internal/handlers/wire"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // preempt judges the nodes on which kube-scheduler means to evict pods.
@@ -61,7 +61,7 @@ func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) preemptionArgs(ctx context.Context, body []byte) (*wire.PreemptionArgs, error) {
-	if err := memory.Take(ctx, kubeobj.Weight(body)); err != nil {
+	if err := memory.Take(ctx, object.Weight(body)); err != nil {
 		return nil, err
 	}
 	args, err := wire.ParsePreemptionArgs(body, a.limits.preempt())
@@ -74,7 +74,7 @@ func (a *API) preemptionArgs(ctx context.Context, body []byte) (*wire.Preemption
 // judgeVictims puts the question and returns the answer, which is on record then.
 func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionArgs) (id string, reply []byte, err error) {
 	name := byCluster(r)
-	if err := cluster.CheckName(name); err != nil {
+	if err := revision.CheckName(name); err != nil {
 		return "", nil, err
 	}
 	q, err := a.preemption(name, args)
@@ -104,7 +104,7 @@ func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id s
 	if err != nil {
 		return "", nil, err
 	}
-	named := preemption.Named(e.Result)
+	named := preempt.Named(e.Result)
 	if !final && len(named) < len(q.Victims) {
 		e.Release()
 		return "", nil, errRejects
@@ -123,7 +123,7 @@ func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decision.Que
 	case !args.HasVictims && !args.HasMetaVictims:
 		return q, fieldMissing("NodeNameToMetaVictims or NodeNameToVictims")
 	}
-	pod, err := kubeobj.DecodeScheduledPod(args.Pod, a.limits.objects())
+	pod, err := object.DecodeScheduledPod(args.Pod, a.limits.objects())
 	if err != nil {
 		return q, unprotocol(inField("Pod", err))
 	}

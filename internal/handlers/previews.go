@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // PreviewRequest asks where a pod would go in a cluster that comes with the question.
@@ -93,14 +93,14 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 const previewCluster = "preview"
 
 // previewed compiles the objects of a preview.
-func (a *API) previewed(r *http.Request, raw json.RawMessage) (*cluster.View, error) {
-	text, format := []byte(raw), kubeobj.JSON
+func (a *API) previewed(r *http.Request, raw json.RawMessage) (*revision.View, error) {
+	text, format := []byte(raw), object.JSON
 	if len(raw) > 0 && raw[0] == '"' {
 		var s string
 		if err := json.Unmarshal(raw, &s); err != nil {
 			return nil, badField(http.StatusBadRequest, "objects", "it is no proper string")
 		}
-		text, format = []byte(s), kubeobj.YAML
+		text, format = []byte(s), object.YAML
 	}
 	if isNull(raw) || len(bytes.TrimSpace(text)) == 0 {
 		return nil, badField(http.StatusBadRequest, "objects", "want a v1 List, or what kubectl get nodes,pods -A -o yaml prints as text")
@@ -108,8 +108,8 @@ func (a *API) previewed(r *http.Request, raw json.RawMessage) (*cluster.View, er
 	if err := memory.Take(r.Context(), decoderBytes+uploadFactor*int64(len(text))); err != nil {
 		return nil, err
 	}
-	v, err := cluster.Standalone(previewCluster, func(yield func(kubeobj.Object) error) (map[string]int, error) {
-		return kubeobj.Read(bytes.NewReader(text), format, a.limits.objects(), func(o kubeobj.Object) error {
+	v, err := revision.Standalone(previewCluster, func(yield func(object.Object) error) (map[string]int, error) {
+		return object.Read(bytes.NewReader(text), format, a.limits.objects(), func(o object.Object) error {
 			if err := errors.Join(r.Context().Err(), memory.Take(r.Context(), uploadObject)); err != nil {
 				return err
 			}
@@ -134,6 +134,6 @@ func (a *API) fromYAML(r *http.Request, name string, raw json.RawMessage) (json.
 	if err := memory.Take(r.Context(), decoderBytes); err != nil {
 		return nil, err
 	}
-	js, err := kubeobj.YAMLToJSON([]byte(text), a.limits.objects(), 0)
+	js, err := object.YAMLToJSON([]byte(text), a.limits.objects(), 0)
 	return js, inField(name, err)
 }

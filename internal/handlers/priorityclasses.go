@@ -9,13 +9,13 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/classes"
 	"berth/internal/memory"
-	"berth/internal/overview"
+	"berth/internal/priorityclass"
+	"berth/internal/report"
 	"berth/internal/store"
 )
 
-// PriorityClasses is what the API needs of the stored classes; *classes.Registry is one.
+// PriorityClasses is what the API needs of the stored classes; *priorityclass.Registry is one.
 type PriorityClasses interface {
 	List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error)
 	Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
@@ -75,7 +75,7 @@ type PriorityClassList struct {
 	Warnings []string `json:"warnings,omitempty"`
 } // @name PriorityClassList
 
-// ListedPriorityClass describes overview.ListedClass.
+// ListedPriorityClass describes report.ListedClass.
 type ListedPriorityClass struct {
 	PriorityClass
 	// Source is where the class is. PUT and DELETE concern the stored ones; a snapshot's classes
@@ -115,7 +115,7 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	list, err := overview.ClassListOf(r.Context(), v, stored)
+	list, err := report.ClassListOf(r.Context(), v, stored)
 	if err != nil {
 		return err
 	}
@@ -294,11 +294,11 @@ func invalidClass(err error) error {
 
 // fromClasses words the errors of the stored classes as an API server does.
 func fromClasses(err error) *Error {
-	var invalid *classes.InvalidError
-	var forbidden *classes.ForbiddenError
-	var mismatch *classes.MismatchError
-	var exists *classes.ExistsError
-	var full *classes.FullError
+	var invalid *priorityclass.InvalidError
+	var forbidden *priorityclass.ForbiddenError
+	var mismatch *priorityclass.MismatchError
+	var exists *priorityclass.ExistsError
+	var full *priorityclass.FullError
 	switch {
 	case errors.As(err, &invalid):
 		e := &Error{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: invalid.Error()}

@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"berth/internal/decision"
+	"berth/internal/decision/admit"
 	"berth/internal/handlers/wire"
-	"berth/internal/ledger"
 	"berth/internal/steps"
 )
 
@@ -57,7 +57,7 @@ type Conflict struct {
 
 // ConflictChanges are changes that end a conflict.
 type ConflictChanges struct {
-	Patch []ledger.Patch `json:"patch"`
+	Patch []admit.Patch `json:"patch"`
 } // @name ConflictChanges
 
 // FieldError is what is wrong with one field.

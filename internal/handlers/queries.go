@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/queries"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -146,7 +146,7 @@ func queryHint(name string) string {
 	for _, q := range queries.All() {
 		names = append(names, q.Name)
 	}
-	if near, ok := kubeobj.Nearest(name, names); ok {
+	if near, ok := object.Nearest(name, names); ok {
 		return "did you mean " + near + "?"
 	}
 	return "GET /v1/queries lists them"
@@ -163,7 +163,7 @@ func queryParameters(r *http.Request, q *queries.Query, values map[string]string
 	for _, name := range q.Parameters {
 		values[name] = given.Get(name)
 	}
-	if err := cluster.CheckName(values["cluster"]); values["cluster"] != "" && err != nil {
+	if err := revision.CheckName(values["cluster"]); values["cluster"] != "" && err != nil {
 		return 0, badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	if until, takes := values[queries.Until]; takes && until == "" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // only refuses a call whose query has other parameters than these, or one more than once. A
@@ -30,7 +30,7 @@ func only(r *http.Request, names []string) error {
 		switch {
 		case !slices.Contains(names, name):
 			message := "unknown parameter"
-			if near, ok := kubeobj.Nearest(name, names); ok {
+			if near, ok := object.Nearest(name, names); ok {
 				message += ": did you mean " + near + "?"
 			}
 			return badField(http.StatusBadRequest, fmt.Sprintf("%.60s", name), message)

@@ -9,8 +9,8 @@ import (
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/decisionlog"
-	"berth/internal/overview"
+	"berth/internal/decision/record"
+	"berth/internal/report"
 )
 
 // queuePage is how many entries of each list come at once, unless fewer are asked for.
@@ -27,7 +27,7 @@ const queuePage = 5000
 //	@Param			cursor	query		string	false	"cursor of the page before; without snapshot and now"
 //	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now		query		string	false	"the time to show it at (RFC 3339), with the attempts of questions that named a time up to then; if absent the server's, for an older revision the time when that was made, without those attempts"
-//	@Success		200		{object}	overview.Queue
+//	@Success		200		{object}	report.Queue
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
 func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
@@ -46,11 +46,11 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	v := at.view
-	q, err := a.decisions.Queue(r.Context(), v, a.schedules, a.storedClasses(name), decisionlog.When{At: at.now, Named: at.named})
+	q, err := a.decisions.Queue(r.Context(), v, a.schedules, a.storedClasses(name), record.When{At: at.now, Named: at.named})
 	if err != nil {
 		return err
 	}
-	out := overview.QueueOf(v, q, from, limit, at.now, func(namespace string) bool { return !sees(r.Context(), name, namespace) })
+	out := report.QueueOf(v, q, from, limit, at.now, func(namespace string) bool { return !sees(r.Context(), name, namespace) })
 	if next := from + limit; next < max(len(q.Active), len(q.Gated), len(q.Nominated)) {
 		out.Cursor = a.sealCursor(r, fmt.Sprintf("%d/%d/%d/%t", v.Revision, next, at.now.UnixMicro(), at.named))
 	}

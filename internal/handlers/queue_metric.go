@@ -10,9 +10,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 
-	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/engine/state"
+	"berth/internal/revision"
 )
 
 // countEvery is for how long a state's counts are shown again: they change with time and with
@@ -28,7 +28,7 @@ type waitCounts struct {
 type counted struct {
 	// view is weak: a state must not stay in memory for its counts, which may never be scraped
 	// again.
-	view                                  weak.Pointer[cluster.View]
+	view                                  weak.Pointer[revision.View]
 	cluster                               string
 	at                                    time.Time
 	active, backoff, unschedulable, gated int
@@ -74,7 +74,7 @@ func (a *API) countWaiting(ctx context.Context) []counted {
 	for _, v := range views {
 		c, ok := w.known[v.Cluster]
 		if !ok || c.view.Value() != v || now.Sub(c.at) > countEvery {
-			q, err := a.decisions.Queue(ctx, v, a.schedules, a.storedClasses(v.Cluster), decisionlog.When{At: now})
+			q, err := a.decisions.Queue(ctx, v, a.schedules, a.storedClasses(v.Cluster), record.When{At: now})
 			if err != nil {
 				continue
 			}

@@ -8,13 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/binding"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/engine/state"
-	"berth/internal/overview"
-	"berth/internal/profiles"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 func waitingPod(name, created, spec, status string) string {
@@ -40,9 +39,9 @@ func TestQueue(t *testing.T) {
 		waitingPod("nominated", at(2), `,"priority":5`, `"nominatedNodeName":"n1","conditions":[{"type":"PodScheduled","status":"False","lastTransitionTime":"2026-03-01T00:00:30Z"}]`),
 		waitingPod("bound", at(1), `,"nodeName":"n1"`, ""), waitingPod("ended", at(1), "", `"phase":"Succeeded"`),
 	))
-	var q overview.Queue
+	var q report.Queue
 	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
-	show := func(q overview.Queue) (out []string) {
+	show := func(q report.Queue) (out []string) {
 		for _, p := range q.Active {
 			since := "?"
 			if p.Since != nil {
@@ -64,7 +63,7 @@ func TestQueue(t *testing.T) {
 	}, show(q)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if q.Snapshot != "prod@1" || q.Counts != (overview.QueueCounts{Active: 7, Gated: 1, Nominated: 1}) || q.Cursor != "" {
+	if q.Snapshot != "prod@1" || q.Counts != (report.QueueCounts{Active: 7, Gated: 1, Nominated: 1}) || q.Cursor != "" {
 		t.Errorf("%+v", q)
 	}
 	metrics := string(h.want(200, nil, "GET", "/metrics", "").body)
@@ -75,10 +74,10 @@ func TestQueue(t *testing.T) {
 	}
 
 	// Pages are of one revision, whatever comes in meanwhile.
-	var page overview.Queue
+	var page report.Queue
 	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=5", "")
 	h.want(201, nil, "POST", "/v1/snapshots/prod@1/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"old"},{"kind":"Pod","namespace":"shop","name":"gated"}]}`)
-	var rest overview.Queue
+	var rest report.Queue
 	h.want(200, &rest, "GET", "/v1/clusters/prod/queue?limit=5&cursor="+page.Cursor, "")
 	if d := cmp.Diff(q.Active, append(page.Active, rest.Active...)); d != "" || rest.Cursor != "" {
 		t.Errorf("by pages (-whole +pages):\n%s", d)
@@ -105,7 +104,7 @@ func TestQueueTellsTriedFromUntried(t *testing.T) {
 		t.Helper()
 		h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"`+name+`"}}`)
 	}
-	want := func(query string, want ...string) (q overview.Queue) {
+	want := func(query string, want ...string) (q report.Queue) {
 		t.Helper()
 		var got []string
 		h.want(200, &q, "GET", "/v1/clusters/prod/queue"+query, "")
@@ -124,7 +123,7 @@ func TestQueueTellsTriedFromUntried(t *testing.T) {
 	want("", "high active 0", "high-too active 0", "low active 0")
 	try("high") // prod@2
 	q := want("", "high-too active 0", "low active 0", "high unschedulable 1 300s")
-	if q.Counts != (overview.QueueCounts{Active: 3, Unschedulable: 1}) {
+	if q.Counts != (report.QueueCounts{Active: 3, Unschedulable: 1}) {
 		t.Errorf("%+v", q.Counts)
 	}
 	first := *q.Active[2].LastAttempt
@@ -174,9 +173,9 @@ func TestAttemptsAreOfTheTimeTheyName(t *testing.T) {
 		return a
 	}
 	first := try(`,"now":"` + named(0) + `"`)
-	queued := func(query string) overview.QueuedPod {
+	queued := func(query string) report.QueuedPod {
 		t.Helper()
-		var q overview.Queue
+		var q report.Queue
 		h.want(200, &q, "GET", "/v1/clusters/prod/queue"+query, "")
 		for _, p := range q.Active {
 			if p.Name == "p" {
@@ -184,9 +183,9 @@ func TestAttemptsAreOfTheTimeTheyName(t *testing.T) {
 			}
 		}
 		t.Fatalf("%s: p is not there", query)
-		return overview.QueuedPod{}
+		return report.QueuedPod{}
 	}
-	told := func(query string) (s story.Story) {
+	told := func(query string) (s report.Story) {
 		t.Helper()
 		h.want(200, &s, "GET", "/v1/clusters/prod/pods/shop/p?suggest=false"+query, "")
 		return s
@@ -224,7 +223,7 @@ func TestAttemptsAreOfTheTimeTheyName(t *testing.T) {
 	tried(time.Second, 2, "unschedulable") // the clock is before that day
 
 	// A page goes on at the time, and with the attempts, of the first.
-	var page overview.Queue
+	var page report.Queue
 	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=1&now="+named(time.Second), "")
 	h.want(200, &page, "GET", "/v1/clusters/prod/queue?limit=1&cursor="+page.Cursor, "")
 	if len(page.Active) != 1 || page.Active[0].Attempts != 2 {
@@ -232,7 +231,7 @@ func TestAttemptsAreOfTheTimeTheyName(t *testing.T) {
 	}
 
 	// Records have both times.
-	var list struct{ Items []decisionlog.Row }
+	var list struct{ Items []record.Row }
 	h.want(200, &list, "GET", "/v1/decisions?cluster=prod", "")
 	for _, r := range list.Items {
 		if (r.AskedAsOf != nil) != (r.ID == first.ID) || r.AskedAsOf != nil && !r.AskedAsOf.Equal(noon) || r.CreatedAt.After(time.Now()) {
@@ -240,7 +239,7 @@ func TestAttemptsAreOfTheTimeTheyName(t *testing.T) {
 		}
 	}
 	for id, want := range map[string]bool{first.ID: true, second.ID: false} {
-		var r decisionlog.Recorded
+		var r record.Recorded
 		h.want(200, &r, "GET", "/v1/decisions/"+id, "")
 		if (r.AskedAsOf != nil) != want || !r.DigestAgrees {
 			t.Errorf("%+v", r)
@@ -254,7 +253,7 @@ func TestOnlyWhatCanHelpWakes(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", listOf(node("n1", "4"), `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"big","namespace":"shop"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"99"}}}]}}`))
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"big"}}`)
-	var first overview.Queue
+	var first report.Queue
 	h.want(200, &first, "GET", "/v1/clusters/prod/queue", "")
 	failed := *first.Active[0].LastAttempt
 	change := func(object string) {
@@ -263,8 +262,8 @@ func TestOnlyWhatCanHelpWakes(t *testing.T) {
 	}
 	want := func(after time.Duration, in, event string) {
 		t.Helper()
-		var q overview.Queue
-		var s story.Story
+		var q report.Queue
+		var s report.Story
 		now := "now=" + failed.Add(after).Format(time.RFC3339Nano)
 		h.want(200, &q, "GET", "/v1/clusters/prod/queue?"+now, "")
 		h.want(200, &s, "GET", "/v1/clusters/prod/pods/shop/big?suggest=false&"+now, "")
@@ -321,7 +320,7 @@ func TestNominatedSince(t *testing.T) {
 	if first.Outcome != "Preempting" || first.NominatedSnapshot != "prod@2" || second.NominatedSnapshot != "" {
 		t.Fatalf("%s %s, then %s", first.Outcome, first.NominatedSnapshot, second.NominatedSnapshot)
 	}
-	var q overview.Queue
+	var q report.Queue
 	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
 	if len(q.Nominated) != 1 || q.Nominated[0].Since == nil || q.Nominated[0].Since.After(time.Now()) {
 		t.Fatalf("nominated %+v", q.Nominated)
@@ -343,13 +342,13 @@ func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	m, _, stored, st := openLogAndClasses(t)
 	h := start(t, func(o *Options) {
 		o.Clusters, o.PriorityClasses = m, stored
-		l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
-		o.Decisions, o.Binder = l, binding.New(m, l, binding.Options{})
+		l := record.New(m, st, config.Default(), record.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		o.Decisions, o.Binder = l, bind.New(m, l, bind.Options{})
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@latest","bind":true,"podRef":{"namespace":"shop","name":"p"}}`)
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n2","labels":{"a":"b"}}}]}`)
-	var q overview.Queue
+	var q report.Queue
 	h.want(200, &q, "GET", "/v1/clusters/prod/queue", "")
 	p := q.Active[0]
 	if p.Queue != "backoff" || p.NextTry == nil || p.NextTry.Sub(*p.LastAttempt).Truncate(time.Second) != 30*time.Second {

@@ -9,14 +9,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
 // DecisionList is a page of decisions, newest first, or with after the oldest first.
 type DecisionList struct {
-	Items []*decisionlog.Row `json:"items"`
+	Items []*record.Row `json:"items"`
 	// Cursor continues the list; absent on its last page.
 	Cursor string `json:"cursor,omitempty"`
 	// Next is the after of the next page; there with after alone, and on an empty
@@ -79,7 +79,7 @@ func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
 		list.Cursor = a.sealCursor(r, strconv.FormatInt(last.CreatedAt.UnixMicro(), 10)+"/"+last.ID)
 	}
 	if list.Items == nil {
-		list.Items = []*decisionlog.Row{}
+		list.Items = []*record.Row{}
 	}
 	return writeJSON(w, http.StatusOK, list)
 }
@@ -97,7 +97,7 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 		Outcome: q.Get("outcome"), Verb: q.Get("verb"), AskedBy: q.Get("askedBy"),
 	}
 	if f.Cluster != "" {
-		if err := cluster.CheckName(f.Cluster); err != nil {
+		if err := revision.CheckName(f.Cluster); err != nil {
 			return f, 0, badField(http.StatusBadRequest, "cluster", reason(err))
 		}
 	}
@@ -184,7 +184,7 @@ func decisionID(r *http.Request) (string, error) {
 //	@Tags			decisions
 //	@Produce		json
 //	@Param			id	path		string	true	"the decision"
-//	@Success		200	{object}	decisionlog.Recorded
+//	@Success		200	{object}	record.Recorded
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id} [get]
 func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
@@ -209,7 +209,7 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 //	@Param			id		path		string			true	"the decision"
 //	@Param			body	body		ReplayRequest	false	"the overrides of recorded inputs"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
-//	@Success		200		{object}	decisionlog.Replay
+//	@Success		200		{object}	record.Replay
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id}/replay [post]
 func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
@@ -235,13 +235,13 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.metrics.replayed(r.Context(), out.Identical)
 	if out.Differences == nil {
-		out.Differences = []decisionlog.Difference{}
+		out.Differences = []record.Difference{}
 	}
 	p.warn(w)
 	return writeJSON(w, http.StatusOK, out)
 }
 
-func (a *API) decodeReplay(body []byte, p *posted) (o decisionlog.Overrides, err error) {
+func (a *API) decodeReplay(body []byte, p *posted) (o record.Overrides, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return o, nil
 	}
@@ -251,7 +251,7 @@ func (a *API) decodeReplay(body []byte, p *posted) (o decisionlog.Overrides, err
 	}
 	o.Snapshot, o.Profile = req.Snapshot, req.Profile
 	if o.Snapshot != "" {
-		if _, _, err := cluster.ParseID(o.Snapshot); err != nil {
+		if _, _, err := revision.ParseID(o.Snapshot); err != nil {
 			return o, badField(http.StatusBadRequest, "snapshot", reason(err))
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
+	"berth/internal/decision/admit"
 	"berth/internal/engine"
-	"berth/internal/ledger"
 	"berth/internal/scenario"
 )
 
@@ -53,7 +53,7 @@ type scenarioCall struct {
 	verb    string
 	at      asOf
 	posted  *posted
-	classes ledger.Classes
+	classes admit.Classes
 	watch   *scenario.Watch
 }
 

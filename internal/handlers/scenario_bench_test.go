@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
+	"berth/internal/kube/object"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -29,8 +29,8 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 	m, l, st := openLog(b)
 	s := httptest.NewServer(mustNew(b, optionsFor(m, l, st)).Handler())
 	defer s.Close()
-	object := func(o any) json.RawMessage {
-		made, err := kubeobj.Of(o)
+	obj := func(o any) json.RawMessage {
+		made, err := object.Of(o)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 	}
 	var items []json.RawMessage
 	for _, o := range enginetest.Large(size) {
-		items = append(items, object(o))
+		items = append(items, obj(o))
 	}
 	dump, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 	if err != nil {
@@ -59,7 +59,7 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 	for i := range arrivals {
 		pod := enginetest.LargePod(i*i%30, fmt.Sprintf("asked-%d", i), enginetest.Priority(0))
 		arrivals[i].Pod = pod
-		calls[i] = `{"snapshot":"%s@latest","explain":"none","bind":true,"pod":` + string(object(decision.WithKind(pod))) + `}`
+		calls[i] = `{"snapshot":"%s@latest","explain":"none","bind":true,"pod":` + string(obj(decision.WithKind(pod))) + `}`
 	}
 	nodes := make([]string, count)
 	per := func(d time.Duration) float64 { return d.Seconds() * 1e6 / float64(count*b.N) }
@@ -81,7 +81,7 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 		}
 		calling, callingCPU = calling+time.Since(began), callingCPU+processCPU()
 		began, runningCPU = time.Now(), runningCPU-processCPU()
-		f, i := scenario.NewFork(v, scenario.Options{Profiles: profiles.Default(), Now: began}), 0
+		f, i := scenario.NewFork(v, scenario.Options{Profiles: config.Default(), Now: began}), 0
 		_, err = f.Run(b.Context(), arrivals, scenario.Limits{}, func(at *scenario.Attempt) error {
 			if at.Node == "" || at.Node != nodes[i] {
 				return fmt.Errorf("%s is on %q, and by a call on %q", at.Pod.Name, at.Node, nodes[i])

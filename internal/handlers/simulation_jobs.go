@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
 	"berth/internal/scenario"
 	"berth/internal/simulations"
@@ -70,7 +70,7 @@ func (a *API) server() string {
 // fixedClasses are a cluster's priority classes, those that are built in excepted.
 type fixedClasses []schedulingv1.PriorityClass
 
-// Class implements ledger.Classes.
+// Class implements admit.Classes.
 func (f fixedClasses) Class(_, name string) *schedulingv1.PriorityClass {
 	i := slices.IndexFunc(f, func(c schedulingv1.PriorityClass) bool { return c.Name == name || name == "" && c.GlobalDefault })
 	if i < 0 {
@@ -88,7 +88,7 @@ func (a *API) classesOf(ctx context.Context, cluster string) (fixedClasses, erro
 	}
 	var out fixedClasses
 	for i := range list.Items {
-		if c := &list.Items[i]; kubeobj.SystemClass(c.Name) == nil {
+		if c := &list.Items[i]; object.SystemClass(c.Name) == nil {
 			out = append(out, schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: c.Name}, Value: c.Value, GlobalDefault: c.GlobalDefault, PreemptionPolicy: c.PreemptionPolicy})
 		}
 	}
@@ -171,7 +171,7 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte
 	if q.Server != a.server() {
 		return nil, badRequest("the server has another version or configuration than the one that was asked: ask again")
 	}
-	if err := memory.Take(ctx, kubeobj.Weight(q.Body)); err != nil {
+	if err := memory.Take(ctx, object.Weight(q.Body)); err != nil {
 		return nil, err
 	}
 	ask := scenarioVerbs[job.Verb]

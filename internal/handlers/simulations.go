@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 )
 
@@ -34,16 +34,16 @@ func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error)
 		if err != nil {
 			return at, err
 		}
-		q.Base = cluster.FormatID(h.Cluster, first)
+		q.Base = revision.FormatID(h.Cluster, first)
 	}
 	if q.Base == "" {
-		q.Base = cluster.FormatID(defaultCluster, 0)
+		q.Base = revision.FormatID(defaultCluster, 0)
 	}
-	name, revision, err := cluster.ParseID(q.Base)
+	name, rev, err := revision.ParseID(q.Base)
 	if err != nil {
 		return at, badField(http.StatusBadRequest, "base", reason(err))
 	}
-	if at.view, err = a.view(ctx, name, revision); err != nil {
+	if at.view, err = a.view(ctx, name, rev); err != nil {
 		return at, err
 	}
 	if at.now = at.view.CreatedAt; q.Now != nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
-	"berth/internal/overview"
+	"berth/internal/kube/object"
+	"berth/internal/report"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -33,7 +33,7 @@ type Snapshot struct {
 	// Followed reports whether the cluster is followed through its apiserver: a kind without
 	// objects is one that the cluster has none of.
 	Followed bool `json:"followed,omitempty"`
-	cluster.Summary
+	revision.Summary
 	// Unapplied are the kinds that it has objects of, and no answer applies: an API server would at
 	// the create of a pod.
 	Unapplied []string `json:"unapplied,omitempty" example:"LimitRange"`
@@ -44,12 +44,12 @@ type Snapshot struct {
 	// that it put on nodes which are not there or have no room for them.
 	Warnings []string `json:"warnings,omitempty"`
 	// Deleted names what a change deleted, in the order of the request.
-	Deleted []kubeobj.Key `json:"deleted,omitempty"`
+	Deleted []object.Key `json:"deleted,omitempty"`
 	// Ending names the pods whose graceful end a change began: they stay until they are deleted
 	// again.
-	Ending []kubeobj.Key `json:"ending,omitempty"`
+	Ending []object.Key `json:"ending,omitempty"`
 	// NotFound names what a change was to delete and the state did not hold.
-	NotFound []kubeobj.Key `json:"notFound,omitempty"`
+	NotFound []object.Key `json:"notFound,omitempty"`
 } // @name Snapshot
 
 // SnapshotList is a page of revisions, newest first.
@@ -59,7 +59,7 @@ type SnapshotList struct {
 	Cursor string `json:"cursor,omitempty"`
 } // @name SnapshotList
 
-func snapshotOf(v *cluster.View) Snapshot {
+func snapshotOf(v *revision.View) Snapshot {
 	return Snapshot{
 		ID: v.ID(), Cluster: v.Cluster, Revision: v.Revision, CreatedAt: v.CreatedAt.UTC(), Digest: v.Digest, Cause: v.Cause, Summary: v.Summary,
 		Unapplied: unapplied(v.Summary.Objects),
@@ -67,34 +67,34 @@ func snapshotOf(v *cluster.View) Snapshot {
 }
 
 func snapshotRow(r *store.Revision) (Snapshot, error) {
-	sum, err := cluster.ParseSummary(r.Summary)
+	sum, err := revision.ParseSummary(r.Summary)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	return Snapshot{
-		ID: cluster.FormatID(r.Cluster, r.Number), Cluster: r.Cluster, Revision: r.Number, CreatedAt: r.CreatedAt.UTC(), Digest: r.Digest, Cause: r.Cause, AskedBy: r.Asked.By, Summary: sum,
+		ID: revision.FormatID(r.Cluster, r.Number), Cluster: r.Cluster, Revision: r.Number, CreatedAt: r.CreatedAt.UTC(), Digest: r.Digest, Cause: r.Cause, AskedBy: r.Asked.By, Summary: sum,
 		Unapplied: unapplied(sum.Objects),
 	}, nil
 }
 
 func unapplied(objects map[string]int) (kinds []string) {
-	for _, u := range overview.UnappliedIn(objects) {
+	for _, u := range report.UnappliedIn(objects) {
 		kinds = append(kinds, u.Kind)
 	}
 	return kinds
 }
 
 // snapshotID reads the id in the path.
-func snapshotID(r *http.Request) (name string, revision int64, err error) {
+func snapshotID(r *http.Request) (name string, rev int64, err error) {
 	raw, err := pathParam(r, "id")
 	if err != nil {
 		return "", 0, err
 	}
-	name, revision, err = cluster.ParseID(raw)
+	name, rev, err = revision.ParseID(raw)
 	if err != nil {
 		return "", 0, badField(http.StatusBadRequest, "id", reason(err))
 	}
-	return name, revision, nil
+	return name, rev, nil
 }
 
 // pathParam returns a part of the path, unescaped: clients may write @ as %40.
@@ -115,7 +115,7 @@ func clusterParam(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := cluster.CheckName(name); err != nil {
+	if err := revision.CheckName(name); err != nil {
 		return "", badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	return name, nil
@@ -124,7 +124,7 @@ func clusterParam(r *http.Request) (string, error) {
 // queryCluster returns the cluster in the query.
 func queryCluster(r *http.Request) (string, error) {
 	name := cmp.Or(clusterInQuery(r), defaultCluster)
-	if err := cluster.CheckName(name); err != nil {
+	if err := revision.CheckName(name); err != nil {
 		return "", badField(http.StatusBadRequest, "cluster", reason(err))
 	}
 	return name, nil
@@ -209,17 +209,17 @@ func (a *API) getSnapshot(w http.ResponseWriter, r *http.Request) error {
 }
 
 // revision reads a revision's row, which needs none of its state; 0 is the newest.
-func (a *API) revision(r *http.Request, name string, revision int64) (*store.Revision, error) {
+func (a *API) revision(r *http.Request, name string, rev int64) (*store.Revision, error) {
 	before := int64(0)
-	if revision > 0 {
-		before = revision + 1
+	if rev > 0 {
+		before = rev + 1
 	}
 	rows, err := a.clusters.List(r.Context(), name, before, 1)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 || revision > 0 && rows[0].Number != revision {
-		return nil, notFound(fmt.Sprintf("there is no snapshot %s", cluster.FormatID(name, revision)))
+	if len(rows) == 0 || rev > 0 && rows[0].Number != rev {
+		return nil, notFound(fmt.Sprintf("there is no snapshot %s", revision.FormatID(name, rev)))
 	}
 	return rows[0], nil
 }
@@ -234,11 +234,11 @@ func (a *API) revision(r *http.Request, name string, revision int64) (*store.Rev
 //	@Failure	400,401,403,404,409,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots/{id} [delete]
 func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
-	name, revision, err := snapshotID(r)
+	name, rev, err := snapshotID(r)
 	if err != nil {
 		return err
 	}
-	row, err := a.revision(r, name, revision)
+	row, err := a.revision(r, name, rev)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case errors.Is(err, store.ErrConflict):
 		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: fmt.Sprintf(
-			"%s is the newest revision, from which the next one is made, so it stays; DELETE /v1/clusters/%s removes the cluster with everything in it", cluster.FormatID(name, row.Number), name)}
+			"%s is the newest revision, from which the next one is made, so it stays; DELETE /v1/clusters/%s removes the cluster with everything in it", revision.FormatID(name, row.Number), name)}
 	case err != nil:
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"berth/internal/access"
-	"berth/internal/cluster"
+	"berth/internal/report"
+	"berth/internal/revision"
 	"berth/internal/store"
-	"berth/internal/story"
 )
 
 // defaultAttempts is how many attempts a story tells unless more or fewer are asked for.
@@ -29,7 +29,7 @@ const defaultAttempts = 10
 //	@Param			suggest		query		bool	false	"false: no changes are tried"
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3, with the decisions up to then; the newest if absent"
 //	@Param			now			query		string	false	"the time to tell it at (RFC 3339), with the decisions up to then, of the time that their questions named; if absent the server's, for an older revision the time when that was made"
-//	@Success		200			{object}	story.Story
+//	@Success		200			{object}	report.Story
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
 func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
@@ -40,15 +40,15 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if err := cluster.CheckName(at[0]); err != nil {
+	if err := revision.CheckName(at[0]); err != nil {
 		return badField(http.StatusBadRequest, "cluster", reason(err))
 	}
-	ask := story.Ask{Attempts: defaultAttempts, Suggest: true}
+	ask := report.Ask{Attempts: defaultAttempts, Suggest: true}
 	query := r.URL.Query()
 	if query.Has("attempts") {
 		n, err := strconv.Atoi(query.Get("attempts"))
-		if err != nil || n < 0 || n > story.MaxAttempts {
-			return badField(http.StatusBadRequest, "attempts", fmt.Sprintf("want a number from 0 to %d", story.MaxAttempts))
+		if err != nil || n < 0 || n > report.MaxAttempts {
+			return badField(http.StatusBadRequest, "attempts", fmt.Sprintf("want a number from 0 to %d", report.MaxAttempts))
 		}
 		ask.Attempts = n
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 // TestStoryOfAnOlderRevision has a pod that was tried in vain, waited for a victim, and was bound:
@@ -30,17 +30,17 @@ func TestStoryOfAnOlderRevision(t *testing.T) {
 	change(`{"delete":[{"kind":"Pod","namespace":"shop","name":"web"}]}`) // prod@5
 	for _, c := range []struct {
 		query string
-		want  story.State
+		want  report.State
 		saw   []string
 		place int
 	}{
-		{"?snapshot=prod@1", story.StatePending, nil, 1},
-		{"?snapshot=prod@2", story.StatePending, []string{"Unschedulable"}, 1},
-		{"?snapshot=prod@3", story.StatePending, []string{"Unschedulable"}, 1},
-		{"?snapshot=prod@4", story.StateBound, []string{"Scheduled", "Unschedulable"}, 0},
-		{"?snapshot=prod@5", story.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
-		{"?snapshot=prod@latest", story.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
-		{"", story.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
+		{"?snapshot=prod@1", report.StatePending, nil, 1},
+		{"?snapshot=prod@2", report.StatePending, []string{"Unschedulable"}, 1},
+		{"?snapshot=prod@3", report.StatePending, []string{"Unschedulable"}, 1},
+		{"?snapshot=prod@4", report.StateBound, []string{"Scheduled", "Unschedulable"}, 0},
+		{"?snapshot=prod@5", report.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
+		{"?snapshot=prod@latest", report.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
+		{"", report.StateGone, []string{"Scheduled", "Unschedulable"}, 0},
 	} {
 		s := h.story("shop/web" + c.query)
 		var saw []string
@@ -57,7 +57,7 @@ func TestStoryOfAnOlderRevision(t *testing.T) {
 		if id, _, ok := strings.Cut(strings.TrimPrefix(c.query, "?snapshot="), "&"); !ok && strings.Contains(id, "@") && !strings.HasSuffix(id, "latest") && s.Snapshot != id {
 			t.Errorf("%s: of %s", c.query, s.Snapshot)
 		}
-		if (s.Binding != nil) != (c.want == story.StateBound || c.want == story.StateGone) {
+		if (s.Binding != nil) != (c.want == report.StateBound || c.want == report.StateGone) {
 			t.Errorf("%s: binding %+v", c.query, s.Binding)
 		}
 	}
@@ -68,7 +68,7 @@ func TestStoryOfAnOlderRevision(t *testing.T) {
 		t.Errorf("queue %+v, next %+v", s.Queue, s.Next)
 	}
 	before := s.Attempts[0].First.Add(-time.Second).Format(time.RFC3339Nano)
-	if s := h.story("shop/web?snapshot=prod@4&now=" + before); s.State != story.StateBound || len(s.Attempts) != 0 {
+	if s := h.story("shop/web?snapshot=prod@4&now=" + before); s.State != report.StateBound || len(s.Attempts) != 0 {
 		t.Errorf("%s %+v", s.State, s.Attempts)
 	}
 	for _, bad := range []string{"?snapshot=other@1", "?snapshot=x", "?now=noon"} {
@@ -99,7 +99,7 @@ func TestStoryTellsTheEnd(t *testing.T) {
 	if len(s.Next) != 0 {
 		t.Errorf("%+v", s.Next)
 	}
-	show := func(s story.Story) (out []string) {
+	show := func(s report.Story) (out []string) {
 		for _, e := range s.Next {
 			out = append(out, fmt.Sprintf("%s %s %s %s", e.At.Format("04:05"), e.Component, e.Event, e.Container))
 		}

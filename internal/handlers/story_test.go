@@ -9,16 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/state"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
-func (h *harness) story(path string) story.Story {
+func (h *harness) story(path string) report.Story {
 	h.Helper()
-	var s story.Story
+	var s report.Story
 	h.want(200, &s, "GET", "/v1/clusters/prod/pods/"+path, "")
 	if n := utf8.RuneCountInString(s.Summary); n == 0 || n > 120 {
 		h.Errorf("%s: a summary of %d characters: %s", path, n, s.Summary)
@@ -57,10 +57,10 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	}
 	h.want(200, nil, "POST", "/clusters/prod/filter", filterBody(`{"metadata":{"name":"big","namespace":"shop","uid":"b"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"6"}}}]}}`, "n1", "n2"))
 	s := h.story("shop/big")
-	if s.State != story.StatePending || s.Snapshot != "prod@1" || s.Summary != "No node fits: of 4 nodes 2 lack cpu, 1 is cordoned, 1 has a taint it does not tolerate." {
+	if s.State != report.StatePending || s.Snapshot != "prod@1" || s.Summary != "No node fits: of 4 nodes 2 lack cpu, 1 is cordoned, 1 has a taint it does not tolerate." {
 		t.Errorf("%s %s: %s", s.State, s.Snapshot, s.Summary)
 	}
-	if d := cmp.Diff(&story.Place{List: "active", Position: 3, Of: 3, HigherPriority: 1, Sooner: 1, Ahead: s.Queue.Ahead, Queue: state.UnschedulablePods, Attempts: 4, NextTry: s.Queue.NextTry}, s.Queue); d != "" || len(s.Queue.Ahead) != 2 || s.Queue.Ahead[0].Name != "first" {
+	if d := cmp.Diff(&report.Place{List: "active", Position: 3, Of: 3, HigherPriority: 1, Sooner: 1, Ahead: s.Queue.Ahead, Queue: state.UnschedulablePods, Attempts: 4, NextTry: s.Queue.NextTry}, s.Queue); d != "" || len(s.Queue.Ahead) != 2 || s.Queue.Ahead[0].Name != "first" {
 		t.Errorf("queue (-want +got):\n%s", d)
 	}
 	if s.Readiness == nil || !s.Readiness.Schedulable || s.Binding != nil || s.Nomination != nil || s.Lifecycle == nil || s.Lifecycle.Status != "Pending" {
@@ -74,12 +74,12 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	if last.Count != 1 || last.Verbs[0] != "filter" || first.Count != 3 || first.First.After(first.Last) || first.Message != s.Now.Message {
 		t.Errorf("attempts %+v", s.Attempts)
 	}
-	if d := cmp.Diff([]story.Reason{{Plugin: "NodeUnschedulable", Reason: "node(s) were unschedulable", Nodes: 1}, {Plugin: "TaintToleration", Reason: "node(s) had untolerated taint(s)", Nodes: 1}, {Plugin: "NodeResourcesFit", Reason: "Insufficient cpu", Nodes: 2}}, first.Reasons); d != "" {
+	if d := cmp.Diff([]report.Reason{{Plugin: "NodeUnschedulable", Reason: "node(s) were unschedulable", Nodes: 1}, {Plugin: "TaintToleration", Reason: "node(s) had untolerated taint(s)", Nodes: 1}, {Plugin: "NodeResourcesFit", Reason: "Insufficient cpu", Nodes: 2}}, first.Reasons); d != "" {
 		t.Errorf("reasons (-want +got):\n%s", d)
 	}
 	g := s.Now.Groups[0]
-	if g.Rule != "NodeResourcesFit" || g.Reason != engine.CauseInsufficientCPU || g.Nodes != 2 || *g.Short != (advice.Short{Of: "cpu", Unit: "millicores", Min: 2000, Median: 2000, Max: 4000}) ||
-		g.Action != advice.ChangePod || g.Detail != "cpu short by 2..4, median 2" || !cmp.Equal(g.Sample, []string{"n1", "n2"}) {
+	if g.Rule != "NodeResourcesFit" || g.Reason != engine.CauseInsufficientCPU || g.Nodes != 2 || *g.Short != (suggest.Short{Of: "cpu", Unit: "millicores", Min: 2000, Median: 2000, Max: 4000}) ||
+		g.Action != suggest.ChangePod || g.Detail != "cpu short by 2..4, median 2" || !cmp.Equal(g.Sample, []string{"n1", "n2"}) {
 		t.Errorf("group %+v %+v", g, g.Short)
 	}
 	var kinds []string
@@ -93,7 +93,7 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	if d := cmp.Diff([]string{"toleration changePod UntoleratedTaint", "resource changePod InsufficientCPU", "uncordon askPlatform Cordoned", "capacity askPlatform InsufficientCPU", "node askPlatform nothing that is there"}, kinds); d != "" {
 		t.Errorf("suggestions (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]advice.Op{{Op: "replace", Path: "/spec/containers/0/resources/requests/cpu", Value: "4"}}, s.Suggestions[1].Edit.Patch); d != "" {
+	if d := cmp.Diff([]suggest.Op{{Op: "replace", Path: "/spec/containers/0/resources/requests/cpu", Value: "4"}}, s.Suggestions[1].Edit.Patch); d != "" {
 		t.Errorf("patch (-want +got):\n%s", d)
 	}
 	if s := h.story("shop/big?suggest=false&attempts=1"); s.Suggestions != nil || len(s.Attempts) != 1 || !s.More || s.Now == nil {
@@ -113,12 +113,12 @@ func TestDecisionInGroups(t *testing.T) {
 	if plain.Digest != groups.Digest || plain.Groups != nil || groups.Nodes != nil || len(groups.Groups) != 3 {
 		t.Errorf("%d groups and %d nodes; digests %s and %s", len(groups.Groups), len(groups.Nodes), plain.Digest, groups.Digest)
 	}
-	var again decisionlog.Recorded
+	var again record.Recorded
 	h.want(200, &again, "GET", "/v1/decisions/"+groups.ID, "")
-	if d := cmp.Diff(groups.Groups, again.Groups, cmp.AllowUnexported(advice.Group{})); d != "" || !again.DigestAgrees {
+	if d := cmp.Diff(groups.Groups, again.Groups, cmp.AllowUnexported(suggest.Group{})); d != "" || !again.DigestAgrees {
 		t.Errorf("worked out again (-then +now):\n%s", d)
 	}
-	var r decisionlog.Replay
+	var r record.Replay
 	h.want(200, &r, "POST", "/v1/decisions/"+groups.ID+"/replay", "{}")
 	if !r.Identical {
 		t.Errorf("the replay differs: %+v", r.Differences)
@@ -129,16 +129,16 @@ func TestStoryOfOtherPods(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", shop())
 	gated := h.story("shop/gated")
-	if gated.State != story.StateGated || gated.Summary != "It waits for a scheduling gate: a/b." || gated.Now.Outcome != "Gated" || gated.Readiness.Schedulable ||
+	if gated.State != report.StateGated || gated.Summary != "It waits for a scheduling gate: a/b." || gated.Now.Outcome != "Gated" || gated.Readiness.Schedulable ||
 		gated.AfterGates == nil || gated.AfterGates.Groups[0].Reason != engine.CauseSelectorNotMatched || gated.Queue.List != "gated" || len(gated.Suggestions) == 0 {
 		t.Errorf("gated: %+v after %+v", gated, gated.AfterGates)
 	}
 	theirs := h.story("shop/theirs")
-	if theirs.State != story.StateElsewhere || theirs.Queue != nil || theirs.Now == nil || theirs.Summary != "It waits for the scheduler theirs, which is not one of this server's." {
+	if theirs.State != report.StateElsewhere || theirs.Queue != nil || theirs.Now == nil || theirs.Summary != "It waits for the scheduler theirs, which is not one of this server's." {
 		t.Errorf("theirs: %+v", theirs)
 	}
 	ended := h.story("shop/ended")
-	if ended.State != story.StateEnded || ended.Now != nil || ended.Binding.Node != "n1" || ended.Binding.Decision != "" || ended.Summary != "It has ended: Succeeded on node n1." {
+	if ended.State != report.StateEnded || ended.Now != nil || ended.Binding.Node != "n1" || ended.Binding.Decision != "" || ended.Summary != "It has ended: Succeeded on node n1." {
 		t.Errorf("ended: %+v", ended)
 	}
 	if first := h.story("shop/first"); first.Now.Outcome != "Scheduled" || first.Queue.Position != 1 || first.Suggestions != nil ||
@@ -159,27 +159,27 @@ func TestStoryOfAPreemption(t *testing.T) {
 	}
 	d := h.decide(ref("urgent", `,"bind":true`))
 	s := h.story("shop/urgent")
-	if s.State != story.StateNominated || s.Nomination == nil || s.Nomination.Node != "n1" || s.Nomination.Since == nil || len(s.Nomination.WaitsFor) != 1 || len(s.Evicted) != 1 ||
+	if s.State != report.StateNominated || s.Nomination == nil || s.Nomination.Node != "n1" || s.Nomination.Since == nil || len(s.Nomination.WaitsFor) != 1 || len(s.Evicted) != 1 ||
 		s.Evicted[0].Decision != d.ID || s.Summary != "It waits for node n1 until a preempted pod is gone." {
 		t.Errorf("nominated: %+v %+v", s, s.Nomination)
 	}
 	victim := h.story("shop/batch")
-	if victim.State != story.StateBound || len(victim.EvictedFor) != 1 || victim.EvictedFor[0].For.Name != "urgent" || !victim.EvictedFor[0].Victims[0].There || victim.Lifecycle == nil {
+	if victim.State != report.StateBound || len(victim.EvictedFor) != 1 || victim.EvictedFor[0].For.Name != "urgent" || !victim.EvictedFor[0].Victims[0].There || victim.Lifecycle == nil {
 		t.Errorf("the victim: %+v", victim)
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"batch"}]}`)
 	bound := h.decide(ref("urgent", `,"bind":true`))
 	s = h.story("shop/urgent")
-	if s.State != story.StateBound || s.Binding.Decision != bound.ID || s.Binding.Snapshot != bound.BoundSnapshot || s.Now != nil || s.Nomination != nil || s.Evicted[0].Victims[0].There || len(s.Attempts) != 2 {
+	if s.State != report.StateBound || s.Binding.Decision != bound.ID || s.Binding.Snapshot != bound.BoundSnapshot || s.Now != nil || s.Nomination != nil || s.Evicted[0].Victims[0].There || len(s.Attempts) != 2 {
 		t.Errorf("bound: %+v %+v", s, s.Binding)
 	}
 	h.want(201, nil, "POST", "/v1/snapshots/prod@latest/changes", `{"delete":[{"kind":"Pod","namespace":"shop","name":"urgent"}]}`)
 	s = h.story("shop/urgent")
-	if s.State != story.StateGone || s.Pod.UID != "u" || len(s.Attempts) != 2 || s.Binding.Node != "n1" || s.Lifecycle != nil || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; the last record, ") {
+	if s.State != report.StateGone || s.Pod.UID != "u" || len(s.Attempts) != 2 || s.Binding.Node != "n1" || s.Lifecycle != nil || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; the last record, ") {
 		t.Errorf("gone: %+v", s)
 	}
 	// No decision was ever requested for the victim, and it is gone: it is known as a victim.
-	if s = h.story("shop/batch"); s.State != story.StateGone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; it was a victim of shop/urgent, ") {
+	if s = h.story("shop/batch"); s.State != report.StateGone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; it was a victim of shop/urgent, ") {
 		t.Errorf("the victim is gone: %+v", s)
 	}
 	var p Problem

@@ -4,9 +4,9 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/wire"
+	"berth/internal/revision"
 )
 
 // keptTables is for how many clusters a table is kept. Each keeps its cluster's nodes in memory.
@@ -33,7 +33,7 @@ type nameTable struct {
 
 // of returns the table of a view's nodes: a row of the one is a row of the other. A row without a
 // node has no name.
-func (t nameTables) of(v *cluster.View) nameTable {
+func (t nameTables) of(v *revision.View) nameTable {
 	set := v.State.Nodes()
 	if have := t.last(v.Cluster); have.set == set {
 		return have

@@ -11,7 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )
 
@@ -154,7 +154,7 @@ func (a *API) budgets(r *http.Request, p *posted, req *TerminationRequest, pod *
 		}
 	}
 	out = []*policyv1.PodDisruptionBudget{}
-	list, _, err := v.ListSeen(r.Context(), "PodDisruptionBudget", kubeobj.Key{}, 0, func(ns string) bool { return ns == namespace })
+	list, _, err := v.ListSeen(r.Context(), "PodDisruptionBudget", object.Key{}, 0, func(ns string) bool { return ns == namespace })
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/binding"
-	"berth/internal/cluster"
-	"berth/internal/decisionlog"
-	"berth/internal/profiles"
+	"berth/internal/config"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -18,9 +18,9 @@ import (
 func TestTolerationsOfLostNodes(t *testing.T) {
 	h := start(t, func(o *Options) {
 		o.TolerationSeconds = true
-		m := o.Clusters.(*cluster.Manager)
-		log := decisionlog.New(m, o.Seals.(store.Store), profiles.Default(), decisionlog.Options{TolerationSeconds: true})
-		o.Decisions, o.Binder = log, binding.New(m, log, binding.Options{})
+		m := o.Clusters.(*revision.Manager)
+		log := record.New(m, o.Seals.(store.Store), config.Default(), record.Options{TolerationSeconds: true})
+		o.Decisions, o.Binder = log, bind.New(m, log, bind.Options{})
 	})
 	h.want(http.StatusCreated, nil, "POST", "/v1/snapshots", listOf(node("n1", "8")))
 	for range 2 {

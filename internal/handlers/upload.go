@@ -14,9 +14,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
+	"berth/internal/revision"
 	"berth/internal/span"
 	"berth/internal/store"
 )
@@ -61,7 +61,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return bodyError(err)
 	}
-	if format == kubeobj.YAML || strings.EqualFold(r.Header.Get("Content-Encoding"), "zstd") {
+	if format == object.YAML || strings.EqualFold(r.Header.Get("Content-Encoding"), "zstd") {
 		if err := memory.Take(r.Context(), decoderBytes); err != nil {
 			return err
 		}
@@ -75,10 +75,10 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	decoding := memory.Part(r.Context()) // objects are decoded one after the other
 	defer decoding.End()
 	limits.Weigh = func(bytes int64) error { return decoding.Grow(r.Context(), bytes) }
-	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(object.Object) error) (map[string]int, error) {
 		kept := 0
 		_, part := span.Start(r.Context(), span.Decode)
-		ignored, err := kubeobj.Read(in, format, limits, func(o kubeobj.Object) error {
+		ignored, err := object.Read(in, format, limits, func(o object.Object) error {
 			kept++
 			if err := memory.Take(r.Context(), uploadObject+uploadFactor*int64(len(o.JSON))); err != nil {
 				return err
@@ -91,7 +91,7 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 		return ignored, err
 	}, a.storedClasses(name), mayEmpty)
-	var empties *cluster.EmptiesError
+	var empties *revision.EmptiesError
 	if errors.As(err, &empties) {
 		return badField(http.StatusConflict, "allow-empty", empties.Error()+". An upload replaces the whole state. Add ?allow-empty=true if the cluster is to be empty")
 	}
@@ -237,8 +237,8 @@ func wrapCorrupt(encoding string, err error) error {
 // formatOf tells JSON from YAML: by the media type where it is one of the two, else by the first
 // byte, since curl calls anything a form. A body without any is refused: it would replace a
 // cluster's state by nothing.
-func formatOf(r *http.Request, in *bufio.Reader) (kubeobj.Format, error) {
-	format := kubeobj.YAML
+func formatOf(r *http.Request, in *bufio.Reader) (object.Format, error) {
+	format := object.YAML
 	for n := 1; ; n++ {
 		b, err := in.Peek(n)
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -251,7 +251,7 @@ func formatOf(r *http.Request, in *bufio.Reader) (kubeobj.Format, error) {
 			return format, err
 		}
 		if c := b[n-1]; c == '{' || c == '[' {
-			format = kubeobj.JSON
+			format = object.JSON
 		} else if strings.IndexByte(" \t\r\n", c) >= 0 {
 			continue
 		}
@@ -260,9 +260,9 @@ func formatOf(r *http.Request, in *bufio.Reader) (kubeobj.Format, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil {
 		switch {
 		case media == "application/json":
-			format = kubeobj.JSON
+			format = object.JSON
 		case isYAML(media):
-			format = kubeobj.YAML
+			format = object.YAML
 		}
 	}
 	return format, nil

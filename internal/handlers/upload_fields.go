@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"regexp"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // maxUploadFields bounds the different unknown fields that an upload's answer counts by name; the
@@ -27,8 +27,8 @@ func (a *API) uploadFields(r *http.Request) (*uploadFields, error) {
 
 var itemIndex = regexp.MustCompile(`\[\d+\]`)
 
-// judge is kubeobj.Limits.Fields.
-func (u *uploadFields) judge(kind, path string, list []kubeobj.UnknownField, total int) error {
+// judge is object.Limits.Fields.
+func (u *uploadFields) judge(kind, path string, list []object.UnknownField, total int) error {
 	if u.mode == fieldsStrict {
 		return u.refusal(path, list, total)
 	}

@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"net/http"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // view returns a revision of a cluster, 0 for the newest.
-func (a *API) view(ctx context.Context, name string, revision int64) (*cluster.View, error) {
-	v, err := a.clusters.View(ctx, name, revision)
+func (a *API) view(ctx context.Context, name string, rev int64) (*revision.View, error) {
+	v, err := a.clusters.View(ctx, name, rev)
 	switch {
 	case err == nil:
 		return v, nil
-	case revision == 0:
+	case rev == 0:
 		return nil, a.noSnapshot(name, err)
 	case translate(err).Status == http.StatusNotFound:
-		return nil, notFound("there is no snapshot " + cluster.FormatID(name, revision))
+		return nil, notFound("there is no snapshot " + revision.FormatID(name, rev))
 	}
 	return nil, err
 }
@@ -28,7 +28,7 @@ func (a *API) noSnapshot(name string, err error) error {
 	if err == nil || translate(err).Status != http.StatusNotFound {
 		return err
 	}
-	var gone *cluster.GoneError
+	var gone *revision.GoneError
 	if errors.As(err, &gone) {
 		return notFound(gone.Error())
 	}

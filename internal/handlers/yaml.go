@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
 )
 
@@ -30,14 +30,14 @@ func (a *API) jsonBody(w http.ResponseWriter, r *http.Request, limit Bytes, sett
 		if err := memory.Take(r.Context(), decoderBytes); err != nil {
 			return nil, err
 		}
-		if body, err = kubeobj.YAMLToJSON(body, a.limits.objects(), 0); err != nil {
+		if body, err = object.YAMLToJSON(body, a.limits.objects(), 0); err != nil {
 			return nil, err
 		}
 		if string(body) == "null" { // nothing but comments
 			body = nil
 		}
 	}
-	return body, memory.Take(r.Context(), kubeobj.Weight(body))
+	return body, memory.Take(r.Context(), object.Weight(body))
 }
 
 // notJSON words a body that is no JSON object; one that looks like YAML needs its media type.

@@ -5,7 +5,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // prepareCreate makes of a posted pod the one that is validated and stored: no
@@ -15,12 +15,12 @@ import (
 func prepareCreate(p *corev1.Pod, now metav1.Time) {
 	p.Generation, p.CreationTimestamp = 1, now
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
-	kubeobj.DropDisabled(p, nil)
+	object.DropDisabled(p, nil)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {
-		p.Status.Conditions = []corev1.PodCondition{kubeobj.GatedCondition(now)}
+		p.Status.Conditions = []corev1.PodCondition{object.GatedCondition(now)}
 	}
-	kubeobj.MergeLabelKeys(p, false)
+	object.MergeLabelKeys(p, false)
 }
 
 // prepareUpdate takes over from the old pod what an update of the spec cannot
@@ -30,7 +30,7 @@ func prepareUpdate(p, old *corev1.Pod) {
 	if p.ResourceVersion == "" {
 		p.ResourceVersion = old.ResourceVersion
 	}
-	kubeobj.DropDisabled(p, old)
+	object.DropDisabled(p, old)
 }
 
 // countGeneration is apart from prepareUpdate since the priority is taken over

@@ -7,7 +7,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // admitPriority writes a class's priority and policy into a new pod, or refuses
@@ -43,7 +43,7 @@ func classOf(name string, classes Classes) (schedulingv1.PriorityClass, bool) {
 		c = classes(name)
 	}
 	if c == nil && name != "" {
-		c = kubeobj.SystemClass(name)
+		c = object.SystemClass(name)
 	}
 	switch {
 	case c != nil:

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/binding"
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/jobs"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
-	"berth/internal/store/commit"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
 
@@ -31,16 +31,16 @@ func BenchmarkBatch(b *testing.B) {
 	}
 	st, err := sqlite.Open(ctx, b.TempDir(), sqlite.Options{})
 	must(err)
-	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{})
+	g := groupcommit.NewGroup(st, groupcommit.Options{})
+	m, err := revision.Open(ctx, st, g, revision.Options{})
 	must(err)
 	defer func() {
 		must(m.Close())
 		must(g.Close(ctx))
 		must(st.Close())
 	}()
-	log := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})
-	_, _, err = m.Upload(ctx, "prod", func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	log := record.New(m, st, config.Default(), record.Options{})
+	_, _, err = m.Upload(ctx, "prod", func(yield func(object.Object) error) (map[string]int, error) {
 		for i := range nodes + pods {
 			js := fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-%05d","labels":{"topology.kubernetes.io/zone":"z%d"}},
 				"status":{"allocatable":{"cpu":"%d","memory":"256Gi","pods":"110"}}}`, i, i%3, 32+i%96)
@@ -48,7 +48,7 @@ func BenchmarkBatch(b *testing.B) {
 				js = fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod-%06d","namespace":"default","labels":{"app":"app-%d"}},
 				"spec":{"nodeName":"node-%05d","containers":[{"name":"main","resources":{"requests":{"cpu":"2","memory":"8Gi"}}}]}}`, i, i%50, i%nodes)
 			}
-			o, err := kubeobj.Decode([]byte(js), kubeobj.Limits{})
+			o, err := object.Decode([]byte(js), object.Limits{})
 			if err != nil {
 				return nil, err
 			}
@@ -59,8 +59,8 @@ func BenchmarkBatch(b *testing.B) {
 		return nil, nil
 	})
 	must(err)
-	binder := binding.New(m, log, binding.Options{})
-	decoder := kubeobj.NewRequestPods(kubeobj.Limits{}, false)
+	binder := bind.New(m, log, bind.Options{})
+	decoder := object.NewRequestPods(object.Limits{}, false)
 	for i := range binds {
 		pod, _, js, err := decoder.Decode(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"default","labels":{"app":"a"}},
 "spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}],"tolerations":[{"key":"batch","operator":"Exists"}]}}`, i))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/jobs"
 	"berth/internal/store"
 )
@@ -56,7 +56,7 @@ func TestColumnsAreCompared(t *testing.T) {
 			"profile":        {func(d *store.Decision) { d.Profile = "another" }, true},
 		} {
 			bad := newFixture(&altered{h.Store, rows[0].ID, c.change}, h.m)
-			r, err := bad.log.Replay(t.Context(), rows[0].ID, decisionlog.Overrides{})
+			r, err := bad.log.Replay(t.Context(), rows[0].ID, record.Overrides{})
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}

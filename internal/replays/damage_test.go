@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/jobs"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -66,7 +66,7 @@ func TestDamagedChangeSpoilsNothingElse(t *testing.T) {
 				}
 			}
 		}
-		m, err := cluster.Open(t.Context(), &tampered{h.Store, number}, nil, cluster.Options{CheckpointEvery: 25})
+		m, err := revision.Open(t.Context(), &tampered{h.Store, number}, nil, revision.Options{CheckpointEvery: 25})
 		if err != nil {
 			t.Fatal(err)
 		}

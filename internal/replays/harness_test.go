@@ -13,16 +13,16 @@ import (
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/binding"
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/jobs"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
 	"berth/test/pgtest"
@@ -62,16 +62,16 @@ func onBoth(t *testing.T, run func(t *testing.T, h *fixture)) {
 // fixture is the rooms over a store.
 type fixture struct {
 	store.Store
-	m      *cluster.Manager
-	log    *decisionlog.Log
-	binder *binding.Binder
+	m      *revision.Manager
+	log    *record.Log
+	binder *bind.Binder
 }
 
 func openFixture(t *testing.T, st store.Store) *fixture {
 	t.Helper()
 	ctx := context.Background()
-	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{CheckpointEvery: 25})
+	g := groupcommit.NewGroup(st, groupcommit.Options{})
+	m, err := revision.Open(ctx, st, g, revision.Options{CheckpointEvery: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +85,9 @@ func openFixture(t *testing.T, st store.Store) *fixture {
 	return newFixture(st, m)
 }
 
-func newFixture(st store.Store, m *cluster.Manager) *fixture {
-	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{})
-	return &fixture{st, m, l, binding.New(m, l, binding.Options{})}
+func newFixture(st store.Store, m *revision.Manager) *fixture {
+	l := record.New(m, st, config.Default(), record.Options{})
+	return &fixture{st, m, l, bind.New(m, l, bind.Options{})}
 }
 
 // jobs makes jobs over a house's rooms, on another view of its store if one is
@@ -96,24 +96,24 @@ func (h *fixture) jobs(st store.Store, o jobs.Options) *Jobs {
 	if st == nil {
 		st = h.Store
 	}
-	o.ParseProfiles, o.Profiles = profiles.Parse, profiles.Default()
+	o.ParseProfiles, o.Profiles = config.Parse, config.Default()
 	if o.Chunk == 0 {
 		o.Chunk = time.Nanosecond // commits after every decision
 	}
 	return New(st, h.log, o)
 }
 
-func object(t *testing.T, js string) kubeobj.Object {
+func decoded(t *testing.T, js string) object.Object {
 	t.Helper()
-	o, err := kubeobj.Decode([]byte(js), kubeobj.Limits{})
+	o, err := object.Decode([]byte(js), object.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
 }
 
-func node(t *testing.T, i int) kubeobj.Object {
-	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n%d","labels":{"kubernetes.io/hostname":"n%d","zone":"z%d"}},
+func node(t *testing.T, i int) object.Object {
+	return decoded(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n%d","labels":{"kubernetes.io/hostname":"n%d","zone":"z%d"}},
 		"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, i, i, i%3, 2+i%7))
 }
 
@@ -122,7 +122,7 @@ func pod(t *testing.T, name string, r *rand.Rand) *corev1.Pod {
 	if r.IntN(4) == 0 {
 		extra = fmt.Sprintf(`"nodeSelector":{"zone":"z%d"},`, r.IntN(4))
 	}
-	return object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"d","labels":{"app":"a%d"}},
+	return decoded(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"d","labels":{"app":"a%d"}},
 		"spec":{%s"containers":[{"name":"c","resources":{"requests":{"cpu":"%dm","memory":"1Gi"}}}]}}`, name, r.IntN(3), extra, 100+100*r.IntN(9))).Value.(*corev1.Pod)
 }
 
@@ -132,8 +132,8 @@ func live(t *testing.T, h *fixture, n int, seed uint64) int {
 	t.Helper()
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(seed, 1))
-	all := func(extra int) kubeobj.Reader {
-		return func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	all := func(extra int) object.Reader {
+		return func(yield func(object.Object) error) (map[string]int, error) {
 			for i := range 12 + extra {
 				if err := yield(node(t, i)); err != nil {
 					return nil, err
@@ -177,12 +177,12 @@ func live(t *testing.T, h *fixture, n int, seed uint64) int {
 			decided(err)
 		case k < 17: // a pod that is there first, then bound by name
 			p := pod(t, name, r)
-			js, err := kubeobj.Encode(p)
+			js, err := object.Encode(p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := kubeobj.Object{Key: kubeobj.Key{Kind: "Pod", Namespace: "d", Name: name}, Value: p, JSON: js}
-			if _, err := h.m.Change(ctx, "prod", 0, []kubeobj.Object{o}, nil); err != nil {
+			o := object.Object{Key: object.Key{Kind: "Pod", Namespace: "d", Name: name}, Value: p, JSON: js}
+			if _, err := h.m.Change(ctx, "prod", 0, []object.Object{o}, nil); err != nil {
 				t.Fatal(err)
 			}
 			_, err = h.log.Decide(ctx, decision.Question{Cluster: "prod", PodRef: &o.Key})
@@ -193,7 +193,7 @@ func live(t *testing.T, h *fixture, n int, seed uint64) int {
 			}
 		case k < 19 && len(bound) > 0:
 			gone := r.IntN(len(bound))
-			if _, err := h.m.Change(ctx, "prod", 0, []kubeobj.Object{node(t, r.IntN(12))}, []kubeobj.Key{{Kind: "Pod", Namespace: "d", Name: bound[gone]}}); err != nil {
+			if _, err := h.m.Change(ctx, "prod", 0, []object.Object{node(t, r.IntN(12))}, []object.Key{{Kind: "Pod", Namespace: "d", Name: bound[gone]}}); err != nil {
 				t.Fatal(err)
 			}
 			bound = append(bound[:gone], bound[gone+1:]...)

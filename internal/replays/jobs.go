@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/jobs"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -25,11 +25,11 @@ type Store interface {
 type Jobs struct {
 	*jobs.Jobs[Job]
 	st  Store
-	log *decisionlog.Log
+	log *record.Log
 }
 
 // New makes jobs over a store and its decision log.
-func New(st Store, log *decisionlog.Log, o jobs.Options) *Jobs {
+func New(st Store, log *record.Log, o jobs.Options) *Jobs {
 	return &Jobs{jobs.New(st, store.Replays, jobOf, nil, o), st, log}
 }
 
@@ -93,7 +93,7 @@ const (
 // Start stores a job, for this or another replica to work on. What is wrong
 // with the request is *decision.Error.
 func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
-	if err := cluster.CheckName(q.Cluster); err != nil {
+	if err := revision.CheckName(q.Cluster); err != nil {
 		return nil, decision.Errorf(decision.Malformed, "cluster", "%v", err)
 	}
 	now := j.Now()
@@ -155,7 +155,7 @@ func join(pieces []*store.ReplayPart) []*store.ReplayPart {
 }
 
 // overrides reads what a job replaces.
-func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides, err error) {
+func (j *Jobs) overrides(profile string, config []byte) (o record.Overrides, err error) {
 	o.Profile = profile
 	choice := j.Profiles
 	if len(config) > 0 {
@@ -181,7 +181,7 @@ func (j *Jobs) overrides(profile string, config []byte) (o decisionlog.Overrides
 
 // Difference is a decision that came out otherwise, with its place in the list.
 type Difference struct {
-	decisionlog.BatchDifference
+	record.BatchDifference
 	Cursor store.ReplayCursor `json:"-"`
 }
 
@@ -196,7 +196,7 @@ func (j *Jobs) Differences(ctx context.Context, id string, after store.ReplayCur
 	for _, d := range list {
 		x := &Difference{Cursor: d.ReplayCursor}
 		if err := json.Unmarshal(d.Payload, &x.BatchDifference); err != nil {
-			return nil, fmt.Errorf("difference of decision %s: %w (%w)", d.ID, cluster.ErrCorrupt, err)
+			return nil, fmt.Errorf("difference of decision %s: %w (%w)", d.ID, revision.ErrCorrupt, err)
 		}
 		out = append(out, x)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/jobs"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/store"
 )
 
@@ -30,13 +30,13 @@ func (c *committed) AdvanceReplay(ctx context.Context, before, after *store.Repl
 func TestChunksAreBoundedByWhatPodsTakeDecoded(t *testing.T) {
 	const records, volumes, most = 9, 20_000, 3
 	h := openFixture(t, backends["sqlite"](t))
-	if _, _, err := h.m.Upload(t.Context(), "prod", func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	if _, _, err := h.m.Upload(t.Context(), "prod", func(yield func(object.Object) error) (map[string]int, error) {
 		return nil, yield(node(t, 1))
 	}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range records {
-		p := object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"d"},"spec":{"containers":[{"name":"c%d"}]}}`, i, i)).Value.(*corev1.Pod)
+		p := decoded(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"d"},"spec":{"containers":[{"name":"c%d"}]}}`, i, i)).Value.(*corev1.Pod)
 		for range volumes {
 			p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "a"})
 		}

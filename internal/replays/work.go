@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"time"
 
-	"berth/internal/cluster"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/jobs"
 	"berth/internal/memory"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -38,8 +38,8 @@ func (j *Jobs) Work(ctx context.Context) {
 // Worker works on one part at a time. It is for one goroutine.
 type Worker struct {
 	j     *Jobs
-	job   string             // that batch is of
-	batch *decisionlog.Batch // kept from one part to the next, which often follows it
+	job   string        // that batch is of
+	batch *record.Batch // kept from one part to the next, which often follows it
 }
 
 // Worker makes a worker.
@@ -79,11 +79,11 @@ func (w *Worker) work(ctx context.Context, job *store.Job) error {
 // run is one claim of a part.
 type run struct {
 	j         *Jobs
-	batch     *decisionlog.Batch
-	part      *store.ReplayPart   // as committed
-	at        store.ReplayPart    // with what came since
-	chunk     []*decisionlog.Item // what came since
-	size      int                 // of chunk, in bytes
+	batch     *record.Batch
+	part      *store.ReplayPart // as committed
+	at        store.ReplayPart  // with what came since
+	chunk     []*record.Item    // what came since
+	size      int               // of chunk, in bytes
 	differ    []*store.ReplayDifference
 	committed time.Time
 	ended     bool // the job has
@@ -93,7 +93,7 @@ type run struct {
 func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	pages := make(chan []*decisionlog.Item, 2)
+	pages := make(chan []*record.Item, 2)
 	failed := make(chan error, 1)
 	go func() {
 		defer close(pages)
@@ -113,9 +113,9 @@ func (r *run) all(ctx context.Context, q store.ReplayRange) error {
 	return r.commit(ctx)
 }
 
-func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*decisionlog.Item) error {
-	reader := decisionlog.NewReader()
-	send := func(page []*decisionlog.Item) error {
+func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayCursor, pages chan<- []*record.Item) error {
+	reader := record.NewReader()
+	send := func(page []*record.Item) error {
 		select {
 		case pages <- page:
 			return nil
@@ -133,7 +133,7 @@ func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayC
 		if err != nil {
 			return err
 		}
-		page, bytes := make([]*decisionlog.Item, 0, len(list)), 0
+		page, bytes := make([]*record.Item, 0, len(list)), 0
 		for _, d := range list {
 			after = store.ReplayCursor{Revision: d.Revision, CreatedAt: d.CreatedAt, ID: d.ID}
 			a := reader.Read(d)
@@ -153,7 +153,7 @@ func (r *run) read(ctx context.Context, q store.ReplayRange, after store.ReplayC
 	return nil
 }
 
-func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Item) error {
+func (r *run) judge(ctx context.Context, pages <-chan []*record.Item) error {
 	turn := time.Now()
 	for page := range pages {
 		for _, a := range page {
@@ -178,7 +178,7 @@ func (r *run) judge(ctx context.Context, pages <-chan []*decisionlog.Item) error
 }
 
 // one answers a record again and counts it.
-func (r *run) one(ctx context.Context, a *decisionlog.Item) error {
+func (r *run) one(ctx context.Context, a *record.Item) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -236,9 +236,9 @@ func (r *run) verify(ctx context.Context) error {
 		switch err := r.batch.Verify(); {
 		case err == nil:
 			return nil
-		case errors.Is(err, decisionlog.ErrDiffer):
+		case errors.Is(err, record.ErrDiffer):
 			r.batch.AtOnce()
-		case errors.Is(err, cluster.ErrCorrupt):
+		case errors.Is(err, revision.ErrCorrupt):
 			r.j.Log.LogAttrs(ctx, slog.LevelError, "a batch replay came upon damaged revisions", slog.String("replay", r.part.Replay), slog.String("error", err.Error()))
 			r.batch.Careful()
 		default:

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
 	"berth/internal/steps"
 )
@@ -41,7 +41,7 @@ func ReplicasOf(pod *corev1.Pod) Replicas { return Replicas{pod} }
 func (r Replicas) Pod(i int) *corev1.Pod {
 	p := *r.pod
 	p.Name = r.pod.Name + "-" + strconv.Itoa(i)
-	p.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+	p.UID = object.DerivedUID(object.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 	p.CreationTimestamp = metav1.Time{}
 	p.Spec.NodeName, p.Status = "", corev1.PodStatus{}
 	return &p

@@ -8,15 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/digest"
 	"berth/internal/engine/footprint"
-	"berth/internal/engine/preemption"
-	"berth/internal/kubeobj"
+	"berth/internal/engine/preempt"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // Failed is the outcome of an attempt that ended with an error, such as a rule that could not
@@ -93,7 +93,7 @@ func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
 		err = f.evict(ctx, at, pod, r)
 	default:
 		at.Message = explain.Message(r)
-		clears := preemption.ClearsNomination(r)
+		clears := preempt.ClearsNomination(r)
 		r.Release()
 		if clears && pod.Status.NominatedNodeName != "" {
 			at.Pod, err = f.nominate(ctx, pod, "")
@@ -118,7 +118,7 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 	if err != nil {
 		return decision.Errorf(decision.Conflict, "bind", "%v", err)
 	}
-	made, err := decision.MakeEffects(f.walk.State().ResourceClaim, func(kubeobj.Key) ([]byte, bool) { return nil, false }, effects)
+	made, err := decision.MakeEffects(f.walk.State().ResourceClaim, func(object.Key) ([]byte, bool) { return nil, false }, effects)
 	if err != nil {
 		return err
 	}
@@ -127,15 +127,15 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 			return fmt.Errorf("effects of a bind: %w", err)
 		}
 	}
-	at.Pod = kubeobj.WithTopology(cluster.Bound(made.Pod(pod), at.Node), labels)
+	at.Pod = object.WithTopology(revision.Bound(made.Pod(pod), at.Node), labels)
 	return f.Put(ctx, at.Pod)
 }
 
 // evict carries a preemption out.
 func (f *Fork) evict(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result) (err error) {
-	at.Node, at.Victims, at.Message = r.NominatedNode(), preemption.Victims(r), explain.Message(r)
+	at.Node, at.Victims, at.Message = r.NominatedNode(), preempt.Victims(r), explain.Message(r)
 	var lower []podName
-	for _, p := range preemption.ClearedNominations(r) {
+	for _, p := range preempt.ClearedNominations(r) {
 		lower = append(lower, podName{p.Namespace, p.Name})
 	}
 	r.Release()

@@ -9,15 +9,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
 
 // fullSize is the cluster that the project measures itself on.
-var fullSize = sync.OnceValue(func() *cluster.View {
+var fullSize = sync.OnceValue(func() *revision.View {
 	return viewOf(new(testing.B), enginetest.Large(enginetest.FullSize)...)
 })
 

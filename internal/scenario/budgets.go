@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"berth/internal/cluster"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
+	"berth/internal/revision"
 )
 
 // budgets are the disruption budgets of a fork with their allowances as pods come and go. They
@@ -31,14 +31,14 @@ type budget struct {
 	follows bool
 }
 
-func readBudgets(ctx context.Context, v *cluster.View) (*budgets, error) {
-	items, _, err := v.List(ctx, "PodDisruptionBudget", kubeobj.Key{}, 0)
+func readBudgets(ctx context.Context, v *revision.View) (*budgets, error) {
+	items, _, err := v.List(ctx, "PodDisruptionBudget", object.Key{}, 0)
 	if err != nil {
 		return nil, err
 	}
 	b := &budgets{byNS: map[string][]*budget{}}
 	for _, raw := range items {
-		o, err := kubeobj.FromCanonical("PodDisruptionBudget", raw)
+		o, err := object.FromCanonical("PodDisruptionBudget", raw)
 		if err != nil {
 			return nil, fmt.Errorf("budget in %s: %w", v.ID(), err)
 		}

@@ -9,10 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
+	"berth/internal/revision"
 	"berth/internal/steps"
 )
 
@@ -109,7 +109,7 @@ type ShapeCapacity struct {
 
 // MeasureCapacity measures a view by its own pods. pool is the label of pools, or a word that
 // stands for one; empty: pool.
-func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capacity, error) {
+func MeasureCapacity(ctx context.Context, v *revision.View, pool string) (*Capacity, error) {
 	st := v.State
 	if err := memory.Take(ctx, int64(st.Nodes().Len())*8*2*(gridScalars+maxScalars)+int64(st.PodCount())); err != nil {
 		return nil, err
@@ -131,13 +131,13 @@ func MeasureCapacity(ctx context.Context, v *cluster.View, pool string) (*Capaci
 var daemonSet = []byte(`"DaemonSet"`)
 
 // daemonsOf returns which pods of a view are made by DaemonSets. The error is the context's.
-func daemonsOf(ctx context.Context, v *cluster.View) (made func(*state.Pod) bool, err error) {
+func daemonsOf(ctx context.Context, v *revision.View) (made func(*state.Pod) bool, err error) {
 	set, count := map[podName]bool{}, steps.Of(ctx)
 	for k, js := range v.All() {
 		if err := count.Take(daemonSteps); err != nil {
 			return nil, err
 		}
-		if k.Kind == "Pod" && bytes.Contains(js, daemonSet) && kubeobj.ControllerKind(js) == "DaemonSet" {
+		if k.Kind == "Pod" && bytes.Contains(js, daemonSet) && object.ControllerKind(js) == "DaemonSet" {
 			set[podName{k.Namespace, k.Name}] = true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // createClaims returns a pod with the claims that controllers make for it once it is created: those
@@ -40,11 +40,11 @@ func (f *Fork) createClaims(pod *corev1.Pod) (*corev1.Pod, error) {
 		if ref.ResourceClaimTemplateName == nil {
 			continue
 		}
-		raw, ok := f.base.Object(kubeobj.Key{Kind: "ResourceClaimTemplate", Namespace: pod.Namespace, Name: *ref.ResourceClaimTemplateName})
+		raw, ok := f.base.Object(object.Key{Kind: "ResourceClaimTemplate", Namespace: pod.Namespace, Name: *ref.ResourceClaimTemplateName})
 		if !ok {
 			continue // the pod waits for it
 		}
-		o, err := kubeobj.FromCanonical("ResourceClaimTemplate", raw)
+		o, err := object.FromCanonical("ResourceClaimTemplate", raw)
 		if err != nil {
 			return nil, fmt.Errorf("resource claim template %s: %w", *ref.ResourceClaimTemplateName, err)
 		}
@@ -78,7 +78,7 @@ func (f *Fork) releaseClaims(pod *corev1.Pod) error {
 		}
 		name := ephemeral.VolumeClaimName(pod, v)
 		if c := f.State().PersistentVolumeClaim(pod.Namespace, name); c != nil && ephemeral.VolumeIsForPod(pod, c) == nil {
-			f.deleteObject(kubeobj.Key{Kind: "PersistentVolumeClaim", Namespace: pod.Namespace, Name: name})
+			f.deleteObject(object.Key{Kind: "PersistentVolumeClaim", Namespace: pod.Namespace, Name: name})
 		}
 	}
 	for _, ref := range pod.Spec.ResourceClaims {
@@ -93,7 +93,7 @@ func (f *Fork) releaseClaims(pod *corev1.Pod) error {
 		switch {
 		case c == nil:
 		case ref.ResourceClaimTemplateName != nil:
-			f.deleteObject(kubeobj.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name})
+			f.deleteObject(object.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name})
 		default:
 			if err := f.unreserve(c, pod); err != nil {
 				return err
@@ -125,9 +125,9 @@ func (f *Fork) putObject(o metav1.Object) error {
 		if _, is := o.(*resourcev1.ResourceClaim); is {
 			kind = "ResourceClaim"
 		}
-		o.SetUID(kubeobj.DerivedUID(kubeobj.Key{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}))
+		o.SetUID(object.DerivedUID(object.Key{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}))
 	}
-	made, err := kubeobj.Of(o)
+	made, err := object.Of(o)
 	if err != nil {
 		return fmt.Errorf("claims of a pod: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -20,7 +20,7 @@ func BenchmarkCompare(b *testing.B) {
 	q := scenario.Request{Profiles: []scenario.Configuration{{Name: "today"}, {Name: "packed"}}}
 	count := 200
 	for app := range enginetest.FullSize.Apps {
-		o, err := kubeobj.Of(decision.WithKind(enginetest.LargePod(app, "asked", enginetest.Priority(0))))
+		o, err := object.Of(decision.WithKind(enginetest.LargePod(app, "asked", enginetest.Priority(0))))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/state"
 	"berth/internal/podlife"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -128,7 +128,7 @@ func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 }
 
 // nodes returns the nodes that the question is about.
-func (q *DrainQuestion) nodes(v *cluster.View) ([]string, error) {
+func (q *DrainQuestion) nodes(v *revision.View) ([]string, error) {
 	names, err := q.names(v)
 	if err != nil {
 		return nil, err

@@ -8,12 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -81,7 +81,7 @@ func (w *twin) try(p *twinPod) {
 	if p.seen = w.changes; node == "" {
 		return
 	}
-	bound := kubeobj.WithTopology(cluster.Bound(asked, node), labels)
+	bound := object.WithTopology(revision.Bound(asked, node), labels)
 	w.edit(func(e *state.Edit) {
 		if err := e.Put(bound); err != nil {
 			w.t.Fatal(err)
@@ -143,7 +143,7 @@ func TestDrainEqualsDecisionsOnCordonedState(t *testing.T) {
 					t.Fatal(err)
 				}
 				next := pod.DeepCopy()
-				next.Name, next.UID, next.CreationTimestamp = d.Replacement.Name, kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: d.Namespace, Name: d.Replacement.Name}), metav1.NewTime(noon)
+				next.Name, next.UID, next.CreationTimestamp = d.Replacement.Name, object.DerivedUID(object.Key{Kind: "Pod", Namespace: d.Namespace, Name: d.Replacement.Name}), metav1.NewTime(noon)
 				next.Spec.NodeName, next.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 				delete(next.Labels, corev1.LabelTopologyZone)
 				delete(next.Labels, corev1.LabelTopologyRegion)

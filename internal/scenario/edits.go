@@ -12,21 +12,21 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
+	"berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
-	"berth/internal/ledger"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
+	"berth/internal/revision"
 )
 
 // Edits are what is otherwise than in the base before the first pod arrives. Nodes are removed
 // first, then objects applied, patched and deleted as by an apiserver, then nodes added.
 type Edits struct {
 	Apply       []json.RawMessage `json:"apply,omitempty" swaggertype:"array,object"`
-	Patch       []ledger.Patch    `json:"patch,omitempty"`
-	Delete      []ledger.Deletion `json:"delete,omitempty"`
+	Patch       []admit.Patch     `json:"patch,omitempty"`
+	Delete      []admit.Deletion  `json:"delete,omitempty"`
 	AddNodes    []AddNodes        `json:"addNodes,omitempty"`
 	RemoveNodes *NodeSelection    `json:"removeNodes,omitempty"`
 } // @name ScenarioEdits
@@ -51,10 +51,10 @@ type NodeSelection struct {
 // Editor makes edits.
 type Editor struct {
 	// Admission is what objects are admitted with.
-	Admission ledger.Options
+	Admission admit.Options
 	// Read judges and decodes an object at a place of the request; ReadPod a pod, or the pod that a
 	// workload's controller would make.
-	Read    func(at string, raw json.RawMessage) (kubeobj.Object, error)
+	Read    func(at string, raw json.RawMessage) (object.Object, error)
 	ReadPod func(at string, raw json.RawMessage) (*corev1.Pod, error)
 	// MaxNodes bounds the nodes that are added; 0: no bound.
 	MaxNodes int
@@ -72,7 +72,7 @@ type Editor struct {
 
 // Edited is a view with edits made, and the daemon pods of its new nodes.
 type Edited struct {
-	View *cluster.View
+	View *revision.View
 	// Daemons arrive before all others: their controller made them as soon as the nodes were Ready.
 	Daemons []Arrival
 	// Removed are the nodes that are gone, Gone the pods that went with them.
@@ -82,7 +82,7 @@ type Edited struct {
 
 // Apply makes the edits on a fork of the view. field is the place of the edits in the request,
 // which errors name.
-func (d *Editor) Apply(ctx context.Context, v *cluster.View, field string, e *Edits) (*Edited, error) {
+func (d *Editor) Apply(ctx context.Context, v *revision.View, field string, e *Edits) (*Edited, error) {
 	out := &Edited{View: v}
 	if e == nil {
 		return out, nil
@@ -114,7 +114,7 @@ func (d *Editor) Apply(ctx context.Context, v *cluster.View, field string, e *Ed
 }
 
 // WithDaemons returns the view once the daemon pods of new nodes had their turn.
-func (e *Edited) WithDaemons(ctx context.Context, o Options) (*cluster.View, error) {
+func (e *Edited) WithDaemons(ctx context.Context, o Options) (*revision.View, error) {
 	if len(e.Daemons) == 0 {
 		return e.View, nil
 	}
@@ -128,7 +128,7 @@ func (e *Edited) WithDaemons(ctx context.Context, o Options) (*cluster.View, err
 // Pod reads a pod of the request and admits it as an apiserver does that creates it
 // (podlife.CreateStored), but for the default tolerations of lost nodes: it is judged as it comes,
 // like the pod of a decision.
-func (d *Editor) Pod(v *cluster.View, at string, raw json.RawMessage) (*corev1.Pod, error) {
+func (d *Editor) Pod(v *revision.View, at string, raw json.RawMessage) (*corev1.Pod, error) {
 	pod, err := d.ReadPod(at, raw)
 	if err != nil {
 		return nil, err
@@ -150,18 +150,18 @@ func (d *Editor) Pod(v *cluster.View, at string, raw json.RawMessage) (*corev1.P
 	}
 	verdict := podlife.CreateStored(&asked, podlife.Admission{Classes: class}, v.CreatedAt)
 	if len(verdict.Errors) > 0 {
-		return nil, &kubeobj.InvalidError{Key: kubeobj.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Path: at, Errors: verdict.Errors}
+		return nil, &object.InvalidError{Key: object.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Path: at, Errors: verdict.Errors}
 	}
 	return verdict.Pod, nil
 }
 
 // change applies, patches and deletes as a ledger does.
 func (d *Editor) change(ctx context.Context, out *Edited, field string, e *Edits) error {
-	read := func(at string, raw json.RawMessage) (kubeobj.Object, error) { return d.Read(field+"."+at, raw) }
+	read := func(at string, raw json.RawMessage) (object.Object, error) { return d.Read(field+"."+at, raw) }
 	f := &forkUpdater{view: out.View}
 	admission := d.Admission
 	admission.Clock = func() time.Time { return out.View.CreatedAt } // an answer has no clock but its question's
-	_, err := ledger.New(f, admission).Change(ctx, out.View.Cluster, 0, ledger.Change{Apply: e.Apply, Patch: e.Patch, Delete: e.Delete, Strict: true, Read: read})
+	_, err := admit.New(f, admission).Change(ctx, out.View.Cluster, 0, admit.Change{Apply: e.Apply, Patch: e.Patch, Delete: e.Delete, Strict: true, Read: read})
 	if err != nil {
 		return inField(field, err)
 	}
@@ -170,10 +170,10 @@ func (d *Editor) change(ctx context.Context, out *Edited, field string, e *Edits
 }
 
 // forkUpdater makes a ledger's step on a fork of a view instead of a cluster's chain.
-type forkUpdater struct{ view *cluster.View }
+type forkUpdater struct{ view *revision.View }
 
-// Update implements ledger.Updater.
-func (u *forkUpdater) Update(ctx context.Context, _ string, _ int64, f func(*cluster.View) (*cluster.Step, error)) (*cluster.View, *cluster.Step, error) {
+// Update implements admit.Updater.
+func (u *forkUpdater) Update(ctx context.Context, _ string, _ int64, f func(*revision.View) (*revision.Step, error)) (*revision.View, *revision.Step, error) {
 	step, err := f(u.view)
 	if err != nil || step == nil {
 		return u.view, nil, err
@@ -186,7 +186,7 @@ func (u *forkUpdater) Update(ctx context.Context, _ string, _ int64, f func(*clu
 
 // nodes returns the names of the selected nodes, in order. A name that is not there and a selector
 // that matches nothing are errors with the field.
-func (s *NodeSelection) nodes(v *cluster.View, field string) ([]string, error) {
+func (s *NodeSelection) nodes(v *revision.View, field string) ([]string, error) {
 	switch {
 	case (len(s.Names) > 0) == (s.Selector != ""):
 		return nil, decision.Errorf(decision.Malformed, field, "want either names or a selector")
@@ -197,7 +197,7 @@ func (s *NodeSelection) nodes(v *cluster.View, field string) ([]string, error) {
 }
 
 // named returns names of nodes, each once.
-func named(v *cluster.View, field string, names []string) (out []string, err error) {
+func named(v *revision.View, field string, names []string) (out []string, err error) {
 	seen := make(map[string]bool, len(names))
 	for i, n := range names {
 		if v.State.Nodes().Row(n) < 0 {
@@ -211,7 +211,7 @@ func named(v *cluster.View, field string, names []string) (out []string, err err
 }
 
 // selected returns the names of the nodes that a label selector matches, in order.
-func selected(v *cluster.View, field, selector string) ([]string, error) {
+func selected(v *revision.View, field, selector string) ([]string, error) {
 	if strings.ContainsRune(selector, 0) { // which labels.Parse passes over at the end of a word
 		return nil, decision.Errorf(decision.Malformed, field, "it must not hold a NUL")
 	}
@@ -227,7 +227,7 @@ func selected(v *cluster.View, field, selector string) ([]string, error) {
 }
 
 // nodesWith returns the names of the nodes that meet a condition, in order.
-func nodesWith(v *cluster.View, meets func(*state.Node) bool) (out []string) {
+func nodesWith(v *revision.View, meets func(*state.Node) bool) (out []string) {
 	set := v.State.Nodes()
 	for _, row := range set.Order() {
 		if n := set.Node(int(row)); meets(n) {
@@ -244,24 +244,24 @@ func (out *Edited) remove(ctx context.Context, field string, s *NodeSelection) e
 	if err != nil {
 		return err
 	}
-	var del []kubeobj.Key
+	var del []object.Key
 	st := out.View.State
 	out.Removed = names
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		seen[name] = true
-		del = append(del, kubeobj.Key{Kind: "Node", Name: name})
-		if k := (kubeobj.Key{Kind: "CSINode", Name: name}); st.CSINode(name) != nil {
+		del = append(del, object.Key{Kind: "Node", Name: name})
+		if k := (object.Key{Kind: "CSINode", Name: name}); st.CSINode(name) != nil {
 			del = append(del, k)
 		}
 		for p := range st.PodsOn(st.Nodes().Row(name)).All() {
-			del = append(del, kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+			del = append(del, object.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 			out.Gone = append(out.Gone, decision.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 		}
 	}
 	for _, s := range st.ResourceSlices() {
 		if s.Spec.NodeName != nil && seen[*s.Spec.NodeName] {
-			del = append(del, kubeobj.Key{Kind: "ResourceSlice", Name: s.Name})
+			del = append(del, object.Key{Kind: "ResourceSlice", Name: s.Name})
 		}
 	}
 	out.View, err = out.View.Fork(ctx, del, nil)

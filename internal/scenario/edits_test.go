@@ -9,17 +9,17 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/kubeobj"
-	"berth/internal/ledger"
+	"berth/internal/kube/object"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
 
 func editor() *scenario.Editor {
-	return &scenario.Editor{MaxNodes: 10, Read: func(_ string, raw json.RawMessage) (kubeobj.Object, error) {
-		return kubeobj.Decode(raw, kubeobj.Limits{})
+	return &scenario.Editor{MaxNodes: 10, Read: func(_ string, raw json.RawMessage) (object.Object, error) {
+		return object.Decode(raw, object.Limits{})
 	}}
 }
 
@@ -32,7 +32,7 @@ func TestEdits(t *testing.T) {
 	)
 	out, err := editor().Apply(t.Context(), v, "edits", &scenario.Edits{
 		RemoveNodes: &scenario.NodeSelection{Selector: corev1.LabelTopologyZone + "=z2"},
-		Patch:       []ledger.Patch{{Kind: "Node", Name: "a", Type: "merge", Patch: json.RawMessage(`{"metadata":{"labels":{"pool":"p"}}}`)}},
+		Patch:       []admit.Patch{{Kind: "Node", Name: "a", Type: "merge", Patch: json.RawMessage(`{"metadata":{"labels":{"pool":"p"}}}`)}},
 		AddNodes: []scenario.AddNodes{
 			{Like: "a", Count: new(2)},
 			{Template: json.RawMessage(`{"metadata":{"name":"t","labels":{"pool":"p"}},"status":{"allocatable":{"cpu":"2","pods":"10"}}}`)},
@@ -55,7 +55,7 @@ func TestEdits(t *testing.T) {
 	if c := st.CSINode("a-copy-1"); c == nil || c.Spec.Drivers[0].NodeID != "a-copy-1" {
 		t.Errorf("%+v", c)
 	}
-	if items, _, err := out.View.List(t.Context(), "Node", kubeobj.Key{}, 0); err != nil || len(items) != 4 {
+	if items, _, err := out.View.List(t.Context(), "Node", object.Key{}, 0); err != nil || len(items) != 4 {
 		t.Errorf("%d nodes are listed: %v", len(items), err)
 	}
 	// The daemon pods go to their own new nodes, whose taints the first one does not tolerate.
@@ -104,8 +104,8 @@ func TestBadEdits(t *testing.T) {
 		`edits.addNodes[1].count: want 1 to 10 nodes in all`:                   {AddNodes: []scenario.AddNodes{{Like: "a", Count: new(5)}, {Like: "a", Count: new(6)}}},
 		`edits.addNodes[0]: prod@1 has a node t already`:                       {AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"metadata":{"name":"t"}}`)}}},
 		`edits.addNodes[0].template.kind: want Node, not Namespace`:            {AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"t"}}`)}}},
-		`edits.delete[0]: Pod default/x is not in prod@1`:                      {Delete: []ledger.Deletion{{Kind: "Pod", Name: "x"}}},
-		`edits.patch[0].type: "odd" is none of merge, json and strategic`:      {Patch: []ledger.Patch{{Kind: "Node", Name: "a", Type: "odd", Patch: json.RawMessage(`{}`)}}},
+		`edits.delete[0]: Pod default/x is not in prod@1`:                      {Delete: []admit.Deletion{{Kind: "Pod", Name: "x"}}},
+		`edits.patch[0].type: "odd" is none of merge, json and strategic`:      {Patch: []admit.Patch{{Kind: "Node", Name: "a", Type: "odd", Patch: json.RawMessage(`{}`)}}},
 		`status.allocatable.cpu: Invalid value: "-1": must be greater than or`: {AddNodes: []scenario.AddNodes{{Template: json.RawMessage(`{"metadata":{"name":"u"},"status":{"allocatable":{"cpu":"-1"}}}`)}}},
 	} {
 		_, err := editor().Apply(t.Context(), v, "edits", &e)

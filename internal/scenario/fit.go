@@ -10,11 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/suggest"
+	"berth/internal/revision"
 )
 
 // fitMax is how many replicas a fit counts unless more or fewer are asked for.
@@ -75,8 +75,8 @@ type FitDomain struct {
 type Limit struct {
 	Outcome engine.Outcome `json:"outcome" enums:"Unschedulable,Gated,Error" swaggertype:"string"`
 	// Message is kube-scheduler's summary.
-	Message string         `json:"message"`
-	Groups  []advice.Group `json:"groups,omitempty"`
+	Message string          `json:"message"`
+	Groups  []suggest.Group `json:"groups,omitempty"`
 } // @name FitLimit
 
 // Sensitivity is the count after a change.
@@ -120,7 +120,7 @@ func (q *FitQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 }
 
 // Count counts replicas of a pod, up to a number. No pod is evicted for one.
-func (q *FitQuestion) Count(ctx context.Context, v *cluster.View, o Options, of *corev1.Pod, most int) (*Fit, error) {
+func (q *FitQuestion) Count(ctx context.Context, v *revision.View, o Options, of *corev1.Pod, most int) (*Fit, error) {
 	o.NoPreemption = true
 	pod := *of
 	out := &Fit{Snapshot: v.ID(), Pod: decision.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID)}, By: labelOf(v.State.Nodes(), q.By)}
@@ -162,7 +162,7 @@ type counted struct {
 }
 
 // count binds replicas until one gets no node.
-func count(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, most int) (*counted, error) {
+func count(ctx context.Context, v *revision.View, o Options, pod *corev1.Pod, most int) (*counted, error) {
 	f, replicas := NewFork(v, o), ReplicasOf(pod)
 	c := &counted{byNode: map[string]int{}, sum: newSum("berth-fit-1")}
 	for i := 0; c.n < most; i++ {
@@ -199,7 +199,7 @@ func (f *Fork) why(ctx context.Context, pod *corev1.Pod, wanted func(*Limit) boo
 	out := &Limit{}
 	err := f.judge(ctx, pod, func(r *engine.Result) {
 		if out.Outcome, out.Message = r.Outcome, explain.Message(r); wanted(out) {
-			out.Groups = advice.Groups(r, advice.DefaultSample)
+			out.Groups = suggest.Groups(r, suggest.DefaultSample)
 		}
 	})
 	var bad *decision.Error
@@ -224,7 +224,7 @@ func (f *Fork) judge(ctx context.Context, pod *corev1.Pod, read func(*engine.Res
 }
 
 // domains sums the count up by a label of the nodes.
-func (c *counted) domains(v *cluster.View, key string) []FitDomain {
+func (c *counted) domains(v *revision.View, key string) []FitDomain {
 	set := v.State.Nodes()
 	byValue := map[string]*FitDomain{}
 	for _, row := range set.Order() {
@@ -247,9 +247,9 @@ func (c *counted) domains(v *cluster.View, key string) []FitDomain {
 }
 
 // sensitivity counts again after single changes.
-func (c *counted) sensitivity(ctx context.Context, v *cluster.View, o Options, pod *corev1.Pod, most int) ([]Sensitivity, error) {
+func (c *counted) sensitivity(ctx context.Context, v *revision.View, o Options, pod *corev1.Pod, most int) ([]Sensitivity, error) {
 	var out []Sensitivity
-	add := func(change string, v *cluster.View, pod *corev1.Pod) error {
+	add := func(change string, v *revision.View, pod *corev1.Pod) error {
 		with, err := count(ctx, v, o, pod, most)
 		if err == nil {
 			out = append(out, Sensitivity{change, with.n, with.n - c.n})

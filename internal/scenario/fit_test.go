@@ -11,7 +11,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -55,7 +55,7 @@ func TestFitEqualsBindingUntilUnschedulable(t *testing.T) {
 			node := r.Nodes().Node(r.Row)
 			e := st.Edit()
 			for _, x := range effects.Claims {
-				x.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "ResourceClaim", Namespace: x.Namespace, Name: x.Name})
+				x.UID = object.DerivedUID(object.Key{Kind: "ResourceClaim", Namespace: x.Namespace, Name: x.Name})
 				_ = e.Put(x)
 			}
 			for _, x := range effects.Volumes {
@@ -64,7 +64,7 @@ func TestFitEqualsBindingUntilUnschedulable(t *testing.T) {
 			for _, x := range effects.VolumeClaims {
 				_ = e.Put(x)
 			}
-			bound := kubeobj.WithTopology(asked, node.Labels)
+			bound := object.WithTopology(asked, node.Labels)
 			if err := e.Bind(bound, node.Name); err != nil {
 				t.Fatal(err)
 			}

@@ -11,13 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/recall"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/memory"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -74,7 +74,7 @@ func (s *Strangers) note(in *map[string]string, name, of string) {
 const maxStrangers = 10
 
 // warnings has a text for each name, in order.
-func (s *Strangers) warnings(v *cluster.View) (list []string) {
+func (s *Strangers) warnings(v *revision.View) (list []string) {
 	if s == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (s *Strangers) warnings(v *cluster.View) (list []string) {
 // lives in memory alone. It is for one goroutine.
 type Fork struct {
 	o       Options
-	base    *cluster.View
+	base    *revision.View
 	runs    state.Runs
 	walk    *recall.Walk
 	put     map[podName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
@@ -123,8 +123,8 @@ func (n *podName) UnmarshalText(text []byte) error {
 }
 
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before
-// (Edits, cluster.View.Fork); the fork's own methods change pods.
-func NewFork(v *cluster.View, o Options) *Fork {
+// (Edits, revision.View.Fork); the fork's own methods change pods.
+func NewFork(v *revision.View, o Options) *Fork {
 	return &Fork{
 		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
 		walk: recall.NewDecider(deciderBytes).FromSecond().Walk(v.State),
@@ -190,16 +190,16 @@ func (f *Fork) Delete(namespace, name string) error {
 func (f *Fork) Queue() state.Queue { return f.walk.State().Queue(f.runs, f.class) }
 
 // view returns a view with what the fork has otherwise than its base.
-func (f *Fork) view(ctx context.Context) (*cluster.View, error) {
-	var del []kubeobj.Key
-	var apply []kubeobj.Object
+func (f *Fork) view(ctx context.Context) (*revision.View, error) {
+	var del []object.Key
+	var apply []object.Object
 	for n, pod := range f.put {
-		k := kubeobj.Key{Kind: "Pod", Namespace: n.namespace, Name: n.name}
+		k := object.Key{Kind: "Pod", Namespace: n.namespace, Name: n.name}
 		if _, held := f.base.Object(k); pod == nil && held {
 			del = append(del, k)
 		}
 		if pod != nil {
-			o, err := kubeobj.Of(decision.WithKind(pod))
+			o, err := object.Of(decision.WithKind(pod))
 			if err != nil {
 				return nil, fmt.Errorf("pod %s: %w", n, err)
 			}
@@ -208,16 +208,16 @@ func (f *Fork) view(ctx context.Context) (*cluster.View, error) {
 	}
 	for name, n := range f.nodes {
 		if n == nil {
-			del = append(del, kubeobj.Key{Kind: "Node", Name: name})
+			del = append(del, object.Key{Kind: "Node", Name: name})
 			continue
 		}
-		o, err := kubeobj.Of(n)
+		o, err := object.Of(n)
 		if err != nil {
 			return nil, fmt.Errorf("node %s: %w", name, err)
 		}
 		apply = append(apply, o)
 	}
-	slices.SortFunc(del, kubeobj.Key.Compare)
-	slices.SortFunc(apply, func(a, b kubeobj.Object) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(del, object.Key.Compare)
+	slices.SortFunc(apply, func(a, b object.Object) int { return a.Key.Compare(b.Key) })
 	return f.base.Fork(ctx, del, apply)
 }

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/store"
 )
 
@@ -16,11 +16,11 @@ func (f *Fork) Node(name string) (*corev1.Node, error) {
 	if changed && n != nil {
 		return n, nil
 	}
-	js, ok := f.base.Object(kubeobj.Key{Kind: "Node", Name: name})
+	js, ok := f.base.Object(object.Key{Kind: "Node", Name: name})
 	if changed || !ok {
 		return nil, fmt.Errorf("node %s: %w", name, store.ErrNotFound)
 	}
-	o, err := kubeobj.FromCanonical("Node", js)
+	o, err := object.FromCanonical("Node", js)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", name, err)
 	}

@@ -3,7 +3,7 @@ package scenario
 import (
 	"errors"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/store"
 )
 
@@ -59,20 +59,20 @@ func (f *Fork) remember(namespace, name string) error {
 }
 
 // putEffect stores an object that a bind writes beside its pod.
-func (f *Fork) putEffect(o kubeobj.Object) error {
+func (f *Fork) putEffect(o object.Object) error {
 	f.rememberEffect(o.Key)
 	return f.walk.Changes().Put(o.Value)
 }
 
 // deleteObject removes an object of the kinds that binds write.
-func (f *Fork) deleteObject(k kubeobj.Key) {
+func (f *Fork) deleteObject(k object.Key) {
 	f.rememberEffect(k)
 	f.walk.Changes().Delete(k.Kind, k.Namespace, k.Name)
 	f.changes++
 }
 
 // rememberEffect is remember for the kinds that binds write.
-func (f *Fork) rememberEffect(k kubeobj.Key) {
+func (f *Fork) rememberEffect(k object.Key) {
 	if !f.marked {
 		return
 	}
@@ -87,7 +87,7 @@ func (f *Fork) rememberEffect(k kubeobj.Key) {
 }
 
 // effect returns an object of the kinds that binds write, as it is now; nil where there is none.
-func (f *Fork) effect(k kubeobj.Key) any {
+func (f *Fork) effect(k object.Key) any {
 	st := f.walk.State()
 	switch k.Kind {
 	case "ResourceClaim":

@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/engine/advice"
-	"berth/internal/kubeobj"
+	"berth/internal/engine/explain/suggest"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 const wantModel = "want either like or a template"
@@ -34,7 +34,7 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 			return err
 		}
 	}
-	var made []kubeobj.Object
+	var made []object.Object
 	copies := 0
 	for i := range *a.Count {
 		name := first.Name
@@ -52,10 +52,10 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 		}
 		list := templated(first, name)
 		if isLike {
-			list = advice.NodeLike(out.View.State, first, name)
+			list = suggest.NodeLike(out.View.State, first, name)
 		}
 		for _, x := range list {
-			o, err := kubeobj.Of(x)
+			o, err := object.Of(x)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 }
 
 // model returns the node that new ones are made of.
-func (d *Editor) model(v *cluster.View, field string, a *AddNodes) (*corev1.Node, error) {
+func (d *Editor) model(v *revision.View, field string, a *AddNodes) (*corev1.Node, error) {
 	if a.Like == "" {
 		o, err := d.Read(field+".template", withKind(a.Template, "v1", "Node"))
 		if err != nil {
@@ -85,11 +85,11 @@ func (d *Editor) model(v *cluster.View, field string, a *AddNodes) (*corev1.Node
 		}
 		return n, nil
 	}
-	js, ok := v.Object(kubeobj.Key{Kind: "Node", Name: a.Like})
+	js, ok := v.Object(object.Key{Kind: "Node", Name: a.Like})
 	if !ok {
 		return nil, decision.Errorf(decision.Invalid, field+".like", "%s has no node %.253q", v.ID(), a.Like)
 	}
-	o, err := kubeobj.FromCanonical("Node", js)
+	o, err := object.FromCanonical("Node", js)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func templated(template *corev1.Node, name string) []metav1.Object {
 }
 
 // daemonsOn returns the daemon pods of a node.
-func daemonsOn(v *cluster.View, node string) (out []*corev1.Pod, err error) {
+func daemonsOn(v *revision.View, node string) (out []*corev1.Pod, err error) {
 	for p := range v.State.PodsOn(v.State.Nodes().Row(node)).All() {
 		pod, err := v.Pod(p.Namespace, p.Name)
 		if err != nil {
@@ -142,7 +142,7 @@ func daemonsOn(v *cluster.View, node string) (out []*corev1.Pod, err error) {
 func daemonFor(of *corev1.Pod, node string) *corev1.Pod {
 	pod := of.DeepCopy()
 	pod.Name = metav1.GetControllerOfNoCopy(pod).Name + "-" + node
-	pod.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
+	pod.UID = object.DerivedUID(object.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
 	pod.CreationTimestamp, pod.DeletionTimestamp = metav1.Time{}, nil
 	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
 	pinTo(pod, node)
@@ -164,15 +164,15 @@ func pinTo(pod *corev1.Pod, node string) {
 
 // inField puts the place of the edits before the field that a ledger's error names.
 func inField(field string, err error) error {
-	var invalid *cluster.InvalidError
+	var invalid *revision.InvalidError
 	if errors.As(err, &invalid) {
 		c := *invalid
 		c.Field = field + "." + c.Field
 		return &c
 	}
-	var object *kubeobj.InvalidError
-	if errors.As(err, &object) && object.Path != "" && !strings.HasPrefix(object.Path, field+".") {
-		c := *object
+	var obj *object.InvalidError
+	if errors.As(err, &obj) && obj.Path != "" && !strings.HasPrefix(obj.Path, field+".") {
+		c := *obj
 		c.Path, c.Remedy = field+"."+c.Path, "" // edits cannot replace
 		return &c
 	}

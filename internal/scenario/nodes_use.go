@@ -6,8 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/memory"
+	"berth/internal/revision"
 	"berth/internal/steps"
 )
 
@@ -42,7 +42,7 @@ const (
 
 // MeasureNodes returns the use of each node of a view, by name. group is the label that groups are
 // told by, or a word that stands for one; empty: the rack where nodes have one, else the pool.
-func MeasureNodes(ctx context.Context, v *cluster.View, group string) (*NodesUse, error) {
+func MeasureNodes(ctx context.Context, v *revision.View, group string) (*NodesUse, error) {
 	set := v.State.Nodes()
 	if err := memory.Take(ctx, int64(set.Len())*(nodeUseBytes+8*2*(gridScalars+maxScalars))); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // succession is what a pod's controller does once the pod is deleted.
@@ -84,7 +84,7 @@ func successor(pod *corev1.Pod, s succession, free func(name string) bool, now t
 			}
 		}
 	}
-	p.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+	p.UID = object.DerivedUID(object.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
 	p.CreationTimestamp = metav1.NewTime(now.UTC().Truncate(time.Second))
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
 	p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}

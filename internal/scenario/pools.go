@@ -9,9 +9,9 @@ import (
 
 	kjson "sigs.k8s.io/json"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/revision"
 )
 
 // NodePool is a kind of node that may be added.
@@ -170,7 +170,7 @@ func (q *PoolsQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 }
 
 // workloads reads the pods of the question.
-func (q *PoolsQuestion) workloads(ctx context.Context, s *Stage, v *cluster.View) ([]Arrival, error) {
+func (q *PoolsQuestion) workloads(ctx context.Context, s *Stage, v *revision.View) ([]Arrival, error) {
 	var list Workloads
 	strict, err := kjson.UnmarshalStrict(q.For, &list, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
 	if err != nil || len(strict) > 0 || len(list.Workloads) == 0 {
@@ -180,7 +180,7 @@ func (q *PoolsQuestion) workloads(ctx context.Context, s *Stage, v *cluster.View
 }
 
 // CountPools counts the nodes that pods need. No pod is evicted for another one.
-func (d *Editor) CountPools(ctx context.Context, v *cluster.View, o Options, arrivals []Arrival, pools []NodePool) (*Pools, error) {
+func (d *Editor) CountPools(ctx context.Context, v *revision.View, o Options, arrivals []Arrival, pools []NodePool) (*Pools, error) {
 	if err := d.checkPools(v, pools); err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (d *Editor) CountPools(ctx context.Context, v *cluster.View, o Options, arr
 }
 
 // checkPools fills in defaults, and names what of the pools cannot be meant.
-func (d *Editor) checkPools(v *cluster.View, pools []NodePool) error {
+func (d *Editor) checkPools(v *revision.View, pools []NodePool) error {
 	if len(pools) == 0 || len(pools) > maxPools {
 		return decision.Errorf(decision.Invalid, "pools", "want 1 to %d pools", maxPools)
 	}

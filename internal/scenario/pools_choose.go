@@ -8,10 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // chunks is into how many parts a large choice is divided while it grows.
@@ -248,7 +248,7 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 }
 
 // reasonOfNew returns why a node that a view does not have rejects a pod.
-func reasonOfNew(r *engine.Result, before *cluster.View) string {
+func reasonOfNew(r *engine.Result, before *revision.View) string {
 	nodes := r.Nodes()
 	for _, row := range nodes.Order() {
 		if before.State.Nodes().Row(nodes.Node(int(row)).Name) < 0 {

@@ -6,14 +6,14 @@ import (
 	"maps"
 	"slices"
 
-	"berth/internal/cluster"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // poolSearch looks for the smallest counts of nodes by runs.
 type poolSearch struct {
 	d        *Editor
-	v        *cluster.View
+	v        *revision.View
 	o        Options
 	arrivals []Arrival
 	pools    []NodePool
@@ -28,7 +28,7 @@ type poolSearch struct {
 // poolRun is a run with some counts of nodes.
 type poolRun struct {
 	f    *Fork
-	view *cluster.View // before any pod arrived
+	view *revision.View // before any pod arrived
 	// daemons arrived before all others, as room for them is part of a node's size.
 	daemons []Arrival
 	out     *Outcome

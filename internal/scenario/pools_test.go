@@ -13,7 +13,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine/rules"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -239,7 +239,7 @@ func TestPoolsRefuses(t *testing.T) {
 	}
 	bad := scenario.NodePool{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"metadata":{"name":"t"},"spec":{"taints":[{"key":"a b","effect":"NoSchedule"}]}}`)}}
 	_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, []scenario.NodePool{bad})
-	var invalid *kubeobj.InvalidError
+	var invalid *object.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Errorf("a bad template: %v", err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/state"
+	"berth/internal/revision"
 	"berth/internal/steps"
 )
 
@@ -68,7 +68,7 @@ type NodeChoice struct {
 }
 
 // names returns the chosen nodes, each once; none chosen is no error.
-func (c *NodeChoice) names(v *cluster.View) ([]string, error) {
+func (c *NodeChoice) names(v *revision.View) ([]string, error) {
 	given := 0
 	for _, is := range []bool{len(c.Nodes) > 0, c.Selector != "", c.Zone != ""} {
 		if is {

@@ -9,10 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/revision"
 )
 
 // Request is a scenario: a revision, edits of it, pods that arrive, and the configurations that are
@@ -158,7 +158,7 @@ func (q *Request) Check(b Bounds) error {
 
 // resolve reads the pods that arrive at a view. Pods that are placed are taken from their nodes in
 // the view that it returns.
-func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *cluster.View, o Options, most int) (*cluster.View, []Arrival, error) {
+func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *revision.View, o Options, most int) (*revision.View, []Arrival, error) {
 	var out []Arrival
 	var err error
 	tooMany := func(field string) error {
@@ -226,7 +226,7 @@ func (h *History) Check() error {
 }
 
 // append appends the pods of the history that a view does not have on a node.
-func (h *History) append(ctx context.Context, d *Editor, v *cluster.View, out []Arrival, most int, w *Watch) ([]Arrival, error) {
+func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out []Arrival, most int, w *Watch) ([]Arrival, error) {
 	if d.History == nil {
 		return nil, decision.Errorf(decision.Invalid, "arrivals.history", "recorded decisions are kept by a server: name one with --server")
 	}
@@ -249,7 +249,7 @@ func (h *History) append(ctx context.Context, d *Editor, v *cluster.View, out []
 
 // unplaced returns a view in which placed pods wait for a node: those of DaemonSets and static pods
 // are made for their node, and those that have ended or are ending do not come back.
-func unplaced(ctx context.Context, v *cluster.View) (*cluster.View, error) {
+func unplaced(ctx context.Context, v *revision.View) (*revision.View, error) {
 	var names []podName
 	daemon, err := daemonsOf(ctx, v)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 )
 
 // accept reads the Deployment of a question, as admitted to a view.
-func (r *rollout) accept(s *Stage, v *cluster.View, q *RolloutQuestion) (err error) {
+func (r *rollout) accept(s *Stage, v *revision.View, q *RolloutQuestion) (err error) {
 	if err := checkNumber("startSeconds", q.StartSeconds, mostSeconds); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (r *rollout) accept(s *Stage, v *cluster.View, q *RolloutQuestion) (err err
 	r.namespace, r.name, r.spec, r.sameReplicas = r.pod.Namespace, d.Name, &d.Spec, d.Spec.Replicas == nil
 	defaultDeployment(r.spec)
 	if errs := validateDeployment(r.spec, field.NewPath("spec")); len(errs) > 0 {
-		return &kubeobj.InvalidError{Key: kubeobj.Key{Kind: "Deployment", Namespace: r.namespace, Name: r.name}, Path: "deployment", Errors: errs}
+		return &object.InvalidError{Key: object.Key{Kind: "Deployment", Namespace: r.namespace, Name: r.name}, Path: "deployment", Errors: errs}
 	}
 	switch {
 	case int(*r.spec.Replicas) > s.Bounds.Pods:

@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"berth/internal/cluster"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/steps"
 )
 
 // read finds the ReplicaSets of the Deployment, and their pods.
-func (r *rollout) read(ctx context.Context, v *cluster.View) error {
+func (r *rollout) read(ctx context.Context, v *revision.View) error {
 	r.steps = steps.Of(ctx)
 	sets, foreign, err := r.readSets(ctx, v)
 	if err != nil {
@@ -84,16 +84,16 @@ func (r *rollout) read(ctx context.Context, v *cluster.View) error {
 const setsPage = 500
 
 // readSets lists the Deployment's own ReplicaSets and the names of the namespace's others.
-func (r *rollout) readSets(ctx context.Context, v *cluster.View) (sets map[string]*replicaSet, foreign map[string]bool, err error) {
+func (r *rollout) readSets(ctx context.Context, v *revision.View) (sets map[string]*replicaSet, foreign map[string]bool, err error) {
 	sets, foreign = map[string]*replicaSet{}, map[string]bool{}
-	for after, more := (kubeobj.Key{Kind: "ReplicaSet", Namespace: r.namespace}), true; more; {
+	for after, more := (object.Key{Kind: "ReplicaSet", Namespace: r.namespace}), true; more; {
 		items, further, err := v.List(ctx, "ReplicaSet", after, setsPage)
 		if err != nil {
 			return nil, nil, err
 		}
 		more = further
 		for _, js := range items {
-			o, err := kubeobj.FromCanonical("ReplicaSet", js)
+			o, err := object.FromCanonical("ReplicaSet", js)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -13,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine/rules"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -51,15 +51,15 @@ func deployment(spec string) json.RawMessage {
 	return json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{` + spec + `"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"web:2","resources":{"requests":{"cpu":"1"}}}]}}}}`)
 }
 
-func rollOut(t testing.TB, v *cluster.View, ask *scenario.RolloutQuestion) (*scenario.Rollout, error) {
+func rollOut(t testing.TB, v *revision.View, ask *scenario.RolloutQuestion) (*scenario.Rollout, error) {
 	t.Helper()
 	e := wide()
 	e.ReadPod = func(at string, raw json.RawMessage) (*corev1.Pod, error) {
-		w, err := kubeobj.PodOf(raw, kubeobj.Limits{})
+		w, err := object.PodOf(raw, object.Limits{})
 		if err != nil {
 			return nil, err
 		}
-		return kubeobj.DecodePod(w.Pod, kubeobj.Limits{})
+		return object.DecodePod(w.Pod, object.Limits{})
 	}
 	s := &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: e, Options: scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, Bounds: bounds}
 	out, err := ask.Answer(t.Context(), s)
@@ -69,7 +69,7 @@ func rollOut(t testing.TB, v *cluster.View, ask *scenario.RolloutQuestion) (*sce
 	return out.(*scenario.Rollout), nil
 }
 
-func mustRollOut(t *testing.T, v *cluster.View, spec string) *scenario.Rollout {
+func mustRollOut(t *testing.T, v *revision.View, spec string) *scenario.Rollout {
 	t.Helper()
 	got, err := rollOut(t, v, &scenario.RolloutQuestion{Deployment: deployment(spec)})
 	if err != nil {
@@ -91,7 +91,7 @@ func stepsOf(r *scenario.Rollout) string {
 	return strings.Join(list, ", ")
 }
 
-func webCluster(t *testing.T, cpu string, pods int) *cluster.View {
+func webCluster(t *testing.T, cpu string, pods int) *revision.View {
 	t.Helper()
 	objects := []any{
 		enginetest.Node("a", enginetest.Zone("west"), enginetest.Allocatable("cpu", cpu)),
@@ -236,7 +236,7 @@ func TestRolloutRefuses(t *testing.T) {
 		`"strategy":{"type":"Recreate","rollingUpdate":{"maxUnavailable":1}},`: "spec.strategy.rollingUpdate",
 	} {
 		_, err := rollOut(t, v, &scenario.RolloutQuestion{Deployment: deployment(spec)})
-		var invalid *kubeobj.InvalidError
+		var invalid *object.InvalidError
 		if !errors.As(err, &invalid) || invalid.Path != "deployment" || invalid.Errors[0].Field != at {
 			t.Errorf("%s: %v, want %s", spec, err, at)
 		}
@@ -259,16 +259,16 @@ func TestRolloutRefuses(t *testing.T) {
 // BenchmarkRollout updates 1,000 replicas by 25 %, beside 5,000 nodes with 150,000 pods.
 func BenchmarkRollout(b *testing.B) {
 	v := fullSize()
-	var objects []kubeobj.Object
+	var objects []object.Object
 	nodes := v.State.Nodes()
 	for i := range 1000 {
-		o, err := kubeobj.Of(podOfWeb("web-1", fmt.Sprintf("web-1-%04d", i), nodes.Node(int(nodes.Order()[i])).Name, enginetest.Requests("cpu", "10m")))
+		o, err := object.Of(podOfWeb("web-1", fmt.Sprintf("web-1-%04d", i), nodes.Node(int(nodes.Order()[i])).Name, enginetest.Requests("cpu", "10m")))
 		if err != nil {
 			b.Fatal(err)
 		}
 		objects = append(objects, o)
 	}
-	set, err := kubeobj.Of(webSet("web-1", 1000))
+	set, err := object.Of(webSet("web-1", 1000))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,14 +8,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/digest"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/explain/digest"
+	"berth/internal/engine/preempt"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -23,12 +23,12 @@ import (
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // viewOf makes a view of objects.
-func viewOf(t testing.TB, objects ...any) *cluster.View {
+func viewOf(t testing.TB, objects ...any) *revision.View {
 	t.Helper()
-	v, err := cluster.Standalone("prod", func(yield func(kubeobj.Object) error) (map[string]int, error) {
-		seen := map[kubeobj.Key]bool{}
+	v, err := revision.Standalone("prod", func(yield func(object.Object) error) (map[string]int, error) {
+		seen := map[object.Key]bool{}
 		for _, o := range objects {
-			made, err := kubeobj.Of(o)
+			made, err := object.Of(o)
 			if err != nil {
 				return nil, err
 			}
@@ -58,7 +58,7 @@ func profileOf(t testing.TB, spec rules.Spec) []*engine.Profile {
 }
 
 // randomCluster is a random case with many pods that wait, drawn from other cases.
-func randomCluster(t testing.TB, seed uint64) (*cluster.View, []*engine.Profile) {
+func randomCluster(t testing.TB, seed uint64) (*revision.View, []*engine.Profile) {
 	c := enginetest.Generate(seed)
 	objects := slices.Clone(c.Objects)
 	for i := range uint64(12) {
@@ -121,7 +121,7 @@ func (c *copied) follow(at *scenario.Attempt, pod *corev1.Pod) {
 			c.t.Fatal(err)
 		}
 	}
-	for _, v := range preemption.Victims(r) {
+	for _, v := range preempt.Victims(r) {
 		e.Delete("Pod", v.Namespace, v.Name)
 	}
 	effects, err := r.Effects()
@@ -129,7 +129,7 @@ func (c *copied) follow(at *scenario.Attempt, pod *corev1.Pod) {
 		c.t.Fatal(err)
 	}
 	for _, x := range effects.Claims {
-		x.UID = kubeobj.DerivedUID(kubeobj.Key{Kind: "ResourceClaim", Namespace: x.Namespace, Name: x.Name})
+		x.UID = object.DerivedUID(object.Key{Kind: "ResourceClaim", Namespace: x.Namespace, Name: x.Name})
 		put(x)
 	}
 	for _, x := range effects.Volumes {
@@ -139,7 +139,7 @@ func (c *copied) follow(at *scenario.Attempt, pod *corev1.Pod) {
 		put(x)
 	}
 	put(at.Pod)
-	for _, lower := range preemption.ClearedNominations(r) {
+	for _, lower := range preempt.ClearedNominations(r) {
 		p := c.s.Pod(lower.Namespace, lower.Name)
 		after, err := c.f.Pod(lower.Namespace, lower.Name)
 		if err != nil || p == nil || p.Nominated != node || after.Status.NominatedNodeName != "" {

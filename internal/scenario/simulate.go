@@ -9,11 +9,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // Simulation is what a scenario did under each configuration.
@@ -220,7 +220,7 @@ type simulation struct {
 	ctx      context.Context
 	q        *Request
 	o        Options
-	view     *cluster.View
+	view     *revision.View
 	arrivals []Arrival
 	daemon   func(*state.Pod) bool
 	daemons  map[podName]bool // of new nodes

@@ -13,11 +13,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
+	"berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/kubeobj"
-	"berth/internal/ledger"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
 )
@@ -31,24 +31,24 @@ func configs(t testing.TB) map[string][]*engine.Profile {
 	return map[string][]*engine.Profile{"today": profileOf(t, rules.DefaultSpec()), "packed": profileOf(t, packed)}
 }
 
-func simulate(t testing.TB, v *cluster.View, q scenario.Request) (*scenario.Simulation, error) {
+func simulate(t testing.TB, v *revision.View, q scenario.Request) (*scenario.Simulation, error) {
 	t.Helper()
 	return simulateWithin(t, v, q, bounds)
 }
 
-func simulateWithin(t testing.TB, v *cluster.View, q scenario.Request, bounds scenario.Bounds) (*scenario.Simulation, error) {
+func simulateWithin(t testing.TB, v *revision.View, q scenario.Request, bounds scenario.Bounds) (*scenario.Simulation, error) {
 	t.Helper()
 	c := configs(t)
 	d := configured(&q, c)
 	d.ReadPod = func(_ string, raw json.RawMessage) (*corev1.Pod, error) {
-		w, err := kubeobj.PodOf(raw, kubeobj.Limits{})
+		w, err := object.PodOf(raw, object.Limits{})
 		if err != nil {
 			return nil, err
 		}
 		if w != nil {
 			raw = w.Pod
 		}
-		return kubeobj.DecodePod(raw, kubeobj.Limits{})
+		return object.DecodePod(raw, object.Limits{})
 	}
 	e, err := d.Apply(t.Context(), v, "edits", q.Edits)
 	if err != nil {
@@ -269,7 +269,7 @@ func TestUneven(t *testing.T) {
 		end   scenario.Unevenness
 	}{
 		"one more in z1":        {nil, scenario.Unevenness{Hard: 0, Soft: 3}},
-		"the one of z2 is gone": {&scenario.Edits{Delete: []ledger.Deletion{{Kind: "Pod", Namespace: "default", Name: "h3"}}}, scenario.Unevenness{Hard: 2, Soft: 3}},
+		"the one of z2 is gone": {&scenario.Edits{Delete: []admit.Deletion{{Kind: "Pod", Namespace: "default", Name: "h3"}}}, scenario.Unevenness{Hard: 2, Soft: 3}},
 	} {
 		pod := []scenario.TimedPod{{Pod: json.RawMessage(webPod)}}
 		got, err := simulate(t, v, scenario.Request{Edits: c.edits, Arrivals: scenario.ArrivalSource{Pods: pod}})

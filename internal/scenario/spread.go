@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // Unevenness counts the placed pods in a domain that has more than maxSkew pods above the emptiest
@@ -38,7 +38,7 @@ var spreadField = []byte(`"topologySpreadConstraints"`)
 
 // spreadsOf finds the pods of a view and of arrivals. It is nil where no configuration has
 // PodTopologySpread, which counts them.
-func spreadsOf(ctx context.Context, v *cluster.View, arrivals []Arrival, configs []configured) (*spreads, error) {
+func spreadsOf(ctx context.Context, v *revision.View, arrivals []Arrival, configs []configured) (*spreads, error) {
 	s := &spreads{groups: map[string]*spreadGroup{}}
 	for _, c := range configs {
 		for _, p := range c.profiles {

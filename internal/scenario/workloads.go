@@ -7,13 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
 	"berth/internal/decision"
 	"berth/internal/memory"
+	"berth/internal/revision"
 )
 
 // arrive appends the pods of workloads at a place of the question, as many as it may have in all.
-func (d *Editor) arrive(ctx context.Context, v *cluster.View, field string, list []Workload, most int, out []Arrival) ([]Arrival, error) {
+func (d *Editor) arrive(ctx context.Context, v *revision.View, field string, list []Workload, most int, out []Arrival) ([]Arrival, error) {
 	for i, w := range list {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		if isNull(w.Pod) {
@@ -42,7 +42,7 @@ func (d *Editor) arrive(ctx context.Context, v *cluster.View, field string, list
 }
 
 // replicate appends equal pods, under names that the view does not have.
-func replicate(v *cluster.View, pod *corev1.Pod, n int, out []Arrival) []Arrival {
+func replicate(v *revision.View, pod *corev1.Pod, n int, out []Arrival) []Arrival {
 	replicas, had := ReplicasOf(pod), len(out)
 	for i := 0; len(out)-had < n; i++ {
 		if p := replicas.Pod(i); v.State.Pod(p.Namespace, p.Name) == nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/jobs"
 	"berth/internal/memory"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -67,7 +67,7 @@ func (j *Job) Ended() bool { return store.JobEnded(j.State) }
 
 func jobOf(s *store.Job) *Job {
 	j := &Job{
-		ID: s.ID, State: s.State, Kind: s.Verb, Cluster: s.Cluster, Snapshot: cluster.FormatID(s.Cluster, s.Revision),
+		ID: s.ID, State: s.State, Kind: s.Verb, Cluster: s.Cluster, Snapshot: revision.FormatID(s.Cluster, s.Revision),
 		CreatedAt: s.CreatedAt, Reason: s.Reason, Progress: []Progress{},
 	}
 	_ = json.Unmarshal([]byte(s.Progress), &j.Progress) // it is written below, and empty before

@@ -6,17 +6,17 @@ import (
 	"net/url"
 	"strings"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/handlers"
-	"berth/internal/overview"
+	"berth/internal/report"
 	"berth/internal/words"
 )
 
 // replayView is a recorded decision beside the answer to the same question now: under another
 // revision or configuration, or as recorded.
 type replayView struct {
-	Recorded decisionlog.Recorded
-	Replay   decisionlog.Replay
+	Recorded record.Recorded
+	Replay   record.Replay
 	Verdict  *verdictView
 	// Before and After are the two answers, in short.
 	Before, After outcomeWords
@@ -60,7 +60,7 @@ func loadReplay(v *visit) (string, any, error) {
 	return "Replay of " + shortID(r.ID), view, nil
 }
 
-func differenceRows(list []decisionlog.Difference) []differenceRow {
+func differenceRows(list []record.Difference) []differenceRow {
 	out := make([]differenceRow, 0, len(list))
 	for _, d := range list {
 		out = append(out, differenceRow{d.Path, valueText(d.Recorded), valueText(d.Replayed)})
@@ -93,13 +93,13 @@ func valueText(value any) string {
 // compareView is what differs between two revisions.
 type compareView struct {
 	A, B string
-	Diff *overview.Diff
+	Diff *report.Diff
 	Rows []objectRow
 }
 
 // objectRow is an object that differs, with its fields.
 type objectRow struct {
-	overview.ObjectDiff
+	report.ObjectDiff
 	Fields []differenceRow
 }
 
@@ -112,7 +112,7 @@ func loadCompare(v *visit) (string, any, error) {
 	if view.A == "" || view.B == "" {
 		return "Compare", view, nil
 	}
-	view.Diff = &overview.Diff{}
+	view.Diff = &report.Diff{}
 	if err := v.get(compareData(v), view.Diff); err != nil {
 		return "", nil, err
 	}

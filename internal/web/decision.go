@@ -3,13 +3,13 @@ package web
 import (
 	"net/url"
 
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
 )
 
 // decisionView is a recorded decision, worked out again.
 type decisionView struct {
-	decisionlog.Recorded
+	record.Recorded
 	Verdict *verdictView
 	// Rejected are the nodes that the answer lists with what rejected them, Hidden the others.
 	Rejected []engine.NodeVerdict
@@ -41,7 +41,7 @@ func loadDecision(v *visit) (string, any, error) {
 
 // nodeView is what one node has to do with a decision.
 type nodeView struct {
-	Decision decisionlog.Recorded
+	Decision record.Recorded
 	Node     engine.NodeVerdict
 	Chosen   *engine.NodeVerdict
 }

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/net/html"
 
 	"berth/internal/decision"
-	"berth/internal/overview"
+	"berth/internal/report"
 	"berth/internal/scenario"
-	"berth/internal/story"
 )
 
 // File is what a page that is one file knows beside the answer that it shows.
@@ -36,7 +35,7 @@ type File struct {
 // PodAnswer is a pod's story with the decision that it would get now, which may be absent; without
 // a story it is the decision alone.
 type PodAnswer struct {
-	Story    *story.Story
+	Story    *report.Story
 	Decision *decision.Answer
 }
 
@@ -61,10 +60,10 @@ func (o *File) Write(w io.Writer, answer any) error {
 	f := &frame{visit: v, absent: o.Absent, source: o.Source, Outside: &fileView{o, template.CSS(s.assets["berth.css"].body)}} //nolint:gosec // a file of the program
 	name := "answers"
 	switch a := answer.(type) {
-	case *overview.Pending:
+	case *report.Pending:
 		view := boardOf(a, "", o.Now)
 		name, f.Title, f.View = "pending", view.Summary, view
-	case *overview.Queue:
+	case *report.Queue:
 		name, f.Title, f.View = "queue", "Queue of "+a.Snapshot, &queueView{Queue: *a}
 	case *scenario.Capacity:
 		name, f.Title, f.View = "capacity", "Capacity of "+a.Snapshot, capacityOf(a)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"berth/internal/handlers"
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 // elsewhere is an error that leads to another page.
@@ -32,7 +32,7 @@ func loadFound(v *visit) (string, any, error) {
 	if text == "" || v.cluster == "" {
 		return "", nil, &elsewhere{f.To()}
 	}
-	waiting := &overview.Queue{}
+	waiting := &report.Queue{}
 	if err := v.get(v.ofCluster([]string{"queue"}, "snapshot"), waiting); err != nil {
 		return "", nil, err
 	}

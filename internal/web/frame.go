@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/cluster"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/handlers"
-	"berth/internal/overview"
+	"berth/internal/report"
+	"berth/internal/revision"
 	"berth/internal/words"
 )
 
@@ -74,7 +74,7 @@ func (f *frame) Newest() string {
 func (f *frame) Version() string { return f.site.version }
 
 // Collect is the command that prints what an upload needs.
-func (f *frame) Collect() string { return cluster.Collect }
+func (f *frame) Collect() string { return revision.Collect }
 
 // missing notes of which kinds the page's snapshot has no object, and which it has that are not
 // applied, in sentences as the command line has them; none for callers who may not see the
@@ -88,14 +88,14 @@ func (f *frame) missing(v *visit) {
 	if v.get("/v1/snapshots/"+url.PathEscape(of), s) != nil {
 		return
 	}
-	if gaps := overview.GapsOf(&s.Hygiene); len(gaps) > 0 && !s.Followed {
+	if gaps := report.GapsOf(&s.Hygiene); len(gaps) > 0 && !s.Followed {
 		for _, g := range gaps {
 			f.absent = append(f.absent, g.Kind)
 		}
 		f.source = s.ID + " has no "
-		f.Missing = append(f.Missing, f.source+overview.Listed(gaps)+": answers about these are guesses. Uploaded with all kinds it would have them.")
+		f.Missing = append(f.Missing, f.source+report.Listed(gaps)+": answers about these are guesses. Uploaded with all kinds it would have them.")
 	}
-	if text := overview.UnappliedText(s.ID, overview.UnappliedIn(s.Objects)); text != "" {
+	if text := report.UnappliedText(s.ID, report.UnappliedIn(s.Objects)); text != "" {
 		f.Missing = append(f.Missing, text+".")
 	}
 }
@@ -106,11 +106,11 @@ func (f *frame) Unknown(v *verdictView) string {
 	if v == nil {
 		return ""
 	}
-	kind := overview.AllUnknown(v.Answer, func(kind string) bool { return slices.Contains(f.absent, kind) })
+	kind := report.AllUnknown(v.Answer, func(kind string) bool { return slices.Contains(f.absent, kind) })
 	if kind == "" {
 		return ""
 	}
-	return "Could not know: " + f.source + overview.WordsFor(kind) + "."
+	return "Could not know: " + f.source + report.WordsFor(kind) + "."
 }
 
 // Writable reports whether pages may change something.
@@ -216,7 +216,7 @@ func (f *frame) Until(t time.Time) string {
 
 var functions = template.FuncMap{
 	"count": words.Count, "plural": words.Plural, "size": words.Size,
-	"action":  advice.Action.Words,
+	"action":  suggest.Action.Words,
 	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clock":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"join":    strings.Join,

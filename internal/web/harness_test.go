@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"berth/internal/access"
-	"berth/internal/binding"
-	"berth/internal/classes"
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/handlers"
 	"berth/internal/jobs"
-	"berth/internal/profiles"
+	"berth/internal/priorityclass"
 	"berth/internal/replays"
+	"berth/internal/revision"
 	"berth/internal/simulations"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
 
@@ -38,17 +38,17 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	ctx := context.Background()
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	check(t, err)
-	g := commit.NewGroup(st, commit.Options{})
-	m, err := cluster.Open(ctx, st, g, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())})
+	g := groupcommit.NewGroup(st, groupcommit.Options{})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())})
 	check(t, err)
-	registry, err := classes.Open(ctx, st, classes.Options{})
+	registry, err := priorityclass.Open(ctx, st, priorityclass.Options{})
 	check(t, err)
-	l := decisionlog.New(m, st, profiles.Default(), decisionlog.Options{Classes: registry})
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: profiles.Parse, Profiles: profiles.Default(), Unfinished: 3})
+	l := record.New(m, st, config.Default(), record.Options{Classes: registry})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{})
 	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: binding.New(m, l, binding.Options{}), Replays: batches, Simulations: sims, Queries: st, PriorityClasses: registry,
-		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, Queries: st, PriorityClasses: registry,
+		ParseProfiles: config.Parse, Limits: handlers.DefaultLimits(),
 	})
 	check(t, err)
 	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test", Wait: wait, Settings: []Setting{{Name: "listen", Value: "127.0.0.1:8080", From: "flag"}}})

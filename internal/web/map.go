@@ -12,7 +12,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/handlers"
 	"berth/internal/scenario"
 	"berth/internal/words"
@@ -287,7 +287,7 @@ func cellsOf(cells []mapCell) template.HTML {
 func usesOf(nodes *scenario.NodesUse, n *scenario.NodeUse) []string {
 	out := make([]string, 0, 3)
 	for i, name := range nodes.Resources[:min(3, len(nodes.Resources))] {
-		text := advice.Texts(name, []int64{n.Requested[i], n.Allocatable[i]})
+		text := suggest.Texts(name, []int64{n.Requested[i], n.Allocatable[i]})
 		out = append(out, text[0]+" of "+text[1])
 	}
 	return out

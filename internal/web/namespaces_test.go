@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 	"berth/test/accesstest"
 )
 
@@ -50,8 +50,8 @@ func TestPagesNameNoOtherNamespace(t *testing.T) {
 // has the command of a whole dump.
 func TestPagesSayWhatIsMissing(t *testing.T) {
 	base := serve(t)
-	if body, _ := get(t, base+"/"); !strings.Contains(body, cluster.Collect) {
-		t.Errorf("the first page has not %q: %s", cluster.Collect, body)
+	if body, _ := get(t, base+"/"); !strings.Contains(body, revision.Collect) {
+		t.Errorf("the first page has not %q: %s", revision.Collect, body)
 	}
 	post(t, base+"/v1/snapshots?cluster=prod", accesstest.TwoTeams(false))
 	for _, path := range []string{"/", "/pods/shop/big", "/map", "/fit"} {

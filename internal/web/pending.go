@@ -7,21 +7,20 @@ import (
 	"time"
 
 	"berth/internal/engine"
-	"berth/internal/overview"
-	"berth/internal/story"
+	"berth/internal/report"
 	"berth/internal/words"
 )
 
 // pendingView is the board of the pods that wait.
 type pendingView struct {
-	overview.PendingCounts
+	report.PendingCounts
 	Snapshot string
 	// Summary is the answer in one sentence.
 	Summary string
 	Oldest  *time.Time
 	Causes  []cause
 	// Stuck are pods that have a node and cannot start there.
-	Stuck []overview.UnstartedPod
+	Stuck []report.UnstartedPod
 	// Untried reports that no changes were tried, since it would have taken too long for a page;
 	// the page links to itself with them.
 	Untried bool
@@ -39,7 +38,7 @@ type cause struct {
 
 // workload is pods that differ in name and age alone.
 type workload struct {
-	overview.PendingPod
+	report.PendingPod
 	// Others is how many more there are; Oldest is the age of the oldest.
 	Others int
 	Oldest *time.Time
@@ -68,7 +67,7 @@ func loadPending(v *visit) (string, any, error) {
 }
 
 func (v *visit) pending() (*pendingView, error) {
-	list := &overview.Pending{}
+	list := &report.Pending{}
 	untried, without := false, v.query.Get("suggest") != "true"
 	if without {
 		v.query.Set("suggest", "false")
@@ -92,7 +91,7 @@ func (v *visit) pending() (*pendingView, error) {
 
 // boardOf groups the pods that wait by what keeps them waiting; all workloads of the cause open are
 // listed.
-func boardOf(list *overview.Pending, open string, now time.Time) *pendingView {
+func boardOf(list *report.Pending, open string, now time.Time) *pendingView {
 	view := &pendingView{PendingCounts: list.Counts, Snapshot: list.Snapshot, Causes: causesOf(list.Pods, open), Stuck: list.Unstarted}
 	for i := range view.Causes {
 		view.Oldest = older(view.Oldest, view.Causes[i].Oldest)
@@ -121,7 +120,7 @@ func boardSentence(view *pendingView, now time.Time) string {
 
 // causesOf groups pods by what keeps them waiting, the cause with most pods first. All workloads of
 // the cause open are listed.
-func causesOf(pods []overview.PendingPod, open string) []cause {
+func causesOf(pods []report.PendingPod, open string) []cause {
 	var out []cause
 	at := map[string]int{}
 	rows := map[string]map[string]int{} // of a cause, by the pod that was judged
@@ -170,11 +169,11 @@ func older(a, b *time.Time) *time.Time {
 }
 
 // causeOf is what most nodes have against a pod, or what it waits for where no node is the cause.
-func causeOf(p *overview.PendingPod) string {
+func causeOf(p *report.PendingPod) string {
 	switch {
-	case p.State == story.StateGated:
+	case p.State == report.StateGated:
 		return "Gated"
-	case p.State == story.StateNominated:
+	case p.State == report.StateNominated:
 		return "Nominated"
 	case p.Outcome == engine.Scheduled:
 		return "Fits"
@@ -207,7 +206,7 @@ func causeWords(code string, pods int) string {
 		return "cannot be decided on"
 	}
 	head := agree(pods, "finds", "find") + " no node"
-	if text, ok := story.Phrase(code); ok {
+	if text, ok := report.Phrase(code); ok {
 		return head + ": most nodes " + text
 	}
 	return head + ": " + strings.ToLower(code)

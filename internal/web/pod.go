@@ -8,17 +8,17 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/handlers"
-	"berth/internal/story"
+	"berth/internal/report"
 )
 
 // podView is one pod's story with the decision that it would get now.
 type podView struct {
-	story.Story
+	report.Story
 	// Verdict is a decision now, nil where there is none to make; VerdictError is why not.
 	Verdict      *verdictView
 	VerdictError string
 	// After is the decision without the pod's gates.
-	After *story.Verdict
+	After *report.Verdict
 	Strip template.HTML
 }
 
@@ -29,7 +29,7 @@ func podData(v *visit) string {
 }
 
 func loadPod(v *visit) (string, any, error) {
-	st := &story.Story{}
+	st := &report.Story{}
 	if err := v.get(podData(v), st); err != nil {
 		return "", nil, err
 	}
@@ -50,13 +50,13 @@ func loadPod(v *visit) (string, any, error) {
 	return view.Pod.Namespace + "/" + view.Pod.Name, view, nil
 }
 
-func podOf(st *story.Story) *podView {
+func podOf(st *report.Story) *podView {
 	return &podView{Story: *st, Strip: stripOf(st.Attempts), After: st.AfterGates}
 }
 
 // dryRun decides about the pod of a story on the story's revision: with groups, and with the scores
 // of the best nodes where it fits.
-func (v *visit) dryRun(st *story.Story) (*decision.Answer, error) {
+func (v *visit) dryRun(st *report.Story) (*decision.Answer, error) {
 	ask := handlers.DecisionRequest{
 		Snapshot: st.Snapshot, PodRef: &handlers.PodName{Namespace: st.Pod.Namespace, Name: st.Pod.Name},
 		Explain: string(engine.ExplainGroups), DryRun: true, Now: &st.At,
@@ -72,7 +72,7 @@ func (v *visit) dryRun(st *story.Story) (*decision.Answer, error) {
 }
 
 // answerOf returns what a story says of a decision now.
-func answerOf(st *story.Story) *decision.Answer {
+func answerOf(st *report.Story) *decision.Answer {
 	n := st.Now
 	return &decision.Answer{
 		Cluster: st.Cluster, Snapshot: st.Snapshot, Groups: n.Groups, Decision: engine.Decision{
@@ -83,7 +83,7 @@ func answerOf(st *story.Story) *decision.Answer {
 }
 
 // stripOf draws a story's attempts, the oldest first.
-func stripOf(attempts []story.Attempt) template.HTML {
+func stripOf(attempts []report.Attempt) template.HTML {
 	cells := make([]stripCell, 0, len(attempts))
 	for _, a := range slices.Backward(attempts) {
 		title := fmt.Sprintf("%s, %d times until %s", a.Outcome, a.Count, a.Last.UTC().Format("2006-01-02 15:04:05"))

@@ -1,10 +1,10 @@
 package web
 
-import "berth/internal/overview"
+import "berth/internal/report"
 
 // queueView is the scheduling queue, a page of each list.
 type queueView struct {
-	overview.Queue
+	report.Queue
 	Summary string
 }
 

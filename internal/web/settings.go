@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/access"
-	"berth/internal/overview"
+	"berth/internal/report"
 )
 
 // Setting is a setting in force and where it comes from, as server config print shows it.
@@ -20,7 +20,7 @@ type settingsView struct {
 	Kept bool
 	// Changed are the settings that are not the default.
 	Changed []Setting
-	Classes overview.Classes
+	Classes report.Classes
 }
 
 func loadSettings(v *visit) (string, any, error) {

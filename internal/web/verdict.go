@@ -8,7 +8,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/advice"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/words"
 )
 
@@ -26,7 +26,7 @@ type verdictView struct {
 }
 
 type groupRow struct {
-	advice.Group
+	suggest.Group
 	Bar template.HTML
 }
 
@@ -38,7 +38,7 @@ type failureRow struct {
 // remedy is a change that would help: the command that makes it where an apiserver takes one, and
 // its patches.
 type remedy struct {
-	advice.Suggestion
+	suggest.Suggestion
 	Commands []string
 	Patches  []string
 }
@@ -63,13 +63,13 @@ func verdictOf(a *decision.Answer) *verdictView {
 	return out
 }
 
-func remediesOf(list []advice.Suggestion) []remedy {
+func remediesOf(list []suggest.Suggestion) []remedy {
 	out := make([]remedy, 0, len(list))
 	for i := range list {
 		r := remedy{Suggestion: list[i]}
 		edits := list[i].Edits
 		if len(edits) == 0 {
-			edits = []advice.Edit{list[i].Edit}
+			edits = []suggest.Edit{list[i].Edit}
 		}
 		for j := range edits {
 			js, err := json.Marshal(edits[j].Patch)
@@ -89,7 +89,7 @@ func remediesOf(list []advice.Suggestion) []remedy {
 // kubectl writes an edit as a command. It is empty where an apiserver refuses the change of an
 // object that exists: most of a pod's spec is changed in its workload's template, and what a node
 // has is the kubelet's to write.
-func kubectl(kind string, e *advice.Edit, patch string) string {
+func kubectl(kind string, e *suggest.Edit, patch string) string {
 	switch kind {
 	case "uncordon":
 		return "kubectl uncordon " + words.Quote(e.Name)
@@ -133,7 +133,7 @@ type scoreRow struct {
 const shownScores = 10
 
 func scoresOf(a *decision.Answer) *scoreTable {
-	nodes := advice.Scored(a.Nodes, a.Node)
+	nodes := suggest.Scored(a.Nodes, a.Node)
 	if len(nodes) == 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func scoresOf(a *decision.Answer) *scoreTable {
 	most := max(*nodes[0].Score, 1)
 	t.Bins, t.Others = binsOf(nodes, a.Node), a.Counts.Feasible-len(nodes)
 	nodes = nodes[:min(len(nodes), shownScores)]
-	same := advice.EqualScores(nodes)
+	same := suggest.EqualScores(nodes)
 	for i, s := range nodes[0].Scores {
 		if same[s.Plugin] && len(nodes) > 1 {
 			t.Same = append(t.Same, s.Plugin)

@@ -31,7 +31,7 @@ var accessFaults = []fault{
 		{"internal/handlers/mask.go", `if reason == engine.CauseOthersAntiAffinityViolated {`, `if reason == "" {`},
 	}},
 	{"mask-diff-unfiltered", "a diff lists objects of other namespaces", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
-		{"internal/overview/diff.go", `sees != nil && !sees(k.Namespace)`, `sees != nil && k.Name == ""`},
+		{"internal/report/diff.go", `sees != nil && !sees(k.Namespace)`, `sees != nil && k.Name == ""`},
 	}},
 	{"access-settings-for-all", "the settings are shown to every caller", "./internal/web", "TestSettingsAreForAdmins", []edit{
 		{"internal/web/settings.go", `!who.Grants.May(access.Administer, "", "") {`, `len(who.Grants) == 0 {`},

@@ -2,51 +2,51 @@ package main
 
 // decisionFaults are faults of deciding, binding, recording and replaying.
 var decisionFaults = []fault{
-	{"template-keeps-the-name", "a pod of a known workload gets another pod's name in its JSON", "./internal/kubeobj", "TestRequestPods", []edit{
-		{"internal/kubeobj/requestpods.go", `append(append(out, t.js[:t.name.from]...), pod.Name...)`, `append(append(out, t.js[:t.name.from]...), t.pod.Name...)`},
+	{"template-keeps-the-name", "a pod of a known workload gets another pod's name in its JSON", "./internal/kube/object", "TestRequestPods", []edit{
+		{"internal/kube/object/requestpods.go", `append(append(out, t.js[:t.name.from]...), pod.Name...)`, `append(append(out, t.js[:t.name.from]...), t.pod.Name...)`},
 	}},
-	{"template-skips-the-check-of-names", "the name of a pod of a known workload is not checked", "./internal/kubeobj", "TestRequestPods", []edit{
-		{"internal/kubeobj/requestpods.go", `if !subdomain(js[name.from:name.to]) ||`, `if`},
+	{"template-skips-the-check-of-names", "the name of a pod of a known workload is not checked", "./internal/kube/object", "TestRequestPods", []edit{
+		{"internal/kube/object/requestpods.go", `if !subdomain(js[name.from:name.to]) ||`, `if`},
 	}},
-	{"dictionary-changed", "stored inputs no longer have their dictionary", "./internal/decisionlog", "TestStoredInputs", []edit{
-		{"internal/decisionlog/compress.go", `"\x00" + strings.TrimSuffix(dictionary1, "\n")`, `"\x00" + dictionary1[1:]`},
+	{"dictionary-changed", "stored inputs no longer have their dictionary", "./internal/decision/record", "TestStoredInputs", []edit{
+		{"internal/decision/record/compress.go", `"\x00" + strings.TrimSuffix(dictionary1, "\n")`, `"\x00" + dictionary1[1:]`},
 	}},
-	{"pack-of-another", "a record gets the packed input of another that has its slot", "./internal/decisionlog", "TestKeptPacks", []edit{
-		{"internal/decisionlog/packed.go", `p != nil && bytes.Equal(p.js, js)`, `p != nil`},
+	{"pack-of-another", "a record gets the packed input of another that has its slot", "./internal/decision/record", "TestKeptPacks", []edit{
+		{"internal/decision/record/packed.go", `p != nil && bytes.Equal(p.js, js)`, `p != nil`},
 	}},
-	{"answer-before-record", "an answer goes out while its record is still on the way", "./internal/decisionlog", "TestAnswersWaitForTheirRecord", []edit{
-		{"internal/decisionlog/evaluate.go", `if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), e.Record, e.Profile) }()
+	{"answer-before-record", "an answer goes out while its record is still on the way", "./internal/decision/record", "TestAnswersWaitForTheirRecord", []edit{
+		{"internal/decision/record/evaluate.go", `if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {`, `go func() { _ = l.m.Record(context.WithoutCancel(ctx), e.Record, e.Profile) }()
 	if err != nil {`},
 	}},
-	{"truncate-message", "a record's message is cut after 64 bytes", "./internal/decisionlog", "TestDocumentedQueries", []edit{
-		{"internal/decisionlog/record.go", `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.`, `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r)[:min(64, len(explain.Message(r)))], *o.`},
+	{"truncate-message", "a record's message is cut after 64 bytes", "./internal/decision/record", "TestDocumentedQueries", []edit{
+		{"internal/decision/record/record.go", `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.`, `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r)[:min(64, len(explain.Message(r)))], *o.`},
 	}},
-	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decisionlog", "TestReplayAfterTheClassChanged", []edit{
-		{"internal/decisionlog/evaluated.go", `e.fixed.Class = e.Class.Source`, `e.fixed.Class = nil`},
+	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decision/record", "TestReplayAfterTheClassChanged", []edit{
+		{"internal/decision/record/evaluated.go", `e.fixed.Class = e.Class.Source`, `e.fixed.Class = nil`},
 	}},
-	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/decisionlog", "TestNothingElseIsStored", []edit{
-		{"internal/kubeobj/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
+	{"mask-forgotten", "one annotation that nothing reads is kept", "./internal/decision/record", "TestNothingElseIsStored", []edit{
+		{"internal/kube/object/keep.go", `metadata(annotations...)}`, `metadata(append(annotations, "kubectl.kubernetes.io/last-applied-configuration")...)}`},
 	}},
-	{"keep-nominations", "a pod of lower priority goes on waiting for a node that was given away", "./internal/decisionlog", "TestNominationsAreWrittenAndHonoured", []edit{
-		{"internal/decision/status.go", `range preemption.ClearedNominations(r) {`, `range preemption.ClearedNominations(r)[:0] {`},
+	{"keep-nominations", "a pod of lower priority goes on waiting for a node that was given away", "./internal/decision/record", "TestNominationsAreWrittenAndHonoured", []edit{
+		{"internal/decision/status.go", `range preempt.ClearedNominations(r) {`, `range preempt.ClearedNominations(r)[:0] {`},
 	}},
-	{"failure-keeps-nomination", "a pod that fits nowhere goes on holding the node that it is nominated to", "./internal/binding", "TestFailedAttemptsAreWritten", []edit{
-		{"internal/decision/status.go", `case preemption.ClearsNomination(r):`, `case preemption.ClearsNomination(r) && false:`},
+	{"failure-keeps-nomination", "a pod that fits nowhere goes on holding the node that it is nominated to", "./internal/decision/bind", "TestFailedAttemptsAreWritten", []edit{
+		{"internal/decision/status.go", `case preempt.ClearsNomination(r):`, `case preempt.ClearsNomination(r) && false:`},
 	}},
 
-	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/binding", "TestVictimsDoNotCount", []edit{
+	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/decision/bind", "TestVictimsDoNotCount", []edit{
 		{"internal/decision/pod.go", `held != nil && held.UID == x.UID {`, `held != nil && held.UID == x.UID && false {`},
 	}},
-	{"bind-unchecked", "a pod is bound though another was bound before it", "./internal/binding", "TestBindIsJudgedAgain", []edit{
-		{"internal/binding/attempt.go", `if e.Result.Feasible.Count() == 0 {`, `if e.Result.Feasible.Count() == 0 && false {`},
+	{"bind-unchecked", "a pod is bound though another was bound before it", "./internal/decision/bind", "TestBindIsJudgedAgain", []edit{
+		{"internal/decision/bind/attempt.go", `if e.Result.Feasible.Count() == 0 {`, `if e.Result.Feasible.Count() == 0 && false {`},
 	}},
-	{"old-agreement", "victims that another server agreed to count for their preemptor", "./internal/decisionlog", "TestNewestAgreementCounts", []edit{
-		{"internal/decisionlog/agreement.go", `list[i].ID > newest.id {`, `list[i].ID > newest.id && false {`},
+	{"old-agreement", "victims that another server agreed to count for their preemptor", "./internal/decision/record", "TestNewestAgreementCounts", []edit{
+		{"internal/decision/record/agreement.go", `list[i].ID > newest.id {`, `list[i].ID > newest.id && false {`},
 	}},
-	{"bind-unasked", "a pod is bound to a node that no decision named", "./internal/binding", "TestBindNeedsADecision", []edit{
-		{"internal/binding/guard.go", `return b.o.Guarded != nil && b.o.Guarded(cluster)`, `return b.o.Guarded != nil && b.o.Guarded(cluster) && false`},
+	{"bind-unasked", "a pod is bound to a node that no decision named", "./internal/decision/bind", "TestBindNeedsADecision", []edit{
+		{"internal/decision/bind/guard.go", `return b.o.Guarded != nil && b.o.Guarded(cluster)`, `return b.o.Guarded != nil && b.o.Guarded(cluster) && false`},
 	}},
-	{"bind-not-idempotent", "a bind through another replica, after the first one's answer was lost, is refused", "./internal/binding", "TestBindIsIdempotentAcrossReplicas", []edit{
+	{"bind-not-idempotent", "a bind through another replica, after the first one's answer was lost, is refused", "./internal/decision/bind", "TestBindIsIdempotentAcrossReplicas", []edit{
 		{"internal/decision/bind.go", `case p.NodeName == node && node != "":`, `case p.NodeName == node && node != "" && false:`},
 	}},
 
@@ -59,7 +59,7 @@ var decisionFaults = []fault{
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`},
 	}},
 	{"replay-resumes-late", "a part that is taken up again starts one decision late", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
-		{"internal/replays/work.go", `reader := decisionlog.NewReader()`, `reader, skip := decisionlog.NewReader(), after.ID != ""`},
+		{"internal/replays/work.go", `reader := record.NewReader()`, `reader, skip := record.NewReader(), after.ID != ""`},
 		{"internal/replays/work.go", `a := reader.Read(d)`, `if skip {
 				skip = false
 				continue
@@ -73,32 +73,32 @@ var decisionFaults = []fault{
 	r.differ = append(r.differ, &store.ReplayDifference{`},
 	}},
 	{"replay-unverified", "a walked state is never held against its digest", "./internal/replays", "TestDamagedChangeSpoilsNothingElse", []edit{
-		{"internal/decisionlog/batch.go", `if err := b.walk.Verify(); err != nil {`, `if err := b.walk.Verify(); err != nil && false {`},
+		{"internal/decision/record/batch.go", `if err := b.walk.Verify(); err != nil {`, `if err := b.walk.Verify(); err != nil && false {`},
 	}},
 	{"replay-uncompared", "digests that are hashed beside are not compared", "./internal/replays", "TestWhatCannotBeReplayedIsAnError", []edit{
-		{"internal/decisionlog/digests.go", `string(text[:]) != e.want[i]`, `string(text[:]) != e.want[i] && false`},
+		{"internal/decision/record/digests.go", `string(text[:]) != e.want[i]`, `string(text[:]) != e.want[i] && false`},
 	}},
 	{"replay-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/replays", "TestCancelIsHeard", []edit{
 		{"internal/replays/work.go", `r.ended = store.JobEnded(state)`, `r.ended = store.JobEnded(state) && false`},
 	}},
 	{"replay-override-forgotten", "a job's configuration is read and not used", "./internal/replays", "TestOverrideIsFoundByPath", []edit{
-		{"internal/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = decisionlog.Overrides{}
+		{"internal/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = record.Overrides{}
 	if w.batch == nil || w.job != job.ID {`},
 	}},
 	{"answer-member-forgotten", "an answer written by hand lacks a member", "./internal/decision", "TestAnswerJSON", []edit{
 		{"internal/engine/decision_json.go", "w.OptRef(`,\"margin\":`, d.Margin)", ``},
 	}},
-	{"small-change-packed", "a small change is compressed, which each replay undoes", "./internal/cluster", "TestChangeOfOneObject", []edit{
-		{"internal/cluster/codec.go", `const smallest = 1 << 10`, `const smallest = 1 << 9`},
+	{"small-change-packed", "a small change is compressed, which each replay undoes", "./internal/revision", "TestChangeOfOneObject", []edit{
+		{"internal/revision/codec.go", `const smallest = 1 << 10`, `const smallest = 1 << 9`},
 	}},
 	{"replay-deletes-forgotten", "a walk takes deleted objects off its books and not off its state", "./internal/replays", "TestEverythingReplaysIdentical", []edit{
-		{"internal/cluster/walk.go", `e.Delete(k.Kind, k.Namespace, k.Name)`, ``},
+		{"internal/revision/walk.go", `e.Delete(k.Kind, k.Namespace, k.Name)`, ``},
 	}},
-	{"merge-unlike", "a pod's story hides that the answer changed", "./internal/story", "TestEqualAttemptsAreMerged", []edit{
-		{"internal/story/past.go", `a.Message != r.Message || `, ``},
+	{"merge-unlike", "a pod's story hides that the answer changed", "./internal/report", "TestEqualAttemptsAreMerged", []edit{
+		{"internal/report/past.go", `a.Message != r.Message || `, ``},
 	}},
-	{"default-class-by-memory", "two replicas each make a default class", "./internal/classes", "TestOneDefaultAmongReplicas", []edit{
-		{"internal/classes/write.go", `version, err := r.st.PutPriorityClass(ctx, record, expect)`, `if d := r.Class(cluster, ""); record.GlobalDefault && d != nil && d.Name != c.Name {
+	{"default-class-by-memory", "two replicas each make a default class", "./internal/priorityclass", "TestOneDefaultAmongReplicas", []edit{
+		{"internal/priorityclass/write.go", `version, err := r.st.PutPriorityClass(ctx, record, expect)`, `if d := r.Class(cluster, ""); record.GlobalDefault && d != nil && d.Name != c.Name {
 		return nil, secondDefault(c.Name, d.Name)
 	}
 	record.GlobalDefault = false // the store does not get to judge

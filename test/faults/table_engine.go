@@ -38,10 +38,10 @@ var engineFaults = []fault{
 		{"internal/engine/state/shares.go", `p.unsure = 3`, `p.unsure = 1`},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
-		{"internal/engine/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
+		{"internal/engine/explain/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
 	}},
-	{"one-form", "old records have the digest of a form that came later", "./internal/decisionlog", "TestRecordsHaveTheDigestOfTheirTime", []edit{
-		{"internal/engine/digest/digest.go", `return Form2, true`, `return Form3, true`},
+	{"one-form", "old records have the digest of a form that came later", "./internal/decision/record", "TestRecordsHaveTheDigestOfTheirTime", []edit{
+		{"internal/engine/explain/digest/digest.go", `return Form2, true`, `return Form3, true`},
 	}},
 	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine/recall", "TestAttachmentsFollowPods", []edit{
 		{"internal/engine/state/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
@@ -52,11 +52,11 @@ var engineFaults = []fault{
 	{"all-that-registers-wakes", "a hint's answer is not read: each event of its kind wakes a pod", "./internal/engine", "TestWakes", []edit{
 		{"internal/engine/wakes.go", `(w.Pod == nil || h.Queue == nil || h.Queue(w, e))`, `(w.Pod != nil || h.Queue == nil || h.Queue(w, e))`},
 	}},
-	{"bound-and-woken", "what woke a pod is kept after its bind", "./internal/cluster", "TestWokenPods", []edit{
-		{"internal/cluster/woken.go", `x := &wakes{gone: head.woken.left(changed, v.State)}`, `x := &wakes{}`},
+	{"bound-and-woken", "what woke a pod is kept after its bind", "./internal/revision", "TestWokenPods", []edit{
+		{"internal/revision/woken.go", `x := &wakes{gone: head.woken.left(changed, v.State)}`, `x := &wakes{}`},
 	}},
-	{"nothing-woke-then", "a revision that does not have what it woke woke nothing", "./internal/cluster", "TestUnknownWakes", []edit{
-		{"internal/cluster/woken.go", `return unknownAt(r.Number) // of an older release, or damaged`, `return w`},
+	{"nothing-woke-then", "a revision that does not have what it woke woke nothing", "./internal/revision", "TestUnknownWakes", []edit{
+		{"internal/revision/woken.go", `return unknownAt(r.Number) // of an older release, or damaged`, `return w`},
 	}},
 	{"volume-index-outlives-its-tables", "volumes that came or went since the first look are not seen", "./internal/engine", "TestVolumesComeAndGo", []edit{
 		{"internal/engine/state/edit.go", `if volumes {`, `if volumes && false {`},
@@ -65,20 +65,20 @@ var engineFaults = []fault{
 		{"internal/engine/state/edit.go", `own.memo = &deviceMemo{}`, ``},
 	}},
 
-	{"preempt-equals", "a pod evicts its equals", "./internal/engine/preemption", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
+	{"preempt-equals", "a pod evicts its equals", "./internal/engine/preempt", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
 		{"internal/engine/state/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},
-	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine/preemption", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
-		{"internal/engine/preemption/quick.go", `return s.pods >= 1 && p.CPU <= s.CPU`, `return false && s.pods >= 1 && p.CPU <= s.CPU`},
+	{"evict-everybody", "the choice among nodes counts pods that could have stayed", "./internal/engine/preempt", "TestTheChoiceIsByTheVictimsThatAreNamed", []edit{
+		{"internal/engine/preempt/quick.go", `return s.pods >= 1 && p.CPU <= s.CPU`, `return false && s.pods >= 1 && p.CPU <= s.CPU`},
 	}},
-	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine/preemption", "TestBudgetsAreBestEffort", []edit{
-		{"internal/engine/preemption/dry_run.go", `if len(a.list) == 0 {`, `if len(a.list) >= 0 {`},
+	{"forget-budgets", "an eviction that a budget forbids counts as allowed", "./internal/engine/preempt", "TestBudgetsAreBestEffort", []edit{
+		{"internal/engine/preempt/dry_run.go", `if len(a.list) == 0 {`, `if len(a.list) >= 0 {`},
 	}},
 	{"drop-unknown-victims", "a pod that kube-scheduler would evict is forgotten", "./internal/handlers", "TestPreemptByUID", []edit{
-		{"internal/engine/preemption/named.go", `for _, n := range foreign {`, `for _, n := range foreign[:0] {`},
+		{"internal/engine/preempt/named.go", `for _, n := range foreign {`, `for _, n := range foreign[:0] {`},
 	}},
 	{"undigested-victims", "two answers with other victims have one digest", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
-		{"internal/engine/preemption/digest.go", `e := s.detail(s.Row())`, `return b
+		{"internal/engine/preempt/digest.go", `e := s.detail(s.Row())`, `return b
 	e := s.detail(s.Row())`},
 	}},
 
@@ -100,30 +100,30 @@ var engineFaults = []fault{
 	{"stop-remembered", "what a selector failed with because the caller was gone is remembered", "./internal/engine/devices", "TestAStoppedSearchIsNoAnswer", []edit{
 		{"internal/engine/devices/selectors.go", `if ended := ctx.Err(); err != nil && ended != nil {`, `if ended := ctx.Err(); err != nil && ended != nil && false {`},
 	}},
-	{"devices-left-free", "a bind reserves its pod's claims and leaves out which devices they got", "./internal/binding", "TestBindWritesDevices", []edit{
+	{"devices-left-free", "a bind reserves its pod's claims and leaves out which devices they got", "./internal/decision/bind", "TestBindWritesDevices", []edit{
 		{"internal/engine/rules/dynamic_resources_bind.go", `made.Status.Allocation = given.Allocation(`, `_ = given.Allocation(`},
 	}},
 
 	{"volume-taken-twice", "two claims of a pod are matched to one volume", "./internal/engine/rules", "TestVolumeBindingMatches", []edit{
 		{"internal/engine/rules/volume_binding_match.go", `if m.at(row) == pv {`, `if m.at(row) == pv && false {`},
 	}},
-	{"volume-left-free", "a bind binds claims, and leaves their volumes to others as well", "./internal/binding", "TestBindWritesVolumes", []edit{
+	{"volume-left-free", "a bind binds claims, and leaves their volumes to others as well", "./internal/decision/bind", "TestBindWritesVolumes", []edit{
 		{"internal/engine/rules/volume_binding_bind.go", `metav1.SetMetaDataAnnotation(&pv.ObjectMeta, annByController, "yes")`, ``},
 		{"internal/engine/rules/volume_binding_bind.go", `pv.Spec.ClaimRef = &corev1.ObjectReference{`, `_ = &corev1.ObjectReference{`},
 		{"internal/engine/rules/volume_binding_bind.go", `pv.Status.Phase = corev1.VolumeBound`, ``},
 	}},
 
-	{"suggest-untried", "a change is offered that does not help", "./internal/engine/advice", "TestSuggestionsHold", []edit{
-		{"internal/engine/advice/try.go", `if r.Outcome != engine.Scheduled || r.Feasible.Empty() {`, `if e == placing {
+	{"suggest-untried", "a change is offered that does not help", "./internal/engine/explain/suggest", "TestSuggestionsHold", []edit{
+		{"internal/engine/explain/suggest/try.go", `if r.Outcome != engine.Scheduled || r.Feasible.Empty() {`, `if e == placing {
 		return &verdict{state.Nodes().Alive().Clone(), r.Nodes()}
 	}
 	if r.Outcome != engine.Scheduled || r.Feasible.Empty() {`},
 	}},
-	{"tolerate-the-dead", "a pod is sent to a node that does not answer", "./internal/engine/advice", "TestWhatIsWrongWithANodeIsNotTolerated", []edit{
-		{"internal/engine/advice/suggest_recovery.go", `return slices.Contains(ailments, key)`, `return slices.Contains(ailments, key) && false`},
+	{"tolerate-the-dead", "a pod is sent to a node that does not answer", "./internal/engine/explain/suggest", "TestWhatIsWrongWithANodeIsNotTolerated", []edit{
+		{"internal/engine/explain/suggest/suggest_recovery.go", `return slices.Contains(ailments, key)`, `return slices.Contains(ailments, key) && false`},
 	}},
-	{"group-twice", "the groups' counts do not add up to the nodes", "./internal/engine/advice", "TestGroupsAddUp", []edit{
-		{"internal/engine/advice/collect.go", `if b.also == nil {`, `c.bucket(k).nodes++
+	{"group-twice", "the groups' counts do not add up to the nodes", "./internal/engine/explain/suggest", "TestGroupsAddUp", []edit{
+		{"internal/engine/explain/suggest/collect.go", `if b.also == nil {`, `c.bucket(k).nodes++
 		if b.also == nil {`},
 	}},
 }

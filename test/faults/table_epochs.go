@@ -24,16 +24,16 @@ var epochFaults = []fault{
 	{"row-between-epochs", "a row at a number that an epoch left out is not found", "./internal/store/postgres", "TestSwitchover", []edit{
 		{"internal/audit/verify.go", `return errors.Join(c.between(ctx, s), c.revisions(`, `return errors.Join(c.revisions(`},
 	}},
-	{"page-beyond-revision", "an older revision is loaded with changes of later ones", "./internal/cluster", "TestDatabaseThatLostRevisions", []edit{
-		{"internal/cluster/load.go", `if at.number == r.Number {`, `if false {`},
+	{"page-beyond-revision", "an older revision is loaded with changes of later ones", "./internal/revision", "TestDatabaseThatLostRevisions", []edit{
+		{"internal/revision/load.go", `if at.number == r.Number {`, `if false {`},
 	}},
-	{"gone-cluster-from-one", "a cluster that was lost begins with numbers that were given out", "./internal/cluster", "TestDatabaseThatLostRevisions", []edit{
-		{"internal/cluster/epochs.go", `return store.EpochStart(gone.Last)`, `return 1, nil`},
+	{"gone-cluster-from-one", "a cluster that was lost begins with numbers that were given out", "./internal/revision", "TestDatabaseThatLostRevisions", []edit{
+		{"internal/revision/epochs.go", `return store.EpochStart(gone.Last)`, `return 1, nil`},
 	}},
 	{"profile-taken-for-stored", "a profile that a failover lost is not stored again", "./cmd/server", "TestDatabaseThatLostAnswers", []edit{
-		{"internal/decisionlog/log.go", `l.profiles.replaced()`, `_ = l`},
+		{"internal/decision/record/log.go", `l.profiles.replaced()`, `_ = l`},
 	}},
-	{"old-classes-kept", "priority classes that a failover lost go on", "./internal/classes", "TestStoreThatTookAnothersPlace", []edit{
-		{"internal/classes/registry.go", `again.version = replaced`, `again.version++`},
+	{"old-classes-kept", "priority classes that a failover lost go on", "./internal/priorityclass", "TestStoreThatTookAnothersPlace", []edit{
+		{"internal/priorityclass/registry.go", `again.version = replaced`, `again.version++`},
 	}},
 }

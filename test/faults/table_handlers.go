@@ -46,8 +46,8 @@ var handlerFaults = []fault{
 	{"slot-kept-until-the-record", "a call holds its slot while its record is written", "./internal/handlers", "TestReleased", []edit{
 		{"internal/handlers/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},
 	}},
-	{"slot-held-by-the-record", "a decision holds its slot while it waits for the disk", "./internal/decisionlog", "TestAnswersWaitForTheirRecord", []edit{
-		{"internal/decisionlog/evaluate.go", `	slot.Release(ctx) //`, `	_ = slot.Release //`},
+	{"slot-held-by-the-record", "a decision holds its slot while it waits for the disk", "./internal/decision/record", "TestAnswersWaitForTheirRecord", []edit{
+		{"internal/decision/record/evaluate.go", `	slot.Release(ctx) //`, `	_ = slot.Release //`},
 	}},
 	{"slots-released-unbounded", "any number of calls goes on without a slot while the store hangs", "./internal/handlers", "TestReleased", []edit{
 		{"internal/handlers/gate.go", `p.g.released < mostReleased {`, `true {`},
@@ -66,29 +66,29 @@ var handlerFaults = []fault{
 		{"cmd/server/admin.go", `if err == nil && !local {`, `if err == nil && !local && false {`},
 	}},
 	{"admin-rebound", "a page in a browser reads profiles under a name of its own", "./cmd/server", "TestAdmin", []edit{
-		{"internal/admin/admin.go", `case !handlers.LoopbackName(strings.Trim(name, "[]")):`, `case false:`},
+		{"internal/ops/admin/admin.go", `case !handlers.LoopbackName(strings.Trim(name, "[]")):`, `case false:`},
 	}},
-	{"bundle-names-objects", "texts of log lines are in what is sent to others", "./internal/admin", "TestHiddenLog", []edit{
-		{"internal/admin/log.go", `hidden && !slices.Contains(plainTexts, a.Key)`, `hidden && a.Key == ""`},
+	{"bundle-names-objects", "texts of log lines are in what is sent to others", "./internal/ops/admin", "TestHiddenLog", []edit{
+		{"internal/ops/admin/log.go", `hidden && !slices.Contains(plainTexts, a.Key)`, `hidden && a.Key == ""`},
 	}},
-	{"bundle-names-clusters", "metrics name clusters in what is sent to others", "./internal/admin", "TestHiddenMetrics", []edit{
-		{"internal/admin/names.go", `!slices.Contains(plainLabels, name) {`, `name == "" {`},
+	{"bundle-names-clusters", "metrics name clusters in what is sent to others", "./internal/ops/admin", "TestHiddenMetrics", []edit{
+		{"internal/ops/admin/names.go", `!slices.Contains(plainLabels, name) {`, `name == "" {`},
 	}},
 	{"errors-are-sampled", "errors are left out of the log, as other lines are", "./cmd/server", "TestLogSample", []edit{
 		{"cmd/server/log_sample.go", `if r.Level >= slog.LevelError {`, `if r.Level > slog.LevelError {`},
 	}},
-	{"impatient-scheduler-is-well", "a kube-scheduler that gives up before berth answers is in order", "./internal/doctor", "TestScheduler", []edit{
-		{"internal/doctor/scheduler.go", `case timeout <= deadline:`, `case timeout < 0:`},
+	{"impatient-scheduler-is-well", "a kube-scheduler that gives up before berth answers is in order", "./internal/ops/doctor", "TestScheduler", []edit{
+		{"internal/ops/doctor/scheduler.go", `case timeout <= deadline:`, `case timeout < 0:`},
 	}},
-	{"unverified-server-is-well", "a kube-scheduler that verifies no certificate is in order", "./internal/doctor", "TestScheduler", []edit{
-		{"internal/doctor/scheduler.go", `x.EnableHTTPS && !ca:`, `false:`},
+	{"unverified-server-is-well", "a kube-scheduler that verifies no certificate is in order", "./internal/ops/doctor", "TestScheduler", []edit{
+		{"internal/ops/doctor/scheduler.go", `x.EnableHTTPS && !ca:`, `false:`},
 	}},
 
-	{"apply-unbinds", "a bound pod's own manifest is refused as one that takes it off its node", "./internal/ledger", "TestApplyKeepsTheBind", []edit{
-		{"internal/ledger/merge.go", `if v, ok := from[k]; ok && !given(to, k) {`, `if v, ok := from[k]; ok && !given(to, k) && k != "nodeName" {`},
+	{"apply-unbinds", "a bound pod's own manifest is refused as one that takes it off its node", "./internal/decision/admit", "TestApplyKeepsTheBind", []edit{
+		{"internal/decision/admit/merge.go", `if v, ok := from[k]; ok && !given(to, k) {`, `if v, ok := from[k]; ok && !given(to, k) && k != "nodeName" {`},
 	}},
-	{"status-emptied", "a running pod is pending once its manifest is applied again", "./internal/ledger", "TestApplyKeepsTheBind", []edit{
-		{"internal/ledger/merge.go", `if len(to) == 0 {`, `if len(to) == 0 && false {`},
+	{"status-emptied", "a running pod is pending once its manifest is applied again", "./internal/decision/admit", "TestApplyKeepsTheBind", []edit{
+		{"internal/decision/admit/merge.go", `if len(to) == 0 {`, `if len(to) == 0 && false {`},
 	}},
 
 	{"json-held-without-bound", "an object of a stream is held whatever its size", "./internal/jsonscan", "TestHeldBytes", []edit{

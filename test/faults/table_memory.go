@@ -14,24 +14,24 @@ var memoryFaults = []fault{
 	{"memory-kept-after-upload", "the memory of a large request stays with the process", "./internal/memory", "TestGiveBack", []edit{
 		{"internal/memory/memory.go", `if n >= huge {`, `if n >= huge && false {`},
 	}},
-	{"delta-drifts", "a piece of a packed object comes from another place of its base", "./internal/cluster", "TestPackedObjects", []edit{
-		{"internal/cluster/packed.go", `shift = from - at
+	{"delta-drifts", "a piece of a packed object comes from another place of its base", "./internal/revision", "TestPackedObjects", []edit{
+		{"internal/revision/packed.go", `shift = from - at
 		at += n`, `shift = 0
 		at += n`},
 	}},
-	{"large-base-kept", "a small object keeps a large one in memory that is deleted", "./internal/cluster", "TestLargeBases", []edit{
-		{"internal/cluster/packed.go", `min(maxBase, baseShare*len(e.text))`, `maxBase`},
+	{"large-base-kept", "a small object keeps a large one in memory that is deleted", "./internal/revision", "TestLargeBases", []edit{
+		{"internal/revision/packed.go", `min(maxBase, baseShare*len(e.text))`, `maxBase`},
 	}},
-	{"bases-unbounded", "objects that later ones may be packed against are kept for ever", "./internal/cluster", "TestLargeBases", []edit{
-		{"internal/cluster/packed.go", `b.byKey == nil || b.bytes > maxBases`, `b.byKey == nil`},
+	{"bases-unbounded", "objects that later ones may be packed against are kept for ever", "./internal/revision", "TestLargeBases", []edit{
+		{"internal/revision/packed.go", `b.byKey == nil || b.bytes > maxBases`, `b.byKey == nil`},
 	}},
 	{"garbage-uncounted", "the pods that PodGC would delete count against no budget", "./internal/handlers", "TestLongAnswersAreCounted", []edit{
-		{"internal/overview/garbage.go", `raw, _ := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
-		if err := memory.Take(ctx, kubeobj.Weight(raw)); err != nil {`, `raw, _ := v.Object(kubeobj.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
-		if err := memory.Take(ctx, 0*kubeobj.Weight(raw)); err != nil {`},
+		{"internal/report/garbage.go", `raw, _ := v.Object(object.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+		if err := memory.Take(ctx, object.Weight(raw)); err != nil {`, `raw, _ := v.Object(object.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})
+		if err := memory.Take(ctx, 0*object.Weight(raw)); err != nil {`},
 	}},
 	{"queue-uncounted", "a long queue counts against no budget", "./internal/handlers", "TestLongAnswersAreCounted", []edit{
-		{"internal/decisionlog/queue.go", `memory.Take(ctx, QueueBytes(v, runs))`, `memory.Take(ctx, 0*QueueBytes(v, runs))`},
+		{"internal/decision/record/queue.go", `memory.Take(ctx, QueueBytes(v, runs))`, `memory.Take(ctx, 0*QueueBytes(v, runs))`},
 	}},
 	{"list-uncounted", "a list of decisions counts against no budget", "./internal/handlers", "TestLongAnswersAreCounted", []edit{
 		{"internal/store/sqlite/decisions.go", `if err := rows.Scan(lists.Listed.Targets(d)...); err != nil {

@@ -3,17 +3,17 @@ package main
 // podlifeFaults are faults of the life of pods, their end, and of what may change
 // in them.
 var podlifeFaults = []fault{
-	{"mutable-class", "the value of a class changes", "./internal/kubeobj", "TestClassUpdate", []edit{
-		{"internal/kubeobj/class.go", `if c.Value != old.Value {`, `if c.Value != old.Value && false {`},
+	{"mutable-class", "the value of a class changes", "./internal/kube/object", "TestClassUpdate", []edit{
+		{"internal/kube/object/class.go", `if c.Value != old.Value {`, `if c.Value != old.Value && false {`},
 	}},
 	{"looser-term", "a gated pod's node affinity is loosened", "./internal/podlife", "TestGatedUpdate", []edit{
-		{"internal/kubeobj/gates.go", `if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`, `if true {
+		{"internal/kube/object/gates.go", `if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`, `if true {
 		return true
 	}
 	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`},
 	}},
 	{"mutable-pod", "a pod's spec changes", "./internal/podlife", "TestUpdate", []edit{
-		{"internal/kubeobj/validate_update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
+		{"internal/kube/object/validate_update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
 	}},
 
 	{"crash-loop-pending", "a crash-looping pod is called Pending", "./internal/podlife", "TestPhase", []edit{

@@ -39,10 +39,10 @@ var scenarioFaults = []fault{
 		{"internal/steps/marshal.go", `min(i+chunk, n)`, `min(i+chunk, n-n/600)`},
 	}},
 	{"history-last-question", "a pod of the history arrives as it was asked about last", "./internal/handlers", "TestHistoryArrives", []edit{
-		{"internal/decisionlog/history.go", `known && !d.CreatedAt.Before(out[at].At)`, `known && d.CreatedAt.Before(out[at].At)`},
+		{"internal/decision/record/history.go", `known && !d.CreatedAt.Before(out[at].At)`, `known && d.CreatedAt.Before(out[at].At)`},
 	}},
 	{"history-of-later", "a pod of the history is read from a later revision", "./internal/handlers", "TestHistoryArrives", []edit{
-		{"internal/decisionlog/history.go", `view, err := walk.To(ctx, d.Revision)`, `view, err := walk.To(ctx, d.Revision+1)`},
+		{"internal/decision/record/history.go", `view, err := walk.To(ctx, d.Revision)`, `view, err := walk.To(ctx, d.Revision+1)`},
 	}},
 	{"capacity-each-scrape", "each scrape measures clusters that change", "./internal/handlers", "TestCapacity", []edit{
 		{"internal/handlers/capacity_metric.go", `now.Sub(m.at) >= a.limits.CapacityInterval`, `now.Sub(m.at) >= 0`},

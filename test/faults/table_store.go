@@ -65,34 +65,34 @@ var storeFaults = []fault{
 	{"outdated-head-moved", "a head is moved on from what was remembered, not from what is in the file", "./internal/store/sqlite", "TestOutdatedHeads", []edit{
 		{"internal/store/sqlite/statements.go", `AND last_seq = ?10`, `AND ?10 = ?10`},
 	}},
-	{"skip-parent-check", "a change on a parent that is not the newest is written all the same", "./internal/cluster", "TestStaleParentIsAConflict", []edit{
-		{"internal/cluster/write.go", `case revision == 0 || revision == head.Revision:`, `case revision == 0 || revision == head.Revision || true:`},
+	{"skip-parent-check", "a change on a parent that is not the newest is written all the same", "./internal/revision", "TestStaleParentIsAConflict", []edit{
+		{"internal/revision/write.go", `case revision == 0 || revision == head.Revision:`, `case revision == 0 || revision == head.Revision || true:`},
 	}},
-	{"stale-head-after-conflict", "after a refused write the next one builds on the same stale head", "./internal/cluster", "TestNoPodIsBoundTwice", []edit{
-		{"internal/cluster/follow.go", `list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)`, `return v, nil
+	{"stale-head-after-conflict", "after a refused write the next one builds on the same stale head", "./internal/revision", "TestNoPodIsBoundTwice", []edit{
+		{"internal/revision/follow.go", `list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)`, `return v, nil
 		list, err := m.st.RevisionsAfter(ctx, l.name, v.Revision-1, limit)`},
 	}},
-	{"shown-before-durable", "readers get a revision whose write is in flight", "./internal/cluster", "TestTransitions", []edit{
-		{"internal/cluster/messages.go", `s.position = live{s.views(), x.view}`, `s.position = live{stored{durable: x.view}, x.view}`},
+	{"shown-before-durable", "readers get a revision whose write is in flight", "./internal/revision", "TestTransitions", []edit{
+		{"internal/revision/messages.go", `s.position = live{s.views(), x.view}`, `s.position = live{stored{durable: x.view}, x.view}`},
 	}},
-	{"unknown-outcome-extended", "after a write of unknown outcome the next one extends it", "./internal/cluster", "TestTransitions", []edit{
-		{"internal/cluster/messages.go", `s.position, e.read = uncertain{v, s.epoch}, true`, `s.position, e.read = live{v, x.view}, true`},
+	{"unknown-outcome-extended", "after a write of unknown outcome the next one extends it", "./internal/revision", "TestTransitions", []edit{
+		{"internal/revision/messages.go", `s.position, e.read = uncertain{v, s.epoch}, true`, `s.position, e.read = live{v, x.view}, true`},
 	}},
-	{"cluster-before-counts", "a write to a cluster that was deleted becomes the newest revision of the next", "./internal/cluster", "TestTransitionsKeepTheirPromises", []edit{
-		{"internal/cluster/messages.go", `if x.epoch >= s.began {`, `if x.epoch >= 0 {`},
+	{"cluster-before-counts", "a write to a cluster that was deleted becomes the newest revision of the next", "./internal/revision", "TestTransitionsKeepTheirPromises", []edit{
+		{"internal/revision/messages.go", `if x.epoch >= s.began {`, `if x.epoch >= 0 {`},
 	}},
-	{"given-up-not-shown", "a revision whose caller was told of it is not shown where the head was given up meanwhile", "./internal/cluster", "TestTransitionsKeepTheirPromises", []edit{
-		{"internal/cluster/messages.go", `if x.epoch >= s.began {`, `if ours {`},
+	{"given-up-not-shown", "a revision whose caller was told of it is not shown where the head was given up meanwhile", "./internal/revision", "TestTransitionsKeepTheirPromises", []edit{
+		{"internal/revision/messages.go", `if x.epoch >= s.began {`, `if ours {`},
 	}},
-	{"gone-cluster-kept", "a cluster that another replica deleted goes on being shown", "./internal/cluster", "TestGoneClusterIsNoticed", []edit{
-		{"internal/cluster/follow.go", `end.Number == h.v.Revision && end.Token != h.v.token {`, `end.Number == h.v.Revision && end.Token != h.v.token {
+	{"gone-cluster-kept", "a cluster that another replica deleted goes on being shown", "./internal/revision", "TestGoneClusterIsNoticed", []edit{
+		{"internal/revision/follow.go", `end.Number == h.v.Revision && end.Token != h.v.token {`, `end.Number == h.v.Revision && end.Token != h.v.token {
 		return 0, nil`},
 	}},
-	{"checkpoint-twice", "each replica makes the checkpoint that one of them has made", "./internal/cluster", "TestCheckpointOfAnotherCounts", []edit{
-		{"internal/cluster/save.go", `v.Revision-made < v.checkpointEvery(int64(m.o.CheckpointEvery)) {`, `v.Revision-made < v.checkpointEvery(int64(m.o.CheckpointEvery)) && false {`},
+	{"checkpoint-twice", "each replica makes the checkpoint that one of them has made", "./internal/revision", "TestCheckpointOfAnotherCounts", []edit{
+		{"internal/revision/save.go", `v.Revision-made < v.checkpointEvery(int64(m.o.CheckpointEvery)) {`, `v.Revision-made < v.checkpointEvery(int64(m.o.CheckpointEvery)) && false {`},
 	}},
-	{"checkpoint-digest-unchecked", "what a checkpoint holds is not held against the recorded digest", "./internal/cluster", "TestDamagedRows", []edit{
-		{"internal/cluster/load.go", `if got := v.inv.digest(); got != v.Digest {`, `if got := v.inv.digest(); got != v.Digest && false {`},
+	{"checkpoint-digest-unchecked", "what a checkpoint holds is not held against the recorded digest", "./internal/revision", "TestDamagedRows", []edit{
+		{"internal/revision/load.go", `if got := v.inv.digest(); got != v.Digest {`, `if got := v.inv.digest(); got != v.Digest && false {`},
 	}},
 }
 
@@ -139,8 +139,8 @@ var spoolFaults = []fault{
 	{"spool-forgets-limit", "the spool grows beyond its limit", "./internal/store/spool", "TestFullSpoolRefuses", []edit{
 		{"internal/store/spool/journal.go", `if full {`, `if full && false {`},
 	}},
-	{"commit-queue-unbounded", "a store that stalls lets the queue grow", "./internal/store/commit", "TestStalledStoreHoldsCallersBack", []edit{
-		{"internal/store/commit/options.go", `if o.ObserveFunc == nil {`, `o.Queue = 1 << 20
+	{"commit-queue-unbounded", "a store that stalls lets the queue grow", "./internal/store/groupcommit", "TestStalledStoreHoldsCallersBack", []edit{
+		{"internal/store/groupcommit/options.go", `if o.ObserveFunc == nil {`, `o.Queue = 1 << 20
 	if o.ObserveFunc == nil {`},
 	}},
 }

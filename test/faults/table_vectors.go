@@ -69,13 +69,13 @@ var vectorFaults = []edit{
 	{"internal/engine/decide.go", `p.Gates && len(gates) > 0 {`, `len(gates) > 0 {`},
 	{"internal/engine/nominated.go", `q.State.PriorityOf(p) < q.Priority() {`, `q.State.PriorityOf(p) <= q.Priority() {`},
 	{"internal/engine/profile.go", `return scheduler == p.Name || slices.Contains(p.Siblings, scheduler)`, `return scheduler == p.Name`},
-	{"internal/engine/preemption/search.go", `p.Terminating && p.EvictedByScheduler &&`, `p.Terminating &&`},
-	{"internal/engine/preemption/search.go", `s.potential.AndNot(r.Rejected[i].Unresolvable)`, `_ = r.Rejected[i].Unresolvable`},
+	{"internal/engine/preempt/search.go", `p.Terminating && p.EvictedByScheduler &&`, `p.Terminating &&`},
+	{"internal/engine/preempt/search.go", `s.potential.AndNot(r.Rejected[i].Unresolvable)`, `_ = r.Rejected[i].Unresolvable`},
 	{"internal/engine/state/ranking.go", `func(i int) bool { return k.Of[i].Priority < priority })`, `func(i int) bool { return k.Of[i].Priority <= priority })`},
 	{"internal/engine/state/ranking.go", `return cmp.Compare(b.priority, a.priority)`, `return cmp.Compare(a.priority, b.priority)`},
-	{"internal/engine/preemption/allowances.go", `uint64(uint32(a.left[i]) >> 31)`, `uint64(uint32(a.left[i]-1) >> 31)`},
-	{"internal/engine/preemption/choice.go", `return cmp.Compare(c.violations, o.violations)`, `return cmp.Compare(o.violations, c.violations)`},
-	{"internal/engine/preemption/choice.go", `return cmp.Compare(o.earliest, c.earliest)`, `return cmp.Compare(c.earliest, o.earliest)`},
+	{"internal/engine/preempt/allowances.go", `uint64(uint32(a.left[i]) >> 31)`, `uint64(uint32(a.left[i]-1) >> 31)`},
+	{"internal/engine/preempt/choice.go", `return cmp.Compare(c.violations, o.violations)`, `return cmp.Compare(o.violations, c.violations)`},
+	{"internal/engine/preempt/choice.go", `return cmp.Compare(o.earliest, c.earliest)`, `return cmp.Compare(c.earliest, o.earliest)`},
 	{"internal/engine/state/resources.go", `if cpu || memory {`, `if cpu && memory {`},
 }
 

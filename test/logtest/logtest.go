@@ -11,29 +11,29 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/binding"
-	"berth/internal/cluster"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
 
 // Fixture is a log and a binder over one manager. After a change of the options
 // Rebuild makes both anew.
 type Fixture struct {
-	*decisionlog.Log
-	Binder *binding.Binder
+	*record.Log
+	Binder *bind.Binder
 
-	Manager     *cluster.Manager
+	Manager     *revision.Manager
 	Store       store.Store
 	Profiles    []*engine.Profile
-	LogOptions  decisionlog.Options
-	BindOptions binding.Options
+	LogOptions  record.Options
+	BindOptions bind.Options
 	// Unguarded lets pods be bound through an apiserver without a decision on record.
 	Unguarded bool
 	// End closes the manager and what is below it.
@@ -41,7 +41,7 @@ type Fixture struct {
 }
 
 // New makes a fixture over a manager and its store.
-func New(m *cluster.Manager, st store.Store, profiles []*engine.Profile, o decisionlog.Options) *Fixture {
+func New(m *revision.Manager, st store.Store, profiles []*engine.Profile, o record.Options) *Fixture {
 	f := &Fixture{Manager: m, Store: st, Profiles: profiles, LogOptions: o}
 	f.Rebuild()
 	return f
@@ -53,8 +53,8 @@ func (f *Fixture) Rebuild() {
 		return !f.Unguarded && f.BindOptions.APIServer != nil && f.BindOptions.APIServer(cluster) != nil
 	}
 	f.LogOptions.Guarded, f.BindOptions.Guarded = guarded, guarded
-	f.Log = decisionlog.New(f.Manager, f.Store, f.Profiles, f.LogOptions)
-	f.Binder = binding.New(f.Manager, f.Log, f.BindOptions)
+	f.Log = record.New(f.Manager, f.Store, f.Profiles, f.LogOptions)
+	f.Binder = bind.New(f.Manager, f.Log, f.BindOptions)
 }
 
 // Another is another server over the same manager and a store.
@@ -76,9 +76,9 @@ func (f *Fixture) Decide(ctx context.Context, q decision.Question) (*decision.An
 // Record puts a question to a log as the extender's calls do: use reads the result, and the record
 // is durable then.
 func Record(ctx context.Context, l interface {
-	Evaluate(ctx context.Context, q decision.Question) (*decisionlog.Entry, error)
-	Write(ctx context.Context, e *decisionlog.Entry) (spooled bool, err error)
-}, q decision.Question, use func(*cluster.View, *engine.Result) error,
+	Evaluate(ctx context.Context, q decision.Question) (*record.Entry, error)
+	Write(ctx context.Context, e *record.Entry) (spooled bool, err error)
+}, q decision.Question, use func(*revision.View, *engine.Result) error,
 ) (id string, err error) {
 	e, err := l.Evaluate(ctx, q)
 	if err != nil {
@@ -93,7 +93,7 @@ func Record(ctx context.Context, l interface {
 }
 
 // Bind binds a pod.
-func (f *Fixture) Bind(ctx context.Context, cluster, namespace, name, uid, node string) (binding.Bound, error) {
+func (f *Fixture) Bind(ctx context.Context, cluster, namespace, name, uid, node string) (bind.Bound, error) {
 	return f.Binder.Bind(ctx, cluster, decision.PodRef{Namespace: namespace, Name: name, UID: uid}, node)
 }
 
@@ -126,12 +126,12 @@ func Open(t testing.TB, dir string) *Fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := commit.NewGroup(st, commit.Options{CallersWrite: true})
-	m, err := cluster.Open(t.Context(), st, g, cluster.Options{ProfileOf: decision.ProfilesByName([]*engine.Profile{Profile(t, nil)})})
+	g := groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: true})
+	m, err := revision.Open(t.Context(), st, g, revision.Options{ProfileOf: decision.ProfilesByName([]*engine.Profile{Profile(t, nil)})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := New(m, st, []*engine.Profile{Profile(t, nil), Packed(t)}, decisionlog.Options{})
+	f := New(m, st, []*engine.Profile{Profile(t, nil), Packed(t)}, record.Options{})
 	f.End = func() {
 		_ = m.Close()
 		_ = g.Close(context.Background())
@@ -142,9 +142,9 @@ func Open(t testing.TB, dir string) *Fixture {
 }
 
 // Object decodes an object.
-func Object(t testing.TB, js string) kubeobj.Object {
+func Object(t testing.TB, js string) object.Object {
 	t.Helper()
-	o, err := kubeobj.Decode([]byte(js), kubeobj.Limits{})
+	o, err := object.Decode([]byte(js), object.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func Object(t testing.TB, js string) kubeobj.Object {
 }
 
 // Node is a node with so many CPUs.
-func Node(t testing.TB, name string, cpu int) kubeobj.Object {
+func Node(t testing.TB, name string, cpu int) object.Object {
 	return Object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q,"topology.kubernetes.io/zone":"z%d"}},
 		"status":{"allocatable":{"cpu":"%d","memory":"64Gi","pods":"110"}}}`, name, name, int(name[len(name)-1])%3, cpu))
 }
@@ -164,23 +164,23 @@ func Pod(t testing.TB, name, spec string) *corev1.Pod {
 }
 
 // PortPod is a pod that claims a host port, which a node has once.
-func PortPod(t testing.TB, name string) kubeobj.Object {
+func PortPod(t testing.TB, name string) object.Object {
 	return Object(t, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"d","uid":"uid-%s"},
 		"spec":{"priority":0,"containers":[{"name":"c","image":"i","ports":[{"containerPort":80,"hostPort":8080}]}]}}`, name, name))
 }
 
 // PodKey is the key of a pod.
-func PodKey(namespace, name string) kubeobj.Key {
-	return kubeobj.Key{Kind: "Pod", Namespace: namespace, Name: name}
+func PodKey(namespace, name string) object.Key {
+	return object.Key{Kind: "Pod", Namespace: namespace, Name: name}
 }
 
 // Held is a pod as a snapshot has it.
-func Held(t testing.TB, p *corev1.Pod) kubeobj.Object {
-	js, err := kubeobj.Encode(p)
+func Held(t testing.TB, p *corev1.Pod) object.Object {
+	js, err := object.Encode(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kubeobj.Object{Key: PodKey(p.Namespace, p.Name), Value: p, JSON: js}
+	return object.Object{Key: PodKey(p.Namespace, p.Name), Value: p, JSON: js}
 }
 
 // Nominated is a pod that is nominated to a node.
@@ -205,9 +205,9 @@ func StoredPod(t testing.TB, f *Fixture, name string) (*corev1.Pod, int64) {
 }
 
 // Upload uploads objects to cluster default.
-func Upload(t testing.TB, f *Fixture, list ...kubeobj.Object) *cluster.View {
+func Upload(t testing.TB, f *Fixture, list ...object.Object) *revision.View {
 	t.Helper()
-	v, _, err := f.Manager.Upload(t.Context(), "default", func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	v, _, err := f.Manager.Upload(t.Context(), "default", func(yield func(object.Object) error) (map[string]int, error) {
 		for _, o := range list {
 			if err := yield(o); err != nil {
 				return nil, err
@@ -222,8 +222,8 @@ func Upload(t testing.TB, f *Fixture, list ...kubeobj.Object) *cluster.View {
 }
 
 // Sample is a small cluster.
-func Sample(t testing.TB) []kubeobj.Object {
-	return []kubeobj.Object{
+func Sample(t testing.TB) []object.Object {
+	return []object.Object{
 		Node(t, "n1", 4), Node(t, "n2", 8), Node(t, "n3", 2),
 		Held(t, Pod(t, "bound", `"nodeName":"n1",`)), Held(t, Pod(t, "free", "")), Held(t, Pod(t, "gated", `"schedulingGates":[{"name":"g"}],`)),
 		Object(t, `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":1000}`),
@@ -252,8 +252,8 @@ func Decide(t testing.TB, f *Fixture, q decision.Question) *decision.Answer {
 }
 
 // Thousands uploads 5,000 nodes with a pod each, and returns the nodes' names.
-func Thousands(t testing.TB, f *Fixture) (*cluster.View, []string) {
-	list := make([]kubeobj.Object, 0, 10_000)
+func Thousands(t testing.TB, f *Fixture) (*revision.View, []string) {
+	list := make([]object.Object, 0, 10_000)
 	names := make([]string, 0, 5000)
 	for i := range 5000 {
 		names = append(names, fmt.Sprintf("node-%05d", i))
@@ -273,7 +273,7 @@ type APIServer struct {
 	During  func() // while it is called
 }
 
-// Bind implements binding.APIServer.
+// Bind implements bind.APIServer.
 func (s *APIServer) Bind(_ context.Context, ns, name, uid, node string) (string, error) {
 	s.Calls = append(s.Calls, fmt.Sprintf("%s/%s %s %s", ns, name, uid, node))
 	if s.During != nil {
@@ -287,7 +287,7 @@ func (s *APIServer) Bind(_ context.Context, ns, name, uid, node string) (string,
 func Through(t testing.TB, s *APIServer) *Fixture {
 	t.Helper()
 	f := Open(t, t.TempDir())
-	f.BindOptions.APIServer = func(string) binding.APIServer { return s }
+	f.BindOptions.APIServer = func(string) bind.APIServer { return s }
 	f.BindOptions.Profiles = f.Profiles
 	f.Unguarded = true
 	f.LogOptions.Stale = func(string) (time.Duration, bool) { return 70 * time.Millisecond, true }

@@ -14,14 +14,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/cluster"
+	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/decisionlog"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
-	"berth/internal/kubeobj"
-	"berth/internal/profiles"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
 
@@ -36,9 +36,9 @@ const (
 // system is the rooms of a server over a store.
 type system struct {
 	st    store.Store
-	group *commit.Group
-	m     *cluster.Manager
-	log   *decisionlog.Log
+	group *groupcommit.Group
+	m     *revision.Manager
+	log   *record.Log
 	pod   *corev1.Pod
 	js    []byte // of pod, canonical
 
@@ -48,16 +48,16 @@ type system struct {
 func openSystem(ctx context.Context, o options, st store.Store) (*system, error) {
 	h := &system{st: st}
 	_, embedded := st.(*sqlite.Store)
-	h.group = commit.NewGroup(st, commit.Options{CallersWrite: embedded, ObserveFunc: func(n int, _ time.Duration, _ error) {
+	h.group = groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: embedded, ObserveFunc: func(n int, _ time.Duration, _ error) {
 		h.records.Add(int64(n))
 		h.batches.Add(1)
 	}})
 	var err error
-	if h.m, err = cluster.Open(ctx, st, h.group, cluster.Options{ProfileOf: decision.ProfilesByName(profiles.Default())}); err != nil {
+	if h.m, err = revision.Open(ctx, st, h.group, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())}); err != nil {
 		return nil, err
 	}
-	h.log = decisionlog.New(h.m, st, profiles.Default(), decisionlog.Options{})
-	if h.pod, _, h.js, err = kubeobj.NewRequestPods(kubeobj.Limits{}, false).Decode([]byte(podJSON)); err != nil {
+	h.log = record.New(h.m, st, config.Default(), record.Options{})
+	if h.pod, _, h.js, err = object.NewRequestPods(object.Limits{}, false).Decode([]byte(podJSON)); err != nil {
 		return nil, err
 	}
 	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {
@@ -93,9 +93,9 @@ const plainPod = `{"metadata":{"name":"p","namespace":"default"},
 // upload makes a cluster of nodes in three zones and with five models, the pods
 // spread over them. In one of them every twelfth node is tainted.
 func (h *system) upload(ctx context.Context, name string, nodes, pods int) error {
-	_, _, err := h.m.Upload(ctx, name, func(yield func(kubeobj.Object) error) (map[string]int, error) {
+	_, _, err := h.m.Upload(ctx, name, func(yield func(object.Object) error) (map[string]int, error) {
 		put := func(format string, args ...any) error {
-			o, err := kubeobj.Decode(fmt.Appendf(nil, format, args...), kubeobj.Limits{})
+			o, err := object.Decode(fmt.Appendf(nil, format, args...), object.Limits{})
 			if err != nil {
 				return err
 			}

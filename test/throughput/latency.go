@@ -13,13 +13,13 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/config"
 	"berth/internal/handlers"
-	"berth/internal/profiles"
 )
 
 // latencies prints how long one caller waits over HTTP, alone and in company.
 func (h *system) latencies(ctx context.Context, o options) error {
-	api, err := handlers.New(handlers.Options{Clusters: h.m, Decisions: h.log, ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits()})
+	api, err := handlers.New(handlers.Options{Clusters: h.m, Decisions: h.log, ParseProfiles: config.Parse, Limits: handlers.DefaultLimits()})
 	if err != nil {
 		return err
 	}

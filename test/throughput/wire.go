@@ -18,10 +18,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"berth/internal/binding"
+	"berth/internal/config"
+	"berth/internal/decision/bind"
 	"berth/internal/handlers"
 	"berth/internal/jobs"
-	"berth/internal/profiles"
 	"berth/internal/replays"
 	"berth/internal/store"
 )
@@ -96,8 +96,8 @@ type server struct {
 
 func (h *system) serve() (*server, error) {
 	api, err := handlers.New(handlers.Options{
-		Clusters: h.m, Decisions: h.log, Binder: binding.New(h.m, h.log, binding.Options{}),
-		ParseProfiles: profiles.Parse, Limits: handlers.DefaultLimits(),
+		Clusters: h.m, Decisions: h.log, Binder: bind.New(h.m, h.log, bind.Options{}),
+		ParseProfiles: config.Parse, Limits: handlers.DefaultLimits(),
 	})
 	if err != nil {
 		return nil, err

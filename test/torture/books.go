@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"berth/internal/cluster"
+	"berth/internal/revision"
 )
 
 // books are what is stored, read by SQL and not by the server.
@@ -79,7 +79,7 @@ func (r *chainRow) read(payload []byte) error {
 		r.whole = true
 		return nil
 	}
-	js, err := cluster.Unpack(payload)
+	js, err := revision.Unpack(payload)
 	if err != nil {
 		return err
 	}

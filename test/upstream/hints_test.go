@@ -16,7 +16,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/test/conformance/gen"
 	"berth/test/conformance/oracle"
 	"berth/test/enginetest"
@@ -357,8 +357,8 @@ func (h *change) judge(t *testing.T, profile *engine.Profile) (ours, upstream ma
 	if upstream, err = oracle.Hints(t.Context(), h.before, h.after, h.changed); err != nil {
 		return nil, nil, err.Error(), nil
 	}
-	of := func(objects map[kubeobj.Key]any) func(kubeobj.Key) (any, error) {
-		return func(k kubeobj.Key) (any, error) { return objects[k], nil }
+	of := func(objects map[object.Key]any) func(object.Key) (any, error) {
+		return func(k object.Key) (any, error) { return objects[k], nil }
 	}
 	ours = map[string]bool{}
 	profileOf := func(scheduler string) *engine.Profile {
@@ -367,8 +367,8 @@ func (h *change) judge(t *testing.T, profile *engine.Profile) (ours, upstream ma
 		}
 		return nil
 	}
-	k := kubeobj.Key{Kind: h.changed.Kind, Namespace: h.changed.Namespace, Name: h.changed.Name}
-	err = engine.Wakes(t.Context(), profileOf, before, after, []kubeobj.Key{k}, engine.Objects{Before: of(was), After: of(is)},
+	k := object.Key{Kind: h.changed.Kind, Namespace: h.changed.Namespace, Name: h.changed.Name}
+	err = engine.Wakes(t.Context(), profileOf, before, after, []object.Key{k}, engine.Objects{Before: of(was), After: of(is)},
 		func(p *state.Pod, plugin string, _ *engine.Event) {
 			if p.Namespace == h.after.Pod.Namespace && p.Name == h.after.Pod.Name {
 				ours[plugin] = true
@@ -377,11 +377,11 @@ func (h *change) judge(t *testing.T, profile *engine.Profile) (ours, upstream ma
 	return ours, upstream, "", err
 }
 
-func compile(c *oracle.Case) (*state.State, map[kubeobj.Key]any, error) {
-	objects := map[kubeobj.Key]any{}
+func compile(c *oracle.Case) (*state.State, map[object.Key]any, error) {
+	objects := map[object.Key]any{}
 	var list []any
 	for _, raw := range c.Objects {
-		o, err := kubeobj.Decode(raw, kubeobj.Limits{})
+		o, err := object.Decode(raw, object.Limits{})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"berth/internal/engine"
-	"berth/internal/engine/digest"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/explain/digest"
+	"berth/internal/engine/preempt"
 	"berth/internal/engine/state"
 )
 
@@ -69,7 +69,7 @@ func ofKind(r *engine.Result, level engine.Explain) *engine.Decision {
 			}
 		}
 	}
-	d.Preemption = preemption.Explain(r, level)
+	d.Preemption = preempt.Explain(r, level)
 	return d
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/preempt"
 )
 
 // Message is kube-scheduler's own summary of a pod that fits nowhere, with what PostFilter adds
@@ -20,7 +20,7 @@ func Message(r *engine.Result) string {
 	case r.Outcome == engine.Scheduled:
 		return ""
 	case r.Query.Options.Victims != nil:
-		return preemption.NamedMessage(r)
+		return preempt.NamedMessage(r)
 	}
 	if text := r.PostFilter.Text(); text != "" {
 		return fitMessage(r) + " " + text

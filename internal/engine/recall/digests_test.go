@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"berth/internal/engine"
-	"berth/internal/engine/digest"
+	"berth/internal/engine/explain/digest"
 	"berth/internal/engine/rules"
 	"berth/test/enginetest"
 )

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/engine"
-	"berth/internal/engine/digest"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/digest"
 	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"

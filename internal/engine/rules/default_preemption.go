@@ -5,7 +5,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/preempt"
 )
 
 // DefaultPreemption evicts pods of lower priority for one that fits nowhere
@@ -19,7 +19,7 @@ func (DefaultPreemption) Name() string { return "DefaultPreemption" }
 
 // PostFilter looks for victims.
 func (DefaultPreemption) PostFilter(r *engine.Result, _ engine.NoState) engine.PostFilterResult {
-	s := preemption.Find(r)
+	s := preempt.Find(r)
 	return engine.PostFilterResult{Text: s.Text, Search: s}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // The reasons of NodeAffinity.
@@ -59,12 +59,12 @@ func newNodeAffinity(added *corev1.NodeAffinity) (NodeAffinity, error) {
 	}
 	if r := added.RequiredDuringSchedulingIgnoredDuringExecution; r != nil {
 		if _, err := nodeaffinity.NewNodeSelector(r); err != nil {
-			return NodeAffinity{}, fmt.Errorf("addedAffinity.requiredDuringSchedulingIgnoredDuringExecution: %w", kubeobj.FewProblems(err))
+			return NodeAffinity{}, fmt.Errorf("addedAffinity.requiredDuringSchedulingIgnoredDuringExecution: %w", object.FewProblems(err))
 		}
 	}
 	if p := added.PreferredDuringSchedulingIgnoredDuringExecution; len(p) > 0 {
 		if _, err := nodeaffinity.NewPreferredSchedulingTerms(p); err != nil {
-			return NodeAffinity{}, fmt.Errorf("addedAffinity.preferredDuringSchedulingIgnoredDuringExecution: %w", kubeobj.FewProblems(err))
+			return NodeAffinity{}, fmt.Errorf("addedAffinity.preferredDuringSchedulingIgnoredDuringExecution: %w", object.FewProblems(err))
 		}
 	}
 	return NodeAffinity{Added: added}, nil
@@ -232,7 +232,7 @@ func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bi
 			rows, ok := q.TermRows(&t.Preference)
 			if !ok {
 				_, err := nodeaffinity.NewPreferredSchedulingTerms(own)
-				return fmt.Errorf("preferred term %d: %w", i, kubeobj.FewProblems(err))
+				return fmt.Errorf("preferred term %d: %w", i, object.FewProblems(err))
 			}
 			weight := int64(t.Weight)
 			terms, most = append(terms, weightedRows{rows, weight}), most+weight

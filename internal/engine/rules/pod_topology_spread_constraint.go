@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // spreadConstraint is one constraint, resolved for a query.
@@ -96,7 +96,7 @@ func readyConstraints(pod *corev1.Pod, in []corev1.TopologySpreadConstraint, act
 		if c.selector == nil {
 			s, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
 			if err != nil {
-				return nil, fmt.Errorf("topologySpreadConstraints[%d].labelSelector: %w", i, kubeobj.FewProblems(err))
+				return nil, fmt.Errorf("topologySpreadConstraints[%d].labelSelector: %w", i, object.FewProblems(err))
 			}
 			c.selector = narrowed(s, c.MatchLabelKeys, pod.Labels)
 		}

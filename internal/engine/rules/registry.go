@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/preempt"
 )
 
 // Spec is a profile as data: which plugins run in which phase, in which order and with which
@@ -123,7 +123,7 @@ func Build(s Spec) (*engine.Profile, error) {
 		return nil, fmt.Errorf("encode profile %s: %w", s.SchedulerName, err)
 	}
 	sum := sha256.Sum256(payload)
-	p := &engine.Profile{Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload, Digest: "sha256:" + hex.EncodeToString(sum[:]), JudgeVictims: preemption.JudgeVictims}
+	p := &engine.Profile{Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload, Digest: "sha256:" + hex.EncodeToString(sum[:]), JudgeVictims: preempt.JudgeVictims}
 	index := map[string]int{}
 	use := func(name string) (int, error) {
 		if i, ok := index[name]; ok {

@@ -11,7 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // match is the existing volume that a claim would get, by node.
@@ -47,7 +47,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 	if c.Spec.Selector != nil {
 		sel, err := metav1.LabelSelectorAsSelector(c.Spec.Selector)
 		if err != nil {
-			return nil, fmt.Errorf("error creating internal label selector for claim: %s/%s: %w", c.Namespace, c.Name, kubeobj.FewProblems(err))
+			return nil, fmt.Errorf("error creating internal label selector for claim: %s/%s: %w", c.Namespace, c.Name, object.FewProblems(err))
 		}
 		w.selector = sel
 	}
@@ -56,7 +56,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 		capacity := pv.Spec.Capacity[corev1.ResourceStorage]
 		return capacity.Cmp(size) >= 0
 	}
-	of := q.State.ClassVolumes(kubeobj.ClaimClass(c))
+	of := q.State.ClassVolumes(object.ClaimClass(c))
 	left := q.Bits()
 	copy(left, open)
 	for _, pv := range of.Reserved(c.Namespace, c.Name) {

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )
 
@@ -37,7 +37,7 @@ type Pod struct {
 	// no start time.
 	Started, Created int64
 	// Order is that in which a ledger created the pods of one second; 0 where it is not known
-	// (kubeobj.CreatedOrder).
+	// (object.CreatedOrder).
 	Order int64
 	// Priority is spec.priority; State.PriorityOf returns that of a pod without one.
 	Priority int32
@@ -177,7 +177,7 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 		// The text that all pods of the shape share, which comparing two of them does not read.
 		Namespace: c.Shape.Namespace, Name: in.Name, UID: string(in.UID), Class: c,
 		NodeName: in.Spec.NodeName, Row: -1, Nominated: in.Status.NominatedNodeName,
-		Created: in.CreationTimestamp.Unix(), Order: kubeobj.CreatedOrder(in), Terminal: terminal(in),
+		Created: in.CreationTimestamp.Unix(), Order: object.CreatedOrder(in), Terminal: terminal(in),
 		Terminating: in.DeletionTimestamp != nil, Scheduler: in.Spec.SchedulerName, Volumes: v,
 	}
 	if in.CreationTimestamp.IsZero() {

@@ -6,7 +6,7 @@ import (
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // Queued is a pod that waits, with the priority that orders it.
@@ -87,7 +87,7 @@ func before(a, b Queued) int {
 // WithoutOrder returns a pod's annotations without the one that Pod.Order is of, which no rule
 // reads. The argument is not written.
 func WithoutOrder(annotations map[string]string) map[string]string {
-	return kubeobj.WithoutOrder(annotations)
+	return object.WithoutOrder(annotations)
 }
 
 // Waiting counts the pods that wait, without sorting them.

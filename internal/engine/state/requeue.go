@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // UnschedulableFor is how long a rejected pod waits for a change before it is tried again without
@@ -26,7 +26,7 @@ type Wake struct {
 	Revision int64  // the one that brought it
 	Plugin   string // whose hint it was
 	Event    string // as upstream labels it, such as Node/Add
-	Object   kubeobj.Key
+	Object   object.Key
 }
 
 // Tried sums up the failed attempts at a pod.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"berth/internal/kubeobj"
+	"berth/internal/kube/object"
 )
 
 // TermKind is the kind of an inter-pod affinity term.
@@ -88,11 +88,11 @@ func selectorText(s labels.Selector) string {
 func newTerm(ns string, kind TermKind, weight int32, in *corev1.PodAffinityTerm) (*Term, error) {
 	sel, err := metav1.LabelSelectorAsSelector(in.LabelSelector)
 	if err != nil {
-		return nil, fmt.Errorf("labelSelector: %w", kubeobj.FewProblems(err))
+		return nil, fmt.Errorf("labelSelector: %w", object.FewProblems(err))
 	}
 	nsSel, err := metav1.LabelSelectorAsSelector(in.NamespaceSelector)
 	if err != nil {
-		return nil, fmt.Errorf("namespaceSelector: %w", kubeobj.FewProblems(err))
+		return nil, fmt.Errorf("namespaceSelector: %w", object.FewProblems(err))
 	}
 	t := &Term{Kind: kind, Weight: weight, TopologyKey: in.TopologyKey, NamespaceSelector: nsSel, Selector: sel}
 	if len(in.Namespaces) == 0 && in.NamespaceSelector == nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/lists"
 
 	"github.com/jackc/pgx/v5"
@@ -43,7 +43,7 @@ func benchGroup(b *testing.B, committers int) {
 
 func benchGroupOn(b *testing.B, s *Store, committers int) {
 	var batches int // counted by the one writing goroutine
-	g := commit.NewGroup(s, commit.Options{ObserveFunc: func(int, time.Duration, error) { batches++ }})
+	g := groupcommit.NewGroup(s, groupcommit.Options{ObserveFunc: func(int, time.Duration, error) { batches++ }})
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	b.ReportAllocs()

@@ -19,7 +19,7 @@ import (
 type EpochOptions struct {
 	// Instance names the process in what it reports.
 	Instance string
-	// Change and Woken are what a revision has that changes nothing (cluster.EpochRevision).
+	// Change and Woken are what a revision has that changes nothing (revision.EpochRevision).
 	Change, Woken []byte
 	// Changed is called when the server has met another epoch, or found its own cut short.
 	Changed func(*store.EpochChange)

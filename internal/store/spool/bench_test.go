@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 )
 
 // BenchmarkSpool is 64 callers whose decisions go to the spool by group commit.
@@ -25,7 +25,7 @@ func BenchmarkSpool(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := commit.NewGroup(w, commit.Options{})
+	g := groupcommit.NewGroup(w, groupcommit.Options{})
 	var next sync.Mutex
 	n := 0
 	b.SetParallelism(32) // on two cores

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 	"berth/internal/store/lists"
 )
 
@@ -33,7 +33,7 @@ func BenchmarkDurableInserts(b *testing.B) {
 func benchGroup(b *testing.B, committers int) {
 	s := openAt(b, b.TempDir())
 	var batches int // counted by the one writing goroutine
-	g := commit.NewGroup(s, commit.Options{ObserveFunc: func(int, time.Duration, error) { batches++ }})
+	g := groupcommit.NewGroup(s, groupcommit.Options{ObserveFunc: func(int, time.Duration, error) { batches++ }})
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	b.ReportAllocs()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/internal/store"
-	"berth/internal/store/commit"
+	"berth/internal/store/groupcommit"
 )
 
 // The test binary starts itself with this variable set to play another
@@ -54,7 +54,7 @@ func childWrite() error {
 	if err != nil {
 		return err
 	}
-	g := commit.NewGroup(s, commit.Options{CallersWrite: true})
+	g := groupcommit.NewGroup(s, groupcommit.Options{CallersWrite: true})
 	var out sync.Mutex
 	errs := make(chan error)
 	for w := range 16 {

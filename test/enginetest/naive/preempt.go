@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
-	"berth/internal/engine/preemption"
+	"berth/internal/engine/preempt"
 )
 
 // move is a pod that a dry run put on the node (1) or took off it (-1).
@@ -60,7 +60,7 @@ func (y *cycle) preempt(d *engine.Decision) string {
 	var victims [][]*corev1.Pod
 	for _, v := range d.Nodes {
 		if v.Code != engine.Unschedulable.String() {
-			counts[preemption.ReasonNotHelpful]++
+			counts[preempt.ReasonNotHelpful]++
 			continue
 		}
 		c, gone, refused := y.evict(y.byName[v.Name], filters)
@@ -87,7 +87,7 @@ func (y *cycle) preempt(d *engine.Decision) string {
 // mayNot returns the reason why the pod may not preempt.
 func (y *cycle) mayNot(d *engine.Decision) string {
 	if policy := y.pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
-		return preemption.ReasonPolicyNever
+		return preempt.ReasonPolicyNever
 	}
 	for _, v := range d.Nodes {
 		if v.Name != y.pod.Status.NominatedNodeName || v.Code != engine.Unschedulable.String() {
@@ -99,7 +99,7 @@ func (y *cycle) mayNot(d *engine.Decision) string {
 			}
 			for _, c := range p.Status.Conditions {
 				if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler {
-					return preemption.ReasonVictimTerminating
+					return preempt.ReasonVictimTerminating
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func (y *cycle) evict(n *node, filters []filter) (*engine.PreemptionCandidate, [
 		}
 	}
 	if len(potential) == 0 {
-		return nil, nil, []string{preemption.ReasonNoVictims}
+		return nil, nil, []string{preempt.ReasonNoVictims}
 	}
 	if st := y.judge(n, filters); len(st.reasons) > 0 {
 		return nil, nil, st.reasons

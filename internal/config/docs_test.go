@@ -1,0 +1,32 @@
+package config_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"berth/internal/config"
+)
+
+// TestDocumentedExamples: a reader may paste what the guide shows.
+func TestDocumentedExamples(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(guide), "```yaml\n")
+	if len(parts) < 5 {
+		t.Fatalf("%d examples in the guide", len(parts)-1)
+	}
+	for _, p := range parts[1:] {
+		doc, _, _ := strings.Cut(p, "```")
+		c, err := config.Read([]byte(doc))
+		if err != nil {
+			t.Errorf("%v\n%s", err, doc)
+			continue
+		}
+		if len(c.Ignored) > 0 || c.Profiles[0].Digest == config.Default()[0].Digest && len(c.Profiles) == 1 {
+			t.Errorf("the example does nothing:\n%s%v", doc, c.Ignored)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	configv1 "k8s.io/kube-scheduler/config/v1"
+
+	"berth/internal/engine/rules"
+)
+
+// point is an extension point of the scheduling framework; several make a set.
+type point uint16
+
+const (
+	preEnqueue point = 1 << iota
+	queueSort
+	preFilter
+	filter
+	postFilter
+	preScore
+	score
+	reserve
+	permit
+	preBind
+	bind
+	postBind
+	placementGenerate
+	placementScore
+)
+
+// points lists the extension points with their names in the configuration and
+// where that has their plugins.
+var points = []struct {
+	is   point
+	name string
+	set  func(*configv1.Plugins) *configv1.PluginSet
+}{
+	{preEnqueue, "preEnqueue", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PreEnqueue }},
+	{queueSort, "queueSort", func(p *configv1.Plugins) *configv1.PluginSet { return &p.QueueSort }},
+	{preFilter, "preFilter", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PreFilter }},
+	{filter, "filter", func(p *configv1.Plugins) *configv1.PluginSet { return &p.Filter }},
+	{postFilter, "postFilter", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PostFilter }},
+	{preScore, "preScore", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PreScore }},
+	{score, "score", func(p *configv1.Plugins) *configv1.PluginSet { return &p.Score }},
+	{reserve, "reserve", func(p *configv1.Plugins) *configv1.PluginSet { return &p.Reserve }},
+	{permit, "permit", func(p *configv1.Plugins) *configv1.PluginSet { return &p.Permit }},
+	{preBind, "preBind", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PreBind }},
+	{bind, "bind", func(p *configv1.Plugins) *configv1.PluginSet { return &p.Bind }},
+	{postBind, "postBind", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PostBind }},
+	{placementGenerate, "placementGenerate", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PlacementGenerate }},
+	{placementScore, "placementScore", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PlacementScore }},
+}
+
+// known is a plugin of Kubernetes v1.36.
+type known struct {
+	name     string
+	at       point // its extension points
+	optional bool  // not in the default profile: its feature gate is off by default
+	// needs maps an extension point to the one whose work it relies on.
+	needs map[point]point
+	args  *rules.ArgsCodec // nil where it has no arguments
+}
+
+// upstream lists the plugins. Those with a rule come first, in the order of the default profile;
+// each of the others is alone at its extension points there (apis/config/v1/default_plugins.go
+// getDefaultPlugins, applyFeatureGates; framework/plugins/registry.go).
+var upstream = func() []known {
+	var list []known
+	for _, d := range rules.Describe() {
+		k := known{name: d.Plugin, args: d.Args, needs: map[point]point{}}
+		for _, name := range slices.Concat(d.Phases, d.Also) {
+			k.at |= pointOf(name)
+		}
+		for name, before := range d.Needs {
+			k.needs[pointOf(name)] = pointOf(before)
+		}
+		list = append(list, k)
+	}
+	return append(list,
+		known{name: "PrioritySort", at: queueSort},
+		known{name: "DefaultBinder", at: bind},
+		known{name: "GangScheduling", at: preEnqueue | permit, optional: true},
+		known{name: "TopologyPlacementGenerator", at: placementGenerate, optional: true},
+		known{name: "PodGroupPodsCount", at: placementScore, optional: true})
+}()
+
+// pointOf returns the extension point of a name such as PreFilter.
+func pointOf(name string) point {
+	for _, p := range points {
+		if strings.EqualFold(p.name, name) {
+			return p.is
+		}
+	}
+	panic("no extension point is called " + name)
+}
+
+// gone are plugins that older versions had (validation.go invalidPluginsByVersion).
+var gone = map[string]string{
+	"AzureDiskLimits": "NodeVolumeLimits", "CinderLimits": "NodeVolumeLimits", "EBSLimits": "NodeVolumeLimits", "GCEPDLimits": "NodeVolumeLimits",
+}
+
+func find(name string) *known {
+	for i := range upstream {
+		if upstream[i].name == name {
+			return &upstream[i]
+		}
+	}
+	return nil
+}
+
+// noPlugin reports that berth has no plugin of the name.
+func noPlugin(name string) string {
+	if successor, ok := gone[name]; ok {
+		return "is no longer a plugin of Kubernetes; " + successor + " does its work"
+	}
+	return "is not a plugin of Kubernetes v1.36, and berth runs no others"
+}

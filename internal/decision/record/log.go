@@ -1,0 +1,112 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+	"berth/internal/revision"
+	"berth/internal/store"
+)
+
+// Options tune a Log. Zero fields take the defaults.
+type Options struct {
+	Clock func() time.Time
+	// TopScores is how many of the best nodes a record keeps for SQL; 3 if zero.
+	TopScores int
+	// Stale returns for how long the state of a cluster that is followed may have missed changes;
+	// ok is false for one that is not followed.
+	Stale func(cluster string) (stale time.Duration, ok bool)
+	// Guarded reports whether binds in a cluster need a decision on record; nil: none do.
+	Guarded func(cluster string) bool
+	// MaxSteps bounds the work of a decision, except in a replay; 0: no bound.
+	MaxSteps int64
+	// Backoff is the server's configuration of the queue; upstream's defaults where it is zero.
+	Backoff state.Backoff
+	// Classes are the stored priority classes; none where it is nil.
+	Classes decision.Classes
+	// TolerationSeconds is decision.Scheduler.TolerationSeconds.
+	TolerationSeconds bool
+}
+
+// Log evaluates questions and keeps their records. It is safe for concurrent use.
+type Log struct {
+	m         *revision.Manager
+	st        store.Store
+	scheduler *decision.Scheduler
+	o         Options
+
+	profiles profileCache
+	agreed   recent[agreement]
+	passed   recent[passage]
+}
+
+// New makes a log over a manager and its store. Profiles are the server's
+// configuration, at least one.
+func New(m *revision.Manager, st store.Store, profiles []*engine.Profile, o Options) *Log {
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.TopScores <= 0 {
+		o.TopScores = 3
+	}
+	if o.Backoff == (state.Backoff{}) {
+		o.Backoff = state.DefaultBackoff()
+	}
+	return &Log{
+		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](), passed: newRecent[passage](),
+		scheduler: &decision.Scheduler{Profiles: profiles, Classes: o.Classes, TolerationSeconds: o.TolerationSeconds, MaxSteps: o.MaxSteps},
+	}
+}
+
+func (l *Log) now() time.Time { return l.o.Clock().UTC().Truncate(time.Microsecond) }
+
+// Profiles are the server's configuration.
+func (l *Log) Profiles() []*engine.Profile { return l.scheduler.Profiles }
+
+// Normalize fills in a question's defaults by the log's clock.
+func (l *Log) Normalize(q decision.Question) (decision.Question, error) {
+	return q.Normalize(l.o.Clock)
+}
+
+// Gone forgets what is in memory of a cluster that was deleted.
+func (l *Log) Gone(cluster string) { l.scheduler.Gone(cluster) }
+
+// Replaced forgets what a store had that another one took the place of: records and profiles may be
+// missing there.
+func (l *Log) Replaced() {
+	l.agreed.Purge()
+	l.passed.Purge()
+	l.profiles.replaced()
+}
+
+// List lists decisions, newest first.
+func (l *Log) List(ctx context.Context, f store.DecisionFilter) ([]*Row, error) {
+	list, err := l.st.ListDecisions(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("list decisions: %w", err)
+	}
+	return rowsOf(list), nil
+}
+
+// Follow lists the decisions of a cluster that were recorded after place after
+// in its log, in the order of their places, up to limit.
+func (l *Log) Follow(ctx context.Context, cluster string, after int64, limit int) ([]*Row, error) {
+	list, err := l.st.FollowDecisions(ctx, cluster, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("follow decisions: %w", err)
+	}
+	return rowsOf(list), nil
+}
+
+// Record returns a record as it is stored, nothing of it worked out again.
+func (l *Log) Record(ctx context.Context, id string) (*store.Decision, error) {
+	d, err := l.st.Decision(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("decision %s: %w", id, err)
+	}
+	return d, nil
+}

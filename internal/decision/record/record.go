@@ -1,0 +1,186 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/explain/digest"
+	"berth/internal/engine/preempt"
+	"berth/internal/revision"
+	"berth/internal/store"
+)
+
+// Kind is what a record is of, and what a replay needs of it beside the record's columns: an
+// *Evaluated question, a *LedgerBind, which calls no plugin, or the *BindResult of an apiserver.
+type Kind interface {
+	// input returns the kind as it is stored.
+	input() *input
+	replayer
+}
+
+// LedgerBind is a bind in a ledger. Effects is the digest of what was written beside the pod; empty
+// where that is nothing, and in records of a time when it was never anything.
+type LedgerBind struct{ Node, Effects string }
+
+// BindResult is the result of a bind through an apiserver.
+type BindResult struct {
+	// Attempt is the record of the bind; empty where the pod was on the node
+	// before, and no bind was recorded.
+	Attempt string         `json:"attempt,omitempty"`
+	Node    string         `json:"node"`
+	Outcome engine.Outcome `json:"outcome"`
+	Message string         `json:"message,omitempty"`
+}
+
+// OutcomeUnknown is of a bind whose answer never came.
+const OutcomeUnknown engine.Outcome = "Unknown"
+
+// header returns the columns that records of every kind have.
+func (l *Log) header(v *revision.View, verb string, pod decision.PodRef) (*store.Decision, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	now := l.now()
+	d := &store.Decision{
+		ID: id.String(), Cluster: v.Cluster, Revision: v.Revision, Verb: verb, CreatedAt: now, Now: now,
+		Namespace: pod.Namespace, Pod: pod.Name, PodUID: pod.UID, Engine: engine.Version, Semantics: engine.Semantics,
+		SnapshotDigest: v.Digest,
+	}
+	if l.o.Stale != nil {
+		if stale, ok := l.o.Stale(v.Cluster); ok {
+			ms := stale.Milliseconds()
+			d.StaleMillis = &ms
+		}
+	}
+	return d, nil
+}
+
+// finish adds to a record the input of its kind and its duration.
+func finish(d *store.Decision, kind Kind, began time.Time) (err error) {
+	if d.Input, err = kind.input().encode(); err != nil {
+		return err
+	}
+	d.DurationMicros = time.Since(began).Microseconds()
+	return nil
+}
+
+// maxNamed is up to how many nodes that failed for one reason a record names for SQL; the rest is
+// in the recomputed answer.
+const maxNamed = 8
+
+// evaluated makes the record of an outcome: columns for SQL, the input for a replay,
+// and the digest of the whole answer.
+func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, error) {
+	d, err := l.header(o.View, o.Verb, decision.PodRef{Namespace: o.Pod.Namespace, Name: o.Pod.Name, UID: string(o.Pod.UID)})
+	if err != nil {
+		return nil, err
+	}
+	r := o.Result
+	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, o.PodDigest()
+	d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.Pod.Spec.Priority
+	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), digest.Of(r)
+	if r.Outcome == engine.Scheduled {
+		d.Node = r.Node()
+	}
+	if !o.Clocked {
+		d.AskedAsOf = o.Now
+	}
+	if r.Outcome == engine.UnschedulableOK || r.Outcome == engine.Preempting {
+		d.RejectedBy = strings.Join(r.Rejectors(), ",")
+	}
+	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
+	l.list(d, r)
+	return d, finish(d, newEvaluated(o), began)
+}
+
+// list adds the failures and the best scores of an answer.
+func (l *Log) list(d *store.Decision, r *engine.Result) {
+	names := explain.RejectedNames(r, maxNamed)
+	for i, f := range explain.Failures(r) {
+		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
+	}
+	if !r.Scored {
+		return
+	}
+	for i, v := range explain.TopScores(r, l.o.TopScores) {
+		plugins := make(store.PluginScores, len(v.Scores))
+		for j, p := range v.Scores {
+			plugins[j] = store.PluginScore(p)
+		}
+		d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
+	}
+}
+
+// victims lists the pods to evict: from the node chosen, or from all that
+// /preempt leaves.
+func victims(r *engine.Result) []store.Victim {
+	var out []store.Victim
+	add := func(node string, list []engine.Victim) {
+		for _, v := range list {
+			out = append(out, store.Victim{Namespace: v.Namespace, Pod: v.Name, UID: v.UID, Priority: v.Priority, Node: node})
+		}
+	}
+	add(r.NominatedNode(), preempt.Victims(r))
+	for _, c := range preempt.Named(r) {
+		add(c.Node, c.Victims)
+	}
+	return out
+}
+
+// NewLedgerBind returns the write of a bind without an evaluation, with its record. A ledger's bind
+// has the effects that the pod's claims get on the node, under the profile that the pod names;
+// where an apiserver keeps the cluster, its scheduler has written them before it binds.
+func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effects bool, began time.Time) (*revision.Step, error) {
+	pod, err := v.Pod(namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	ref := decision.PodRef{Namespace: namespace, Name: name, UID: string(pod.UID)}
+	d, err := l.header(v, decision.VerbBind, ref)
+	if err != nil {
+		return nil, err
+	}
+	js, _ := v.Object(podKey(namespace, name))
+	d.PodDigest = decision.DigestOf(js)
+	ans := decision.LedgerBind(v, ref, node)
+	d.Outcome, d.Node, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Digest
+	if pod.Spec.Priority != nil {
+		d.Priority = *pod.Spec.Priority
+	}
+	step := &revision.Step{Bind: &revision.Bind{Pod: pod, Node: node}, Decision: d}
+	kind := &LedgerBind{Node: node}
+	if effects {
+		p, err := decision.ChooseProfile(l.Profiles(), "", pod.Spec.SchedulerName)
+		if err != nil {
+			return nil, err
+		}
+		e, err := decision.BindEffects(v, pod, p, node, d.Now)
+		if err != nil {
+			return nil, err
+		}
+		if e.Digest != "" {
+			kind.Effects = e.Digest
+			d.Profile, d.ProfileDigest, step.Profile = p.Name, p.Digest, l.profiles.unstored(p)
+			step.Bind.Pod, step.Apply = e.Pod(pod), e.Objects
+		}
+	}
+	return step, finish(d, kind, began)
+}
+
+// NewBindResult makes the record of a bind's result.
+func (l *Log) NewBindResult(v *revision.View, pod decision.PodRef, priority int32, res *BindResult, began time.Time) (*store.Decision, error) {
+	d, err := l.header(v, decision.VerbBindResult, pod)
+	if err != nil {
+		return nil, err
+	}
+	ans := res.answer(priority)
+	d.Outcome, d.Node, d.Message, d.Priority, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Message, priority, ans.Digest
+	return d, finish(d, res, began)
+}

@@ -1,0 +1,48 @@
+package suggest_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/explain/suggest"
+	"berth/internal/engine/rules"
+	"berth/test/enginetest"
+)
+
+// grouped returns the groups of a pod under the default rules.
+func grouped(t *testing.T, pod *corev1.Pod, objects ...any) []suggest.Group {
+	t.Helper()
+	c := ready(t, &enginetest.Case{Objects: objects, Pod: pod, Spec: rules.DefaultSpec()})
+	r, err := engine.Decide(c.state, pod, c.profile, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	return suggest.Groups(r, 3)
+}
+
+// TestResourceThatNoNodeLists: DynamicResources rejects a node that does not list an extended
+// resource of the pod where a class provides another one. There is no amount to name.
+func TestResourceThatNoNodeLists(t *testing.T) {
+	gpu := "example.com/gpu"
+	class := enginetest.DeviceClass("gpu")
+	class.Spec.ExtendedResourceName = &gpu
+	pod := enginetest.Pod("p", enginetest.Requests(gpu, "1", "example.com/other", "1"))
+	groups := grouped(t, pod, class, enginetest.Node("n"))
+	if len(groups) != 1 || len(groups[0].AlsoFailing) != 1 || groups[0].AlsoFailing[0].Reason != engine.CauseInsufficientExtended {
+		t.Errorf("%+v", groups)
+	}
+}
+
+// TestDiskInUse: the disk becomes free when the pod that has it ends.
+func TestDiskInUse(t *testing.T) {
+	disk := func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}}}
+	}
+	groups := grouped(t, enginetest.Pod("p", disk), enginetest.Node("n"), enginetest.Pod("owner", enginetest.On("n"), disk))
+	if len(groups) != 1 || groups[0].Reason != engine.CauseVolumeInUse || groups[0].Action != suggest.Wait {
+		t.Errorf("%+v", groups)
+	}
+}

@@ -1,0 +1,76 @@
+package suggest
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+)
+
+const maxStorageClasses = 4
+
+// missingClaim returns the claim that a pod was rejected for lacking; "" for any other rejection
+// (plugins/volumebinding podHasPVCs).
+func missingClaim(reason string) string {
+	quoted, ok := strings.CutPrefix(reason, "persistentvolumeclaim ")
+	if !ok {
+		return ""
+	}
+	var name string
+	if _, err := fmt.Sscanf(quoted, "%q not found", &name); err != nil || quoted != fmt.Sprintf("%q not found", name) {
+		return ""
+	}
+	return name
+}
+
+// claim creates the missing claim, once for each storage class that provisions where the pod fits.
+// Only its owner knows its size.
+func (s *searcher) claim() {
+	if s.base.PreFilter == nil {
+		return
+	}
+	name := missingClaim(s.base.PreFilter.Reason)
+	if name == "" {
+		return
+	}
+	tried := 0
+	for _, class := range s.q.State.StorageClasses() {
+		if class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
+			continue
+		}
+		if tried++; tried > maxStorageClasses {
+			return
+		}
+		s.offerClaim(name, class.Name)
+	}
+}
+
+// offerClaim tries the pod on a state that has the claim.
+func (s *searcher) offerClaim(name, class string) {
+	claim := &corev1.PersistentVolumeClaim{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.q.Pod.Namespace, Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: &class,
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
+	}
+	e := s.q.State.Overlay()
+	if e.Put(claim) != nil {
+		return
+	}
+	v := s.fits(e.Done(), s.q.Pod, placing)
+	if v == nil {
+		return
+	}
+	s.keep(v, engine.Scheduled, costClaim, Suggestion{
+		Kind: "claim", Change: fmt.Sprintf("create the claim %s, of the storage class %s", name, class), Target: "claim", Action: ChangePod,
+		Edit: Edit{"PersistentVolumeClaim", claim.Namespace, name, []Op{{"add", "", claim}}},
+	})
+}

@@ -1,0 +1,53 @@
+package preempt
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"berth/internal/engine"
+)
+
+// Upstream's messages for nodes on which preemption does not help.
+const (
+	ReasonNoVictims  = "No preemption victims found for incoming pod"
+	ReasonNotHelpful = "Preemption is not helpful for scheduling"
+)
+
+// Text is what DefaultPreemption adds to the message of a pod for which no evictions help.
+func (s *Search) Text() string { return "preemption: " + s.notHelpful() }
+
+// notHelpful counts the reasons why evictions help nowhere.
+func (s *Search) notHelpful() string {
+	if s.reason != "" {
+		return s.reason
+	}
+	counts := map[string]int{}
+	tried := 0
+	for row := range s.potential.All() {
+		tried++
+		for _, reason := range s.whyNot(row).Reasons {
+			counts[reason]++
+		}
+	}
+	if n := s.r.Considered() - tried; n > 0 {
+		counts[ReasonNotHelpful] += n
+	}
+	list := make([]string, 0, len(counts))
+	for reason, n := range counts {
+		list = append(list, fmt.Sprintf("%d %s", n, reason))
+	}
+	sort.Strings(list)
+	return fmt.Sprintf("0/%d nodes are available: %s.", s.r.Considered(), strings.Join(list, ", "))
+}
+
+// whyNot returns the reason why evictions do not help on a node on which they were tried.
+func (s *Search) whyNot(row int) engine.Rejection {
+	if s.bare.Has(row) {
+		return engine.Rejection{Code: engine.UnschedulableAndUnresolvable, Reasons: []string{ReasonNoVictims}}
+	}
+	j := s.runs
+	k := j.q.State.Ranking(row, j.now)
+	j.begin(row, k.Pods[k.Below(j.priority):])
+	return j.why(row)
+}

@@ -1,0 +1,80 @@
+package object
+
+// The allow-list: what is kept of each kind. Whatever isn't named here is
+// passed over as bytes, never decoded and never stored. A field belongs here
+// only if a decision reads it: the scheduler's plugins, preemption and queue,
+// or the rules of a pod's life; or if one of a later release will, since history
+// has what was kept when it was written (docs/reliability.md has the list).
+
+// metadata is kept of every kind; annotations only where named.
+func metadata(annotations ...string) keep {
+	k := keep{
+		"name": all, "namespace": all, "uid": all, "labels": all,
+		"creationTimestamp": all, "deletionTimestamp": all, "deletionGracePeriodSeconds": all,
+		"finalizers":      all,
+		"ownerReferences": {"apiVersion": all, "kind": all, "name": all, "uid": all, "controller": all},
+	}
+	if len(annotations) > 0 {
+		k["annotations"] = named(annotations...)
+	}
+	return k
+}
+
+// named keeps the members of these names, whole.
+func named(names ...string) keep {
+	k := make(keep, len(names))
+	for _, name := range names {
+		k[name] = all
+	}
+	return k
+}
+
+// object is a kind with metadata, and a spec and a status where they are read.
+func object(spec, status keep, annotations ...string) keep {
+	k := keep{"apiVersion": all, "kind": all, "metadata": metadata(annotations...)}
+	if len(spec) > 0 {
+		k["spec"] = spec
+	}
+	if len(status) > 0 {
+		k["status"] = status
+	}
+	return k
+}
+
+var labelSelector = keep{
+	"matchLabels":      all,
+	"matchExpressions": {"key": all, "operator": all, "values": all},
+}
+
+var nodeSelectorTerm = keep{
+	"matchExpressions": {"key": all, "operator": all, "values": all},
+	"matchFields":      {"key": all, "operator": all, "values": all},
+}
+
+var nodeSelector = keep{"nodeSelectorTerms": nodeSelectorTerm}
+
+var keepNode = object(
+	keep{
+		"taints":        {"key": all, "value": all, "effect": all, "timeAdded": all},
+		"unschedulable": all,
+	},
+	keep{
+		"capacity": all, "allocatable": all,
+		"conditions":       {"type": all, "status": all, "lastTransitionTime": all},
+		"images":           {"names": all, "sizeBytes": all},
+		"declaredFeatures": all,
+		"nodeInfo":         {"kubeletVersion": all},
+	})
+
+var keepNamespace = object(nil, nil)
+
+var keepService = object(keep{"selector": all}, nil)
+
+var keepPriorityClass = keep{
+	"apiVersion": all, "kind": all, "metadata": metadata(),
+	"value": all, "globalDefault": all, "preemptionPolicy": all,
+}
+
+var keepPDB = object(
+	keep{"selector": labelSelector, "minAvailable": all, "maxUnavailable": all, "unhealthyPodEvictionPolicy": all},
+	keep{"disruptedPods": all, "disruptionsAllowed": all, "currentHealthy": all, "desiredHealthy": all, "expectedPods": all})

@@ -1,0 +1,86 @@
+package object
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Templates are not validated: their pods are, when they are made.
+
+func validateReplicaSet(s *appsv1.ReplicaSet) field.ErrorList {
+	return requireSelector(s.Spec.Selector)
+}
+
+func validateStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
+	return requireSelector(s.Spec.Selector)
+}
+
+func validateDeployment(d *appsv1.Deployment) field.ErrorList {
+	errs := requireSelector(d.Spec.Selector)
+	for i, c := range d.Status.Conditions {
+		at := field.NewPath("status", "conditions").Index(i)
+		errs = append(errs, checkTime(&c.LastTransitionTime, at.Child("lastTransitionTime"))...)
+		errs = append(errs, checkTime(&c.LastUpdateTime, at.Child("lastUpdateTime"))...)
+	}
+	return errs
+}
+
+func validateDaemonSet(s *appsv1.DaemonSet) field.ErrorList { return requireSelector(s.Spec.Selector) }
+
+func validateJob(j *batchv1.Job) field.ErrorList {
+	errs := checkSelector(j.Spec.Selector, field.NewPath("spec", "selector"))
+	status := field.NewPath("status")
+	errs = append(errs, checkTime(j.Status.StartTime, status.Child("startTime"))...)
+	errs = append(errs, checkTime(j.Status.CompletionTime, status.Child("completionTime"))...)
+	for i, c := range j.Status.Conditions {
+		errs = append(errs, checkTime(&c.LastTransitionTime, status.Child("conditions").Index(i).Child("lastTransitionTime"))...)
+	}
+	return errs
+}
+
+func validateCronJob(c *batchv1.CronJob) field.ErrorList {
+	errs := checkTime(c.Status.LastScheduleTime, field.NewPath("status", "lastScheduleTime"))
+	return append(errs, checkTime(c.Status.LastSuccessfulTime, field.NewPath("status", "lastSuccessfulTime"))...)
+}
+
+func requireSelector(s *metav1.LabelSelector) field.ErrorList {
+	path := field.NewPath("spec", "selector")
+	if s == nil {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return checkSelector(s, path)
+}
+
+func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
+	if c.Overhead == nil {
+		return nil
+	}
+	return checkQuantities(c.Overhead.PodFixed, field.NewPath("overhead", "podFixed").Key)
+}
+
+// createdQuota holds amounts to ValidateResourceQuantityValue.
+func createdQuota(q *corev1.ResourceQuota) (errs field.ErrorList) {
+	for name, amount := range q.Spec.Hard {
+		if amount.Sign() < 0 {
+			at := field.NewPath("spec", "hard").Key(string(name))
+			errs = append(errs, field.Invalid(at, amount.String(), apivalidation.IsNegativeErrorMsg))
+		}
+	}
+	sortErrors(errs)
+	return errs
+}
+
+func createdJob(s *batchv1.JobSpec, path *field.Path) (errs field.ErrorList) {
+	for name, n := range map[string]*int32{"parallelism": s.Parallelism, "completions": s.Completions, "backoffLimit": s.BackoffLimit} {
+		if n != nil {
+			errs = append(errs, checkNotNegative(int64(*n), path.Child(name))...)
+		}
+	}
+	sortErrors(errs)
+	return errs
+}
