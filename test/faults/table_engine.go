@@ -31,12 +31,6 @@ var engineFaults = []fault{
 	{"absent-zone-counts", "a zone without feasible nodes changes the scores of the others", "./internal/engine", "TestEngineAgreesWithItsNaiveTwin", []edit{
 		{"internal/engine/rules/score_classes.go", `(score < least || score > most) && c.occurs(class, rows)`, `(score < least || score > most) && class >= 0`},
 	}},
-	{"rounding-unseen", "a score next to a whole percent is taken as told, not divided", "./internal/engine/state", "TestShares", []edit{
-		{"internal/engine/state/shares.go", `unsure := p.unsure * lanes`, `unsure := (p.unsure - p.unsure) * lanes`},
-	}},
-	{"unlike-as-alike", "shares of nodes that differ count as exact as those of equal ones", "./internal/engine/state", "TestShares", []edit{
-		{"internal/engine/state/shares.go", `p.unsure = 3`, `p.unsure = 1`},
-	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/explain/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
 	}},

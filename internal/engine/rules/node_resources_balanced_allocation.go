@@ -2,7 +2,6 @@ package rules
 
 import (
 	"math"
-	"math/bits"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
@@ -46,18 +45,6 @@ func (*NodeResourcesBalancedAllocation) Locality(_ *engine.Query) engine.Localit
 
 // Score skips pods that request none of the resources.
 func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
-	if plainPair(b.Resources) {
-		cpu, memory := askPair(q, false)
-		if cpu == 0 && memory == 0 {
-			out.Skip()
-			return nil
-		}
-		column := q.ByteColumn()
-		if balancedOfPair(q, feasible, column, cpu, memory) {
-			out.Bytes(column, nil)
-			return nil
-		}
-	}
 	list := ask(q, b.Resources, false)
 	idle := true
 	for i := range list {
@@ -65,6 +52,11 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 	}
 	if idle {
 		out.Skip()
+		return nil
+	}
+	if plainPair(b.Resources) {
+		balancedOfPair(q, feasible, out.Raw)
+		out.Same()
 		return nil
 	}
 	after, before := make([]float64, 0, len(list)), make([]float64, 0, len(list))
@@ -84,23 +76,24 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 	return nil
 }
 
-// balancedOfPair is the default case, cpu and memory. It returns false where a score does not fit a
-// byte, or the one without the pod is not known, since amounts overflow.
-func balancedOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
-	return scorePair(q, feasible, raw, cpu, memory, true, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
-		for ; rows != 0; rows &= rows - 1 {
-			k := bits.TrailingZeros16(rows)
-			u, c := &uses[k], &capacities[k]
+// balancedOfPair is the default case, cpu and memory.
+func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64) {
+	pod, capacity := q.ScoringRequest(false), q.Nodes.Capacities()
+	for from, to := range feasible.BlockRuns() {
+		for k, u := range q.State.Uses(from, to) {
+			c := &capacity[from+k]
 			if c.CPU == 0 || c.Memory == 0 {
-				out[k] = 75 // with one resource there is nothing to balance
+				raw[from+k] = engine.MaxScore * 3 / 4 // with one resource there is nothing to balance
 				continue
 			}
-			n := compare(state.Balance(u.CPU+cpu, c.CPU, u.Memory+memory, c.Memory), engine.MaxScore-int64(u.Unbalanced))
-			all |= n | int64(u.Unbalanced)
-			out[k] = uint8(n)
+			after := balanceOfPair(fraction(u.CPU+pod.CPU, c.CPU), fraction(u.Memory+pod.Memory, c.Memory))
+			raw[from+k] = compare(after, balanceOfPair(fraction(u.CPU, c.CPU), fraction(u.Memory, c.Memory)))
 		}
-		return all
-	})
+	}
+}
+
+func balanceOfPair(a, b float64) int64 {
+	return int64((1 - math.Abs((a-b)/2)) * float64(engine.MaxScore))
 }
 
 func compare(after, before int64) int64 {

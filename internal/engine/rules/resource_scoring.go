@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -69,32 +68,56 @@ type asked struct {
 
 // resourceReader reads what a node offers of a resource and how much of it is requested.
 type resourceReader struct {
-	kind      corev1.ResourceName // cpu, memory, ephemeral-storage, or empty for a scalar
-	column    []int64
+	kind      resourceKind
+	column    []int64 // of a scalar
 	requested *state.Requested
-	nonZero   bool
+}
+
+// resourceKind tells the resources apart, which a loop over nodes does faster than their names.
+type resourceKind uint8
+
+const (
+	ofScalar resourceKind = iota
+	ofCPU
+	ofMemory
+	ofEphemeral
+	ofCPUNonZero // with the defaults for containers that lack a request
+	ofMemoryNonZero
+)
+
+func kindOf(name corev1.ResourceName, nonZero bool) resourceKind {
+	switch {
+	case name == corev1.ResourceCPU && nonZero:
+		return ofCPUNonZero
+	case name == corev1.ResourceCPU:
+		return ofCPU
+	case name == corev1.ResourceMemory && nonZero:
+		return ofMemoryNonZero
+	case name == corev1.ResourceMemory:
+		return ofMemory
+	case name == corev1.ResourceEphemeralStorage:
+		return ofEphemeral
+	}
+	return ofScalar
 }
 
 func (r *resourceReader) at(c *state.Capacity, u *state.Use, row int) (capacity, used int64) {
 	switch r.kind {
-	case corev1.ResourceCPU:
-		if r.nonZero {
-			return c.CPU, u.NonZeroCPU
-		}
+	case ofCPU:
 		return c.CPU, u.CPU
-	case corev1.ResourceMemory:
-		if r.nonZero {
-			return c.Memory, u.NonZeroMem
-		}
+	case ofMemory:
 		return c.Memory, u.Memory
-	case corev1.ResourceEphemeralStorage:
+	case ofEphemeral:
 		return c.Ephemeral, u.Ephemeral
-	default:
-		if r.column == nil {
-			return 0, 0
-		}
-		return r.column[row], r.requested.At(row)
+	case ofCPUNonZero:
+		return c.CPU, u.NonZeroCPU
+	case ofMemoryNonZero:
+		return c.Memory, u.NonZeroMem
 	}
+	if r.column == nil {
+		return 0, 0
+	}
+	return r.column[row], r.requested.At(row)
 }
 
 // ask resolves the resources of a scorer for one pod. A scalar that the pod does not request is
@@ -104,12 +127,8 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 	out := make([]asked, 0, len(resources))
 	for _, r := range resources {
 		name := corev1.ResourceName(r.Name)
-		a := asked{weight: r.Weight, read: resourceReader{nonZero: nonZero}}
-		a.want = list.Of(q, name)
-		switch name {
-		case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
-			a.read.kind = name
-		default:
+		a := asked{weight: r.Weight, want: list.Of(q, name), read: resourceReader{kind: kindOf(name, nonZero)}}
+		if a.read.kind == ofScalar {
 			id, known := q.ScalarID(r.Name)
 			if a.want == 0 || !known {
 				continue
@@ -123,17 +142,20 @@ func ask(q *engine.Query, resources []ResourceWeight, nonZero bool) []asked {
 
 // score scores the feasible rows. Raw and normalised scores are the same.
 func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, out *engine.Scores) {
-	if s.strategy == LeastAllocated && plainPair(s.resources) && s.resources[0].Weight == s.resources[1].Weight {
-		column := q.ByteColumn()
-		cpu, memory := askPair(q, true)
-		if leastOfPair(q, feasible, column, cpu, memory) {
-			out.Bytes(column, nil)
-			return
-		}
+	out.Same()
+	if r := s.resources; s.strategy == LeastAllocated && plainPair(r) && r[0].Weight == 1 && r[1].Weight == 1 {
+		leastOfPair(q, feasible, out.Raw)
+		return
 	}
 	list := ask(q, s.resources, true)
-	raw := out.Raw
-	out.Same()
+	raw, ratio := out.Raw, s.strategy == RequestedToCapacityRatio
+	one := least
+	switch s.strategy {
+	case MostAllocated:
+		one = most
+	case RequestedToCapacityRatio:
+		one = s.ratio
+	}
 	each(q, feasible, func(row int, c *state.Capacity, u *state.Use) {
 		var sum, weights int64
 		for i := range list {
@@ -142,8 +164,8 @@ func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, out *engine
 			if capacity == 0 {
 				continue
 			}
-			n := s.one(used+a.want, capacity)
-			if s.strategy == RequestedToCapacityRatio && n <= 0 {
+			n := one(used+a.want, capacity)
+			if ratio && n <= 0 {
 				continue
 			}
 			sum += n * a.weight
@@ -152,7 +174,7 @@ func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, out *engine
 		switch {
 		case weights == 0:
 			raw[row] = 0
-		case s.strategy == RequestedToCapacityRatio:
+		case ratio:
 			raw[row] = int64(math.Round(float64(sum) / float64(weights)))
 		default:
 			raw[row] = sum / weights
@@ -160,26 +182,24 @@ func (s *resourceScorer) score(q *engine.Query, feasible state.Bits, out *engine
 	})
 }
 
-// one scores one resource of one node, 0 to 100.
-func (s *resourceScorer) one(requested, capacity int64) int64 {
-	switch s.strategy {
-	case MostAllocated:
-		return min(requested, capacity) * engine.MaxScore / capacity
-	case RequestedToCapacityRatio:
-		if requested > capacity {
-			return s.at(100)
-		}
-		return s.at(requested * 100 / capacity)
-	default:
-		return least(requested, capacity)
-	}
-}
+// The scores of one resource of one node, 0 to 100, by strategy.
 
 func least(requested, capacity int64) int64 {
 	if requested > capacity {
 		return 0
 	}
 	return (capacity - requested) * engine.MaxScore / capacity
+}
+
+func most(requested, capacity int64) int64 {
+	return min(requested, capacity) * engine.MaxScore / capacity
+}
+
+func (s *resourceScorer) ratio(requested, capacity int64) int64 {
+	if requested > capacity {
+		return s.at(100)
+	}
+	return s.at(requested * 100 / capacity)
 }
 
 // at evaluates the shape: constant outside of its corners, linear between them.
@@ -214,59 +234,21 @@ func plainPair(list []ResourceWeight) bool {
 	return len(list) == 2 && list[0].Name == string(corev1.ResourceCPU) && list[1].Name == string(corev1.ResourceMemory)
 }
 
-// askPair is ask for a plain pair.
-func askPair(q *engine.Query, nonZero bool) (cpu, memory int64) {
-	list := q.ScoringRequest(nonZero)
-	return list.Of(q, corev1.ResourceCPU), list.Of(q, corev1.ResourceMemory)
-}
-
-// leastOfPair is LeastAllocated for cpu and memory of equal weight. It returns false where a score
-// does not fit a byte, since amounts overflow.
-func leastOfPair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64) bool {
-	return scorePair(q, feasible, raw, cpu, memory, false, func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) (all int64) {
-		for ; rows != 0; rows &= rows - 1 {
-			k := bits.TrailingZeros16(rows)
-			u, c, n := &uses[k], &capacities[k], int64(0)
+// leastOfPair is LeastAllocated for cpu and memory of weight 1.
+func leastOfPair(q *engine.Query, feasible state.Bits, raw []int64) {
+	pod, capacity := q.ScoringRequest(true), q.Nodes.Capacities()
+	for from, to := range feasible.BlockRuns() {
+		for k, u := range q.State.Uses(from, to) {
+			c, n := &capacity[from+k], int64(0)
 			switch {
 			case c.CPU != 0 && c.Memory != 0:
-				n = (least(u.NonZeroCPU+cpu, c.CPU) + least(u.NonZeroMem+memory, c.Memory)) / 2
+				n = (least(u.NonZeroCPU+pod.CPU, c.CPU) + least(u.NonZeroMem+pod.Memory, c.Memory)) / 2
 			case c.CPU != 0:
-				n = least(u.NonZeroCPU+cpu, c.CPU)
+				n = least(u.NonZeroCPU+pod.CPU, c.CPU)
 			case c.Memory != 0:
-				n = least(u.NonZeroMem+memory, c.Memory)
+				n = least(u.NonZeroMem+pod.Memory, c.Memory)
 			}
-			all |= n
-			out[k] = uint8(n)
-		}
-		return all
-	})
-}
-
-// scorePair scores by cpu and memory, by their balance or by what is left: blocks of nodes by what
-// the pods there take of them, and with rest those of a block's nodes of which that does not tell.
-// It returns false where a score does not fit a byte; rest returns all bits of its scores.
-func scorePair(q *engine.Query, feasible state.Bits, raw []uint8, cpu, memory int64, balance bool,
-	rest func(rows uint16, uses []state.Use, capacities []state.Capacity, out []uint8) int64,
-) bool {
-	var all int64
-	pod, capacity := state.NewPodShares(cpu, memory), q.Nodes.Capacities()
-	for i, word := range feasible {
-		for at := i << state.ChunkBits; word != 0; at += state.BlockSize {
-			rows := uint16(word)
-			if word >>= state.BlockSize; rows == 0 {
-				continue
-			}
-			block := (*[state.BlockSize]uint8)(raw[at:])
-			if balance { // no function is passed: the shares would be allocated
-				rows &= pod.Balanced(q.State, at, block)
-			} else {
-				rows &= pod.PercentLeft(q.State, at, block)
-			}
-			if rows != 0 {
-				to := min(at+state.BlockSize, len(capacity))
-				all |= rest(rows, q.State.Uses(at, to), capacity[at:to], raw[at:to])
-			}
+			raw[from+k] = n
 		}
 	}
-	return all&^math.MaxUint8 == 0
 }

@@ -63,7 +63,6 @@ type NodeSet struct {
 	alive    Bits
 	n        int
 	capacity []Capacity
-	offers   []blockOffer     // by block of rows
 	offered  map[int32]int32  // by scalar id: how many nodes list it
 	taintSet []int32          // by row
 	taints   [][]corev1.Taint // distinct lists
@@ -301,7 +300,6 @@ func (s *NodeSet) seal(count *steps.Counter) error {
 			}
 		}
 	}
-	s.offers = offersOf(s.capacity)
 	s.memo = &nodeMemo{columns: map[string]*Column{}, scalars: map[int32][]int64{}, terms: map[string]Bits{}}
 	return nil
 }
