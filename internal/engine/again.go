@@ -63,12 +63,12 @@ func SharedByKind[T any](r *Result, key any, work func() (v T, bytes int)) T {
 // Pieces is how many pieces of scratch memory the result holds.
 func (r *Result) Pieces() int {
 	s := r.Query.scratch
-	return s.bits.used + s.columns.used + s.bytes.used + s.counts.used
+	return s.bits.used + s.columns.used + s.counts.used
 }
 
 // Bytes is about how many bytes of scratch memory the result holds, and keeps from others, with
 // those of SharedByKind.
 func (r *Result) Bytes() int {
 	s := r.Query.scratch
-	return r.kindBytes + 8*len(s.bits.list)*((s.rows+63)/64) + s.rows*(8*len(s.columns.list)+len(s.bytes.list)+4*len(s.counts.list))
+	return r.kindBytes + 8*len(s.bits.list)*((s.rows+63)/64) + s.rows*(8*len(s.columns.list)+4*len(s.counts.list))
 }

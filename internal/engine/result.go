@@ -59,10 +59,8 @@ type Result struct {
 	shared    map[any]any // what Shared keeps; nil: nothing
 	ofKind    map[any]any // what SharedByKind keeps, in kindBytes; nil: nothing
 	kindBytes int
-	total     []int64
-	sums      []int32      // of a Runner instead of total: of what it kept
-	narrow    narrowTotals // instead of both
-	common    int64        // what Uniform scores add to all totals
+	total     []int64 // by row, without common; nil where it is 0
+	common    int64   // what Uniform scores add to all totals
 }
 
 // PreFilterRejection is a verdict on the pod itself.
@@ -121,23 +119,18 @@ func (r *Result) Considered() int { return r.Query.Candidates.Count() }
 
 // Total is a feasible row's weighted score, 0 without scoring.
 func (r *Result) Total(row int) int64 {
-	switch {
-	case !r.Scored || !r.Feasible.Has(row):
+	if !r.Scored || !r.Feasible.Has(row) {
 		return 0
-	case r.total != nil:
-		return r.total[row]
 	}
-	total := r.common
-	if r.sums != nil {
-		total += int64(r.sums[row])
+	return r.totalOf(row)
+}
+
+// totalOf is Total of a feasible row that was scored.
+func (r *Result) totalOf(row int) int64 {
+	if r.total == nil {
+		return r.common
 	}
-	for i := range r.Scores {
-		if s := &r.Scores[i]; !(s.Kept && r.sums != nil) && !s.uniform {
-			_, norm := s.At(row)
-			total += s.Weight * norm
-		}
-	}
-	return total
+	return r.total[row] + r.common
 }
 
 // RejectedBy returns the entry of Rejected that lists a row; nil without.

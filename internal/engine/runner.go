@@ -12,11 +12,9 @@ type Runner interface {
 	Filter(q *Query, k int, state any, in state.Bits) (Rejected, error)
 	// Score runs the profile's k-th scorer.
 	Score(q *Query, k int, state any, feasible state.Bits, out *Scores) error
-	// Totals returns the sum of the weighted scores that were kept, by feasible row. It returns
-	// no sums where they are yet to be added up. Where all other scores are Uniform or
-	// ByClass, it also returns the best total less the Uniform ones, and in best the rows that have
-	// it.
-	Totals(scores []RuleScores, feasible, best state.Bits) (sums []int32, top int64, all bool)
+	// Sums returns the sums of the weighted scores that are Summed, by feasible row; nil for none.
+	// They are not to be written.
+	Sums() []int64
 	// Done is called once the result is no longer read. It frees the result, unless it may be given
 	// again.
 	Done(r *Result)
@@ -73,14 +71,14 @@ func (Direct) Score(q *Query, k int, state any, feasible state.Bits, out *Scores
 func (q *Query) ScoreBy(f *Plugin, state any, feasible state.Bits, out *Scores) error {
 	*out = Scores{Raw: q.Column(), Norm: q.Column()}
 	err := f.Score(q, state, feasible, out)
-	if out.skip || out.uniform || out.RawBytes != nil {
+	if out.skip || out.uniform {
 		q.DropColumns(2)
 	}
 	return err
 }
 
-// Totals implements Runner.
-func (Direct) Totals(_ []RuleScores, _, _ state.Bits) ([]int32, int64, bool) { return nil, 0, false }
+// Sums implements Runner.
+func (Direct) Sums() []int64 { return nil }
 
 // Done implements Runner.
 func (Direct) Done(r *Result) { r.Free() }

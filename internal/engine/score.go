@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"berth/internal/engine/state"
 )
@@ -76,77 +75,57 @@ func (r *Result) score() error {
 			r.Scores = r.Scores[:len(r.Scores)-1]
 		case s.uniform:
 			r.common += s.norm * w.Weight
-		case s.RawBytes == nil && s.classes.Own == nil:
+		case !s.Summed:
 			r.addWeighted(s.Norm, w.Weight) // at once, while the column is in the processor's cache
 		}
 	}
-	sums, top, all := r.run.Totals(r.Scores, r.Feasible, r.Best)
-	if all {
-		r.sums, r.Top = sums, top+r.common
-		return nil
+	if sums := r.run.Sums(); sums != nil && r.total == nil {
+		r.total = sums
+	} else if sums != nil {
+		r.addWeighted(sums, 1)
 	}
-	if sums == nil && r.total == nil {
-		var ok bool
-		if r.narrow, ok = r.narrowed(); ok {
-			r.findBestNarrow()
-			return nil
-		}
-	}
-	r.addClasses()
-	r.addBytes(r.byteColumns(sums != nil))
-	r.findBest(sums)
+	r.findBest()
 	return nil
-}
-
-// totals returns the sums so far.
-func (r *Result) totals() []int64 {
-	if r.total == nil {
-		r.total = r.Query.Column()
-		clear(r.total)
-	}
-	return r.total
 }
 
 // addWeighted adds weight × norm to the totals of the feasible rows.
 func (r *Result) addWeighted(norm []int64, weight int64) {
-	total := r.totals()
+	first := r.total == nil
+	if first {
+		r.total = r.Query.Column()
+	}
 	for from, to := range r.Feasible.Runs() {
-		totals := total[from:to]
+		totals := r.total[from:to]
 		for k, n := range norm[from:to] {
-			totals[k] += weight * n
+			if n *= weight; first {
+				totals[k] = n
+			} else {
+				totals[k] += n
+			}
 		}
 	}
 }
 
-// none are the sums of 64 rows without scores in bytes.
-var none [state.ChunkSize]int32
-
-// findBest adds the score that all feasible nodes share, and the sums of a Runner where there are
-// any, and finds the best.
-func (r *Result) findBest(sums []int32) {
-	top, total := int64(math.MinInt64), r.totals()
-	for i, word := range r.Feasible {
-		if word == 0 {
-			continue
-		}
-		t, more := (*[state.ChunkSize]int64)(total[i<<state.ChunkBits:]), &none
-		if sums != nil {
-			more = (*[state.ChunkSize]int32)(sums[i<<state.ChunkBits:])
-		}
-		var best uint64
-		for ; word != 0; word &= word - 1 {
-			k := bits.TrailingZeros64(word)
-			t[k] += int64(more[k]) + r.common
-			if t[k] < top {
+// findBest finds the rows with the best total.
+func (r *Result) findBest() {
+	if r.total == nil { // all share one score
+		copy(r.Best, r.Feasible)
+		r.Top = r.common
+		return
+	}
+	top := int64(math.MinInt64)
+	for from, to := range r.Feasible.Runs() {
+		for k, t := range r.total[from:to] {
+			if t < top {
 				continue
 			}
-			if t[k] > top {
-				top, best = t[k], 0
-				r.Best[:i].Zero()
+			row := from + k
+			if t > top {
+				top = t
+				r.Best[:row>>state.ChunkBits+1].Zero()
 			}
-			best |= 1 << k
+			r.Best.Set(row)
 		}
-		r.Best[i] = best
 	}
-	r.Top = top
+	r.Top = top + r.common
 }

@@ -1,27 +1,18 @@
 package engine
 
-import (
-	"math"
-
-	"berth/internal/engine/state"
-)
+import "berth/internal/engine/state"
 
 // Scores is one rule's column of scores. The rule fills Raw and Norm for the feasible rows, or
-// calls Bytes where all fit a byte, Uniform where all are the same, ByClass where few differ, or
-// Skip where it does not score.
+// calls Uniform where all are the same, or Skip where it does not score.
 type Scores struct {
 	Raw, Norm []int64
-	// RawBytes and NormBytes stand for them where all scores fit a byte; NormBytes is nil where the
-	// two are the same.
-	RawBytes, NormBytes []uint8
-	// Kept reports that a Runner kept the scores, and has them in its sums.
-	Kept bool
+	// Summed reports that a Runner's Sums have the scores.
+	Summed bool
 
 	skip      bool
 	uniform   bool
 	raw, norm int64
 	by        Normalization
-	classes   Classes
 }
 
 // RuleScores are the scores of one rule of the profile.
@@ -53,12 +44,7 @@ func (s *Scores) NormalizedByMax(reverse bool) {
 func (s *Scores) Normalization() Normalization { return s.by }
 
 // NormIsRaw reports whether the two are one column.
-func (s *Scores) NormIsRaw() bool {
-	if s.RawBytes != nil {
-		return s.NormBytes == nil
-	}
-	return len(s.Raw) > 0 && &s.Raw[0] == &s.Norm[0]
-}
+func (s *Scores) NormIsRaw() bool { return len(s.Raw) > 0 && &s.Raw[0] == &s.Norm[0] }
 
 // Skipped reports whether the rule does not score.
 func (s *Scores) Skipped() bool { return s.skip }
@@ -72,28 +58,13 @@ func (s *Scores) Skip() { s.skip = true }
 // Uniform sets one score for all feasible nodes.
 func (s *Scores) Uniform(raw, norm int64) { s.uniform, s.raw, s.norm = true, raw, norm }
 
-// Bytes sets the scores of all feasible rows, in columns of Query.ByteColumn. norm is nil where the
-// normalised scores are the raw ones.
-func (s *Scores) Bytes(raw, norm []uint8) {
-	s.Raw, s.Norm, s.RawBytes, s.NormBytes = nil, nil, raw, norm
-}
-
 // Same makes the normalised scores the raw ones.
 func (s *Scores) Same() { s.Norm = s.Raw }
 
 // At returns a feasible row's scores.
 func (s *Scores) At(row int) (raw, norm int64) {
-	switch {
-	case s.uniform:
+	if s.uniform {
 		return s.raw, s.norm
-	case s.NormBytes != nil:
-		return int64(s.RawBytes[row]), int64(s.NormBytes[row])
-	case s.RawBytes != nil:
-		return int64(s.RawBytes[row]), int64(s.RawBytes[row])
-	}
-	if c, ok := s.Classes(); ok && !c.Own.Has(row) {
-		class := c.Class(row)
-		return c.Raw[class], c.Norm[class]
 	}
 	return s.Raw[row], s.Norm[row]
 }
@@ -128,32 +99,6 @@ func NormalizeByMax(feasible state.Bits, out *Scores, reverse bool) {
 		for k, raw := range out.Raw[from:to] {
 			norm[k] = known[raw]
 		}
-	}
-}
-
-// NormalizeBytesByMax is NormalizeByMax for raw scores in bytes.
-func NormalizeBytesByMax(q *Query, feasible state.Bits, raw []uint8, out *Scores, reverse bool) {
-	out.NormalizedByMax(reverse)
-	var most uint8
-	for from, to := range feasible.Runs() {
-		for _, n := range raw[from:to] {
-			most = max(most, n)
-		}
-	}
-	norm := q.ByteColumn()
-	NormBytesByMax(norm, raw, int64(most), reverse)
-	out.Bytes(raw, norm)
-}
-
-// NormBytesByMax normalises the raw scores up to the largest, most; what it makes of others means
-// nothing.
-func NormBytesByMax(norm, raw []uint8, most int64, reverse bool) {
-	var known [math.MaxUint8 + 1]uint8
-	for n := range most + 1 {
-		known[n] = uint8(NormalByMax(n, most, reverse))
-	}
-	for row, n := range raw {
-		norm[row] = known[n]
 	}
 }
 

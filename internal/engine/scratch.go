@@ -11,14 +11,11 @@ type scratch struct {
 	rows     int
 	bits     pool[state.Bits]
 	columns  pool[[]int64]
-	bytes    pool[[]uint8]
 	counts   pool[[]int32]
 	states   pool[[]any]
 	flags    pool[[]bool]
 	rejected []Rejected
 	scores   []RuleScores
-
-	byteColumns []byteColumn
 }
 
 // pool is memory of one kind, of which a decision takes one piece after the other.
@@ -56,7 +53,7 @@ func (q *Query) Release() {
 	for _, states := range s.states.list[:s.states.used] {
 		clear(states) // they may hold much
 	}
-	s.bits.used, s.columns.used, s.bytes.used, s.counts.used, s.states.used, s.flags.used = 0, 0, 0, 0, 0, 0
+	s.bits.used, s.columns.used, s.counts.used, s.states.used, s.flags.used = 0, 0, 0, 0, 0
 	q.scratch = nil
 	scratchPool.Put(s)
 }
@@ -82,17 +79,7 @@ func (q *Query) Column() []int64 {
 	return *c
 }
 
-// ByteColumn is Column in bytes.
-func (q *Query) ByteColumn() []uint8 {
-	c, fresh := q.scratch.bytes.next()
-	if fresh {
-		*c = make([]uint8, q.scratch.wholeChunks())
-	}
-	return *c
-}
-
-// wholeChunks returns the length of a column: whole chunks of 64 rows, so that loops over a chunk
-// need no bounds.
+// wholeChunks returns the length of a column: whole chunks of 64 rows, as sets of rows have.
 func (s *scratch) wholeChunks() int { return (s.rows + state.ChunkSize - 1) &^ (state.ChunkSize - 1) }
 
 // DropColumns takes the last n columns back before the decision ends.

@@ -17,19 +17,7 @@ var engineFaults = []fault{
 		{"internal/engine/again.go", `if r.Row != row {`, `if row != r.Row && r.Row < 0 {`},
 	}},
 	{"sums-keep-a-score", "a score that is made anew counts twice, as it was before", "./internal/engine/recall", "TestRulesMayBeOfAnyMake", []edit{
-		{"internal/engine/recall/memo_score.go", `m.summed = false // the sums may have it`, ``},
-	}},
-	{"candidates-unread", "a Decider takes one of the best nodes although it is no candidate", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/recall/memo_totals.go", `rows := t.at[i] & rest; rows != 0`, `rows := t.at[i]; rows != 0 && rest != 0`},
-	}},
-	{"tops-stay", "a node stays among the best of its zone after a pod was bound there", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/recall/memo_totals.go", `t.at[i] &^= bit`, ``},
-	}},
-	{"second-best-unseen", "nodes behind those with scores of their own are not looked at", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
-		{"internal/engine/recall/memo_totals.go", `int64(t.v[i])+add > f.most && rest != 0 {`, `int64(t.v[i])+add > f.most && rest != 0 && t.n > maxTops {`},
-	}},
-	{"absent-zone-counts", "a zone without feasible nodes changes the scores of the others", "./internal/engine", "TestEngineAgreesWithItsNaiveTwin", []edit{
-		{"internal/engine/rules/score_classes.go", `(score < least || score > most) && c.occurs(class, rows)`, `(score < least || score > most) && class >= 0`},
+		{"internal/engine/recall/memo_score.go", `m.summed = m.summed && s.summed() == was`, ``},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/explain/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},

@@ -42,10 +42,9 @@ type learned struct {
 	live     []bool            // by rule: it runs every time
 	filters  []keptFilter      // by index in the profile's list
 	pass     state.Bits        // the rows that pass all kept filters
+	sums     []int64           // of the scores that are Summed, by row that passes
+	summed   bool              // they are up to date, but for the rows that changed
 	scores   []keptScore       // by index in the profile's list
-	sums     []int32           // what they add to the totals, by row
-	tops     tops              // of sums
-	summed   bool              // both are up to date, but for the rows that changed
 
 	// Of the decision at hand: the rows that changed, all if whole; of these, the rows that pass
 	// the filters that are up to date; how many filters and scorers are.
@@ -53,9 +52,7 @@ type learned struct {
 	whole              bool
 	filtered, scoredTo int
 
-	// Memory that every decision uses again.
-	out    engine.Scores
-	finder finder
+	out engine.Scores // of a scorer, for a moment
 }
 
 // begin prepares a question: which rows changed since the memo was last used. It returns nil where
@@ -154,7 +151,7 @@ func (m *memo) finish(q *engine.Query) error {
 
 // size is about how many bytes the memo holds.
 func (m *memo) size() int {
-	n := 2048 + 2*len(m.key.pod) + 4*(len(m.sums)+3*len(m.tops.v)) + 64*len(m.live) + 8*len(m.pass) + m.compiled.Bytes()
+	n := 2048 + 2*len(m.key.pod) + 64*len(m.live) + 8*(len(m.pass)+len(m.sums)) + m.compiled.Bytes()
 	if r := m.kept.result; r != nil {
 		n += keptBytes + r.Bytes()
 	}
@@ -162,7 +159,7 @@ func (m *memo) size() int {
 		n += 96 + 8*(2+len(m.filters[i].Reasons))*len(m.filters[i].Nodes)
 	}
 	for i := range m.scores {
-		n += 96 + len(m.scores[i].raws) + len(m.scores[i].norms)
+		n += 96 + 8*len(m.scores[i].raws)
 	}
 	return n
 }

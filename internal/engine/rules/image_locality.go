@@ -78,23 +78,18 @@ func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bit
 		out.Uniform(n, n)
 		return nil
 	}
-	// Few nodes hold an image, and the others get 0.
-	some := q.Bits()
+	clear(out.Raw)
 	for k := range images {
 		for _, row := range images[k].rows {
-			if !some.Has(int(row)) {
-				out.Raw[row] = 0
-				some.Set(int(row))
-			}
 			out.Raw[row] += images[k].scale
 		}
 	}
-	column := q.ByteColumn()
-	clear(column)
-	for row := range some.AllAnd(feasible) {
-		column[row] = uint8(points(out.Raw[row]))
+	for row := range feasible.All() {
+		if sum := out.Raw[row]; sum != 0 { // few nodes hold an image, and the others get 0
+			out.Raw[row] = points(sum)
+		}
 	}
-	out.Bytes(column, nil)
+	out.Same()
 	return nil
 }
 

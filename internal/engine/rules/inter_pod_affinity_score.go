@@ -11,7 +11,6 @@ import (
 type domainPoints struct {
 	column *state.Column
 	points []int64
-	met    []int32 // the values with a score, some more than once
 }
 
 // Score adds up, per topology domain, the weights of the pod's preferences that
@@ -48,9 +47,6 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible st
 		for _, seg := range where.Segments() {
 			for _, e := range seg {
 				if v := d.column.Value[e.Row]; v >= 0 {
-					if d.points[v] == 0 {
-						d.met = append(d.met, v)
-					}
 					d.points[v] += weight * int64(e.N)
 					touched = true
 				}
@@ -75,10 +71,6 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible st
 		out.Skip()
 		return nil
 	}
-	if wide, ok := widest(list); ok {
-		scoreDomains(q, list, wide, feasible, out)
-		return nil
-	}
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for row := range feasible.All() {
 		sum := domainsAt(list, row)
@@ -90,45 +82,6 @@ func (a *InterPodAffinity) Score(q *engine.Query, _ *affinityCounts, feasible st
 		out.Norm[row] = normOf(known, least, out.Raw[row], func(raw int64) int64 { return normalSpan(raw, least, most) })
 	}
 	return nil
-}
-
-// fewDomains is the number of domains up to which a column's rows are scored by domain.
-const fewDomains = 64
-
-// widest returns the column whose domains have many rows each, nil where there is none; ok is false
-// where there is more than one.
-func widest(list []*domainPoints) (wide *state.Column, ok bool) {
-	for _, d := range list {
-		if len(d.column.Values) <= fewDomains {
-			if wide != nil {
-				return nil, false
-			}
-			wide = d.column
-		}
-	}
-	return wide, true
-}
-
-// scoreDomains scores by the domains of the wide column, and one by one the rows whose domain of
-// another column has a score.
-func scoreDomains(q *engine.Query, list []*domainPoints, wide *state.Column, feasible state.Bits, out *engine.Scores) {
-	c := newClassScores(q, wide)
-	for _, d := range list {
-		if d.column == wide {
-			copy(c.Raw, d.points)
-			continue
-		}
-		for _, v := range d.met {
-			for _, row := range d.column.Rows[v] {
-				if feasible.Has(int(row)) && !c.Own.Has(int(row)) {
-					c.Own.Set(int(row))
-					out.Raw[row] = domainsAt(list, int(row))
-				}
-			}
-		}
-	}
-	least, most := c.span(feasible, out.Raw)
-	c.normalize(least, most, func(raw int64) int64 { return normalSpan(raw, least, most) }, out)
 }
 
 // domainsAt returns the sum of a row's domains.

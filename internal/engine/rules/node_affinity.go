@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -222,7 +221,7 @@ func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bi
 		out.Skip()
 		return nil
 	}
-	terms, most, wide := []weightedRows(nil), int64(0), false // wide: a sum may not fit a byte
+	clear(out.Raw)
 	for _, list := range [][]corev1.PreferredSchedulingTerm{added, own} {
 		for i := range list {
 			t := &list[i]
@@ -234,36 +233,13 @@ func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bi
 				_, err := nodeaffinity.NewPreferredSchedulingTerms(own)
 				return fmt.Errorf("preferred term %d: %w", i, object.FewProblems(err))
 			}
-			weight := int64(t.Weight)
-			terms, most = append(terms, weightedRows{rows, weight}), most+weight
-			wide = wide || weight < 0
-		}
-	}
-	if wide || most > math.MaxUint8 {
-		clear(out.Raw)
-		for _, t := range terms {
-			for row := range t.rows.AllAnd(feasible) {
-				out.Raw[row] += t.weight
+			for row := range rows.AllAnd(feasible) {
+				out.Raw[row] += int64(t.Weight)
 			}
 		}
-		engine.NormalizeByMax(feasible, out, false)
-		return nil
 	}
-	raw := q.ByteColumn()
-	clear(raw)
-	for _, t := range terms {
-		for row := range t.rows.AllAnd(feasible) {
-			raw[row] += uint8(t.weight)
-		}
-	}
-	engine.NormalizeBytesByMax(q, feasible, raw, out, false)
+	engine.NormalizeByMax(feasible, out, false)
 	return nil
-}
-
-// weightedRows are the nodes that a preferred term matches.
-type weightedRows struct {
-	rows   state.Bits
-	weight int64
 }
 
 // nodeAffinityCause returns which of the three affinities the node fails.

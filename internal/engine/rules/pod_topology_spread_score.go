@@ -34,10 +34,6 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 	for _, c := range list {
 		points = append(points, c.points(q, keyed, scored, nodes))
 	}
-	if values, ok := mostlyByValue(points); ok {
-		p.scoreByClass(q, points, values, scored, out)
-		return nil
-	}
 	least, most := int64(math.MaxInt64), int64(0)
 	for row := range scored.All() {
 		s := pointsAt(points, row)
@@ -60,63 +56,8 @@ type softPoints struct {
 	column  *state.Column
 	byValue []float64
 	counts  []int32
-	met     []int32 // the rows that have a count
 	weight  float64
 	base    float64
-}
-
-// mostlyByValue reports whether rows without a count differ by at most one constraint's value
-// alone, which is nil where there is no such constraint.
-func mostlyByValue(points []softPoints) (values *softPoints, ok bool) {
-	for k := range points {
-		switch p := &points[k]; {
-		case p.counts != nil:
-			if !p.column.Whole {
-				return nil, false
-			}
-		case values != nil:
-			return nil, false
-		default:
-			values = p
-		}
-	}
-	return values, true
-}
-
-// scoreByClass scores by the value of one constraint, and rows with a count one by one.
-func (p *PodTopologySpread) scoreByClass(q *engine.Query, points []softPoints, values *softPoints, scored state.Bits, out *engine.Scores) {
-	var column *state.Column
-	if values != nil {
-		column = values.column
-	}
-	c := newClassScores(q, column)
-	for class := range c.Raw {
-		var sum float64
-		for k := range points {
-			if s := &points[k]; s.counts != nil {
-				sum += s.of(0)
-			} else if class < len(s.byValue) {
-				sum += s.byValue[class]
-			}
-		}
-		c.Raw[class] = int64(math.Round(sum))
-	}
-	for k := range points {
-		for _, row := range points[k].met {
-			if scored.Has(int(row)) && !c.Own.Has(int(row)) {
-				c.Own.Set(int(row))
-				out.Raw[row] = pointsAt(points, int(row))
-			}
-		}
-	}
-	last := len(c.Raw) - 1
-	ignored := values != nil && p.needsAllKeys(q) // rows without the key
-	least, most := c.span(scored, out.Raw)
-	most = max(most, 0)
-	c.normalize(least, most, func(raw int64) int64 { return normalSpread(raw, least, most) }, out)
-	if ignored {
-		c.Raw[last], c.Norm[last] = 0, 0
-	}
 }
 
 // pointsAt returns the sum of all constraints for a row.
@@ -145,14 +86,10 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nod
 		// Counted on the node itself, whatever the policies are.
 		out.weight = math.Log(float64(nodes + 2))
 		out.counts = q.Counts(len(c.column.Value))
-		out.met = q.Counts(len(c.column.Value))[:0]
 		for _, seg := range c.matching(q) {
 			for _, e := range seg {
 				if c.column.Value[e.Row] < 0 {
 					continue
-				}
-				if out.counts[e.Row] == 0 {
-					out.met = append(out.met, e.Row)
 				}
 				out.counts[e.Row] += e.N
 			}

@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"math"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
@@ -95,64 +93,12 @@ func (TaintToleration) Score(q *engine.Query, _ engine.NoState, feasible state.B
 		out.Uniform(0, engine.MaxScore)
 		return nil
 	}
-	// Normalised per list of taints, over the lists that feasible nodes have.
-	out.NormalizedByMax(true)
-	var most int64
-	for i, n := range count {
-		if n > most && q.Nodes.HasTaintSet(i, feasible) {
-			most = n
-		}
-	}
-	// Two bytes for each list: the raw score and the normalised one.
-	scores := make([][2]uint8, len(count))
-	for i, n := range count {
-		if n > math.MaxUint8 {
-			byTaints(q, feasible, count, most, out)
-			return nil
-		}
-		scores[i] = [2]uint8{uint8(n), uint8(untaintedNorm(n, most))}
-	}
-	raws, norms := q.ByteColumn(), q.ByteColumn()
-	if !q.Nodes.KeepsTaintedRows() {
-		for row, set := range q.Nodes.TaintSetOf() {
-			raws[row], norms[row] = scores[set][0], scores[set][1]
-		}
-		out.Bytes(raws, norms)
-		return nil
-	}
-	// Most nodes have no such taint, and 0 is 100 normalised.
-	clear(raws)
-	norms[0] = engine.MaxScore
-	for n := 1; n < len(norms); n *= 2 {
-		copy(norms[n:], norms[:n])
-	}
-	for set, n := range count {
-		if n == 0 {
-			continue
-		}
-		for row := range q.Nodes.TaintSetRows(set).All() {
-			raws[row], norms[row] = scores[set][0], scores[set][1]
-		}
-	}
-	out.Bytes(raws, norms)
-	return nil
-}
-
-// byTaints fills the columns where a count does not fit a byte.
-func byTaints(q *engine.Query, feasible state.Bits, count []int64, most int64, out *engine.Scores) {
 	of := q.Nodes.TaintSetOf()
 	for row := range feasible.All() {
-		n := count[of[row]]
-		out.Raw[row], out.Norm[row] = n, untaintedNorm(n, most)
+		out.Raw[row] = count[of[row]]
 	}
-}
-
-// untaintedNorm normalises a count; one above the most does not occur.
-func untaintedNorm(n, most int64) int64 {
-	if n > most {
-		return engine.MaxScore
-	}
-	return engine.NormalByMax(n, most, true)
+	engine.NormalizeByMax(feasible, out, true)
+	return nil
 }
 
 // TaintWords writes the taint of a detail as kubectl does.

@@ -190,13 +190,3 @@ func (b Bits) grown(n int) Bits {
 	}
 	return append(b, make(Bits, want-len(b))...)
 }
-
-// Largest returns the largest number of a chunk. It compares four at a time, which the processor
-// does in parallel.
-func Largest[T int32 | int64](v *[ChunkSize]T) T {
-	a, b, c, d := v[0], v[1], v[2], v[3]
-	for k := 4; k < ChunkSize; k += 4 {
-		a, b, c, d = max(a, v[k]), max(b, v[k+1]), max(c, v[k+2]), max(d, v[k+3])
-	}
-	return max(a, b, c, d)
-}

@@ -66,7 +66,6 @@ type NodeSet struct {
 	offered  map[int32]int32  // by scalar id: how many nodes list it
 	taintSet []int32          // by row
 	taints   [][]corev1.Taint // distinct lists
-	tainted  []Bits           // by list: the rows that have it
 	cordoned Bits
 	images   map[string]*imageHolders
 	hashes   []uint64 // of the names, by row
@@ -259,7 +258,7 @@ func (s *NodeSet) seal(count *steps.Counter) error {
 	}
 	h.Sum(s.digest[:0])
 	s.taintSet = make([]int32, len(s.rows))
-	s.taints, s.tainted = nil, nil
+	s.taints = nil
 	s.cordoned = NewBits(len(s.rows))
 	s.hashes = make([]uint64, len(s.rows))
 	s.images = map[string]*imageHolders{}
@@ -276,14 +275,8 @@ func (s *NodeSet) seal(count *steps.Counter) error {
 			id = int32(len(s.taints))
 			known[key] = id
 			s.taints = append(s.taints, n.Taints)
-			if id < maxTaintRows {
-				s.tainted = append(s.tainted, NewBits(len(s.rows)))
-			}
 		}
 		s.taintSet[r] = id
-		if id < maxTaintRows {
-			s.tainted[id].Set(int(r))
-		}
 		if n.Unschedulable {
 			s.cordoned.Set(int(r))
 		}

@@ -12,7 +12,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain/digest"
 	"berth/internal/engine/rules"
-	"berth/internal/engine/state"
 	"berth/test/enginetest"
 )
 
@@ -115,8 +114,8 @@ func naiveScores(r *engine.Result, s *engine.Scores) []byte {
 	return slices.Concat(raw, norm)
 }
 
-// randomScores draws scores of every form: wide and narrow columns, by class and not, of one value
-// and of many, with anything in rows that are not feasible.
+// randomScores draws scores of one value and of many, small and large, with anything in rows that
+// are not feasible.
 func randomScores(r *rand.Rand, res *engine.Result) *engine.Scores {
 	n := (res.Nodes().Len() + 63) &^ 63
 	values := []func() int64{
@@ -138,54 +137,15 @@ func randomScores(r *rand.Rand, res *engine.Result) *engine.Scores {
 		return out
 	}
 	s := &engine.Scores{Raw: column(), Norm: column()}
-	switch r.IntN(6) {
+	switch r.IntN(4) {
 	case 0:
 		s.Same()
 	case 1:
-		s.RawBytes = make([]uint8, n)
-		for row := range s.RawBytes {
-			s.RawBytes[row] = uint8(r.IntN(256))
-		}
-		if r.IntN(2) == 0 {
-			s.NormBytes = make([]uint8, n)
-			for row := range s.NormBytes {
-				s.NormBytes[row] = uint8(5 + r.IntN(2)*r.IntN(2))
-			}
-		}
-	case 3:
 		most := []int64{1, 50, 255, 400}[r.IntN(4)]
 		for row := range res.Feasible.All() {
 			s.Raw[row] = r.Int64N(most + 1)
 		}
 		engine.NormalizeByMax(res.Feasible, s, r.IntN(2) == 0)
-	case 4: // as a Decider keeps them
-		s.RawBytes, s.NormBytes = make([]uint8, n), make([]uint8, n)
-		most := 1 + r.IntN(100)
-		for row := range s.RawBytes {
-			raw := r.IntN(most + 1)
-			s.RawBytes[row], s.NormBytes[row] = uint8(raw), uint8(engine.NormalByMax(int64(raw), int64(most), true))
-		}
-		s.NormalizedByMax(true)
-	case 2:
-		c := engine.Classes{Own: state.NewBits(res.Nodes().Len())}
-		classes := 1
-		if r.IntN(3) > 0 {
-			classes += r.IntN(4)
-			c.Of = make([]int32, res.Nodes().Len())
-			for row := range c.Of {
-				c.Of[row] = int32(r.IntN(classes)) - 1
-			}
-		}
-		raw, norm := values[r.IntN(len(values))], values[r.IntN(len(values))]
-		for range classes {
-			c.Raw, c.Norm = append(c.Raw, raw()), append(c.Norm, norm())
-		}
-		for row := range res.Feasible.All() {
-			if r.IntN(8) == 0 {
-				c.Own.Set(row)
-			}
-		}
-		s.ByClass(c)
 	}
 	return s
 }
