@@ -14,7 +14,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"berth/internal/config"
-	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/ops/admin"
 	"berth/internal/ops/doctor"
@@ -168,10 +167,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey, PriorityClasses: deps.classes, ParseProfiles: config.Parse,
 		TolerationSeconds: c.TolerationSeconds,
 		Profiles:          conf.Profiles,
-		Schedulers:        schedulerNames(conf.Profiles), Ungated: conf.Profiles[0].Ungated,
-		Checks:   append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
-		Notes:    append(append(deps.notes(), handlers.Note{Name: "audit chains", Text: chains.note}), followNotes(following)...),
-		Followed: deps.followed, Hold: deps.hold,
+		Checks:            append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
+		Notes:             append(append(deps.notes(), handlers.Note{Name: "audit chains", Text: chains.note}), followNotes(following)...),
+		Followed:          deps.followed, Hold: deps.hold,
 		Callers: callers, AccessLog: deps.store,
 		Hosts: c.AllowedHosts, Origins: c.CORSOrigin, Pages: c.Pages != pagesOff,
 		Limits: c.Limits, Budget: deps.budget, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
@@ -243,13 +241,4 @@ func writeReady(path, address string) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
-}
-
-// schedulerNames returns the scheduler names whose pods this server places.
-func schedulerNames(profiles []*engine.Profile) []string {
-	names := make([]string, len(profiles))
-	for i, p := range profiles {
-		names[i] = p.Name
-	}
-	return names
 }

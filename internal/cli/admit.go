@@ -10,23 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/handlers"
 	"berth/internal/report"
 )
-
-// admission is the API's answer.
-type admission struct {
-	Allowed bool             `json:"allowed"`
-	Pod     json.RawMessage  `json:"pod,omitempty"`
-	Errors  []admissionFault `json:"errors"`
-	// Warnings are what the source has and admission does not apply.
-	Warnings []string `json:"warnings,omitempty"`
-}
-
-type admissionFault struct {
-	Field   string `json:"field"`
-	Type    string `json:"type,omitempty"`
-	Message string `json:"message"`
-}
 
 func (a *app) admitCommand() *cobra.Command {
 	var file string
@@ -66,9 +52,9 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 	if err != nil {
 		return err
 	}
-	v := &admission{}
-	if err := json.Unmarshal(raw, v); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	v := &handlers.Admission{}
+	if err := readInto(raw, v); err != nil {
+		return err
 	}
 	gaps, err := from.gaps(ctx)
 	if err != nil {
@@ -87,33 +73,16 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 	return nil
 }
 
-func (s *server) admit(ctx context.Context, t target) (json.RawMessage, error) {
+func (s *source) admit(ctx context.Context, t target) (json.RawMessage, error) {
 	if err := s.newest(); err != nil {
 		return nil, err
 	}
-	return s.call(ctx, http.MethodPost, map[string]any{"cluster": s.cluster, "operation": "CREATE", "pod": t.whole, "now": s.now().UTC().Format(time.RFC3339)}, "v1", "pods", "admission")
+	now := s.now().UTC().Truncate(time.Second)
+	q := handlers.AdmissionRequest{Cluster: s.cluster, Operation: "CREATE", Pod: t.whole, Now: &now}
+	return s.call(ctx, http.MethodPost, s.asPosted(), q, "v1", "pods", "admission")
 }
 
-func (s *offline) admit(_ context.Context, t target) (json.RawMessage, error) {
-	pod := &corev1.Pod{}
-	if err := decodeWhole(t.whole, pod); err != nil {
-		return nil, fmt.Errorf("pod %s: %w", t, err)
-	}
-	v := report.Admit(s.view, pod, nil, s.now)
-	out := admission{Allowed: len(v.Errors) == 0, Errors: []admissionFault{}, Warnings: report.AdmitWarnings(s.view, pod)}
-	for _, e := range v.Errors {
-		out.Errors = append(out.Errors, admissionFault{e.Field, string(e.Type), e.ErrorBody()})
-	}
-	if v.Pod != nil {
-		var err error
-		if out.Pod, err = json.Marshal(v.Pod); err != nil {
-			return nil, fmt.Errorf("write the answer: %w", err)
-		}
-	}
-	return json.Marshal(out)
-}
-
-func (p *page) admission(v *admission, t target) {
+func (p *page) admission(v *handlers.Admission, t target) {
 	if !v.Allowed {
 		p.head("REFUSED", red, t.String(), "", "")
 		p.gap()
@@ -125,33 +94,22 @@ func (p *page) admission(v *admission, t target) {
 		p.table(table)
 		return
 	}
-	var pod struct {
-		Spec struct {
-			Priority  *int32                   `json:"priority"`
-			ClassName string                   `json:"priorityClassName"`
-			Policy    *corev1.PreemptionPolicy `json:"preemptionPolicy"`
-			Gates     []struct{ Name string }  `json:"schedulingGates"`
-		} `json:"spec"`
-		Status struct {
-			QOS string `json:"qosClass"`
-		} `json:"status"`
-	}
-	_ = json.Unmarshal(v.Pod, &pod) // it is shown as far as it can be read
 	p.head("ADMITTED", green, t.String(), "", "")
 	p.gap()
 	defer p.notes(v.Warnings)
-	if pod.Spec.Priority != nil {
-		s := fmt.Sprint(*pod.Spec.Priority)
-		if pod.Spec.ClassName != "" {
-			s += ", of class " + pod.Spec.ClassName
+	spec := &v.Pod.Spec
+	if spec.Priority != nil {
+		s := fmt.Sprint(*spec.Priority)
+		if spec.PriorityClassName != "" {
+			s += ", of class " + spec.PriorityClassName
 		}
-		if pod.Spec.Policy != nil && *pod.Spec.Policy == corev1.PreemptNever {
+		if spec.PreemptionPolicy != nil && *spec.PreemptionPolicy == corev1.PreemptNever {
 			s += ", preempts nobody"
 		}
 		p.labelled("PRIO", s)
 	}
-	p.labelled("QOS", pod.Status.QOS)
-	if n := len(pod.Spec.Gates); n > 0 {
+	p.labelled("QOS", string(v.Pod.Status.QOSClass))
+	if n := len(spec.SchedulingGates); n > 0 {
 		p.labelled("GATES", plural(n, "scheduling gate")+": it waits until they are removed")
 	}
 }

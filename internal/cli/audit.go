@@ -64,7 +64,7 @@ func (a *app) auditHead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "audit", "heads")
+	raw, err := s.call(ctx, http.MethodGet, nil, nil, "v1", "audit", "heads")
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (a *app) auditVerify(ctx context.Context, anchorFile string, accept bool) e
 	defer wait.end()
 	whole := &audit.Report{}
 	for more := true; more; {
-		raw, err := s.callWith(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "audit")
+		raw, err := s.call(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, "audit")
 		if err != nil {
 			return err
 		}

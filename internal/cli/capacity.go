@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,7 +28,11 @@ there is room for. By resources alone: "fit" counts with all rules.`,
 			if by != "" && by != "zone" && by != "pool" {
 				return fmt.Errorf("--by %s: want zone or pool", by)
 			}
-			c, raw, gaps, err := answered[scenario.Capacity](cmd.Context(), a, func(s source) (json.RawMessage, error) { return s.capacity(cmd.Context(), pool) })
+			query := url.Values{}
+			if pool != "" {
+				query.Set("pool", pool)
+			}
+			c, raw, gaps, err := answered[scenario.Capacity](cmd.Context(), a, func(s *source) (json.RawMessage, error) { return s.ofCluster(cmd.Context(), query, "capacity") })
 			if err != nil {
 				return err
 			}
@@ -39,22 +42,6 @@ there is room for. By resources alone: "fit" counts with all rules.`,
 	cmd.Flags().StringVar(&by, "by", "", "each resource by zone or pool as well")
 	cmd.Flags().StringVar(&pool, "pool", "", "label of nodes that pools are told by")
 	return cmd
-}
-
-func (s *offline) capacity(ctx context.Context, pool string) (json.RawMessage, error) {
-	c, err := scenario.MeasureCapacity(ctx, s.view, pool)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(c)
-}
-
-func (s *server) capacity(ctx context.Context, pool string) (json.RawMessage, error) {
-	query := url.Values{}
-	if pool != "" {
-		query.Set("pool", pool)
-	}
-	return s.ofCluster(ctx, query, "capacity")
 }
 
 func (p *page) capacity(c *scenario.Capacity, by string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +33,7 @@ Exit code 0 if there are no findings, 2 if there are.`,
 }
 
 func (a *app) classes(ctx context.Context) error {
-	list, raw, gaps, err := answered[report.Classes](ctx, a, func(s source) (json.RawMessage, error) { return s.classes(ctx) })
+	list, raw, gaps, err := answered[report.Classes](ctx, a, func(s *source) (json.RawMessage, error) { return s.ofCluster(ctx, url.Values{}, "classes") })
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ func (a *app) diff(ctx context.Context, from, to string) error {
 		return err
 	}
 	d := &report.Diff{}
-	if err := json.Unmarshal(raw, d); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if err := readInto(raw, d); err != nil {
+		return err
 	}
 	if err := a.show(raw, nil, nil, func(p *page) { p.diff(d, from, to) }); err != nil {
 		return err
@@ -57,20 +57,28 @@ func (a *app) diff(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// difference calls the server about revisions, and compares files here.
+// difference calls the server about revisions, or the API here about files.
 func (a *app) difference(ctx context.Context, from, to string) (json.RawMessage, error) {
-	if a.o.server != "" {
-		s, err := newServer(a)
-		if err != nil {
-			return nil, err
-		}
-		raw, err := s.callWith(ctx, http.MethodGet, url.Values{"to": {to}}, nil, "v1", "snapshots", from, "diff")
-		var r *refused
-		if errors.As(err, &r) && r.Status == http.StatusBadRequest {
-			return nil, &problem{what: r.Error(), next: "A server compares revisions, such as prod@1 and prod@latest."}
-		}
-		return raw, s.hint(ctx, err, target{})
+	if a.o.server == "" {
+		return a.fileDifference(ctx, from, to)
 	}
+	s, err := newServer(a)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := s.difference(ctx, from, to)
+	var r *refused
+	if errors.As(err, &r) && r.Status == http.StatusBadRequest {
+		return nil, &problem{what: r.Error(), next: "A server compares revisions, such as prod@1 and prod@latest."}
+	}
+	return raw, s.hint(ctx, err, target{})
+}
+
+func (s *source) difference(ctx context.Context, from, to string) (json.RawMessage, error) {
+	return s.call(ctx, http.MethodGet, url.Values{"to": {to}}, nil, "v1", "snapshots", from, "diff")
+}
+
+func (a *app) fileDifference(ctx context.Context, from, to string) (json.RawMessage, error) {
 	var views [2]*revision.View
 	for i, file := range []string{from, to} {
 		a.o.snapshot = file
@@ -78,14 +86,21 @@ func (a *app) difference(ctx context.Context, from, to string) (json.RawMessage,
 		if views[i], err = a.readSnapshot(); err != nil {
 			return nil, err
 		}
-		views[i].Revision = int64(i + 1) // so that the ids tell them apart
 	}
-	d, err := report.DiffOf(ctx, views[0], views[1], 0, nil)
+	s, err := a.here(&dump{}, nil, views[:]...)
 	if err != nil {
 		return nil, err
 	}
+	raw, err := s.difference(ctx, views[0].ID(), views[1].ID())
+	if err != nil {
+		return nil, err
+	}
+	var d report.Diff
+	if err := readInto(raw, &d); err != nil {
+		return nil, err
+	}
 	d.From, d.To = nameOfFile(from), nameOfFile(to)
-	return json.Marshal(d)
+	return json.Marshal(&d)
 }
 
 func (p *page) diff(d *report.Diff, from, to string) {

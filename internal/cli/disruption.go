@@ -69,7 +69,7 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 }
 
 // gapsOfNodes returns the gaps that matter where pods leave nodes.
-func gapsOfNodes(ctx context.Context, from source) (*gaps, error) {
+func gapsOfNodes(ctx context.Context, from *source) (*gaps, error) {
 	g, err := from.gaps(ctx)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (a *app) reach(ctx context.Context) []doctor.Finding {
 	r := &doctor.Report{Check: "server"}
 	s, err := newServer(a)
 	if err == nil {
-		_, err = s.call(ctx, "GET", nil, "readyz")
+		_, err = s.call(ctx, "GET", nil, nil, "readyz")
 	}
 	if err != nil {
 		r.Fail("Start the server, and read its /readyz and its log.", "%s is not ready: %v", words.Address(a.o.server), err)

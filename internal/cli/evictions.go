@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/handlers"
 	"berth/internal/podlife"
 )
 
@@ -42,18 +43,6 @@ Exit code 0 if pods could be evicted, 2 if none could.`,
 	return cmd
 }
 
-// candidate is a pod as the API takes it.
-type candidate struct {
-	Pod   json.RawMessage     `json:"pod"`
-	Usage corev1.ResourceList `json:"usage,omitempty"`
-}
-
-// ranking is the API's answer.
-type ranking struct {
-	Ranking   []podlife.Ranked    `json:"ranking"`
-	Protected []podlife.Protected `json:"protected"`
-}
-
 func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if err := a.o.check(); err != nil {
 		return err
@@ -80,13 +69,14 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := from.rank(ctx, string(signal), pods)
+	q := handlers.EvictionRankingRequest{Signal: string(signal), Pods: pods}
+	raw, err := from.call(ctx, http.MethodPost, from.asPosted(), q, "v1", "nodes", "eviction-ranking")
 	if err != nil {
 		return err
 	}
-	r := &ranking{}
-	if err := json.Unmarshal(raw, r); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	r := &handlers.EvictionRanking{}
+	if err := readInto(raw, r); err != nil {
+		return err
 	}
 	if err := a.show(raw, nil, nil, func(p *page) { p.ranking(r, node, e.signal, usageCommand(signal, node)) }); err != nil {
 		return err
@@ -98,20 +88,24 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 }
 
 // candidates are the pods of a node, each with what the usage of a file has of it.
-func candidates(ctx context.Context, from source, node, file string, usage *podlife.NodeUsage, of func(*item) corev1.ResourceList) ([]candidate, error) {
+func candidates(ctx context.Context, from *source, node, file string, usage *podlife.NodeUsage, of func(*item) corev1.ResourceList) ([]handlers.EvictionCandidate, error) {
 	if o, err := from.object(ctx, "Node", "", node); err != nil {
 		return nil, err
 	} else if o == nil {
 		return nil, &problem{what: "there is no node " + node}
 	}
-	pods, known := []candidate{}, false
+	pods, known := []handlers.EvictionCandidate{}, false
 	err := from.objects(ctx, "Pod", func(o *item) error {
 		if o.Spec.Node == node {
-			c := candidate{Pod: o.raw}
+			c := handlers.EvictionCandidate{Pod: o.raw}
 			if usage != nil {
-				c.Usage = of(o)
+				used := of(o)
+				known = known || used != nil
+				var err error
+				if c.Usage, err = json.Marshal(used); err != nil {
+					return err
+				}
 			}
-			known = known || c.Usage != nil
 			pods = append(pods, c)
 		}
 		return nil
@@ -122,36 +116,7 @@ func candidates(ctx context.Context, from source, node, file string, usage *podl
 	return pods, err
 }
 
-// consumers are the pods as the rules take them.
-func consumers(pods []candidate) ([]podlife.Consumer, error) {
-	out := make([]podlife.Consumer, len(pods))
-	for i, c := range pods {
-		pod := &corev1.Pod{}
-		if err := decodeWhole(c.Pod, pod); err != nil {
-			return nil, err
-		}
-		out[i] = podlife.Consumer{Pod: pod, Usage: c.Usage}
-	}
-	return out, nil
-}
-
-func (s *server) rank(ctx context.Context, signal string, pods []candidate) (json.RawMessage, error) {
-	return s.callWith(ctx, http.MethodPost, nil, map[string]any{"signal": signal, "pods": pods}, "v1", "nodes", "eviction-ranking")
-}
-
-func (s *offline) rank(_ context.Context, signal string, pods []candidate) (json.RawMessage, error) {
-	node, err := consumers(pods)
-	if err != nil {
-		return nil, err
-	}
-	ranked, protected, bad := podlife.RankForEviction(podlife.Signal(signal), node)
-	if bad != nil {
-		return nil, bad
-	}
-	return json.Marshal(ranking{ranked, protected})
-}
-
-func (p *page) ranking(r *ranking, node, signal, get string) {
+func (p *page) ranking(r *handlers.EvictionRanking, node, signal, get string) {
 	known := 0
 	for i := range r.Ranking {
 		if !r.Ranking[i].NoStats {

@@ -74,7 +74,7 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 	return e.oneNode(ctx, a, from, pod)
 }
 
-func (e *explain) verdict(ctx context.Context, a *app, from source, pod target, gaps *gaps) error {
+func (e *explain) verdict(ctx context.Context, a *app, from *source, pod target, gaps *gaps) error {
 	var st *told
 	if !e.decision {
 		var err error
@@ -122,7 +122,7 @@ func (e *explain) verdict(ctx context.Context, a *app, from source, pod target, 
 
 // decide requests the decision that the page is about. What the story has found
 // out is not asked for again.
-func (v *verdict) decide(ctx context.Context, from source, pod target) error {
+func (v *verdict) decide(ctx context.Context, from *source, pod target) error {
 	q := question{pod: pod, explain: engine.ExplainGroups, suggest: v.told == nil}
 	if v.told != nil {
 		q.snapshot = v.told.Snapshot

@@ -13,7 +13,7 @@ import (
 )
 
 // oneNode shows a decision as one node sees it.
-func (e *explain) oneNode(ctx context.Context, a *app, from source, pod target) error {
+func (e *explain) oneNode(ctx context.Context, a *app, from *source, pod target) error {
 	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainAll})
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func pointsOf(node *engine.NodeVerdict, plugin string) string {
 }
 
 // allNodes lists every node: a line each, or a JSON object a line.
-func (e *explain) allNodes(ctx context.Context, a *app, from source, pod target) error {
+func (e *explain) allNodes(ctx context.Context, a *app, from *source, pod target) error {
 	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainFull})
 	if err != nil {
 		return err

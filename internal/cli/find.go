@@ -22,7 +22,7 @@ var owners = map[string]string{
 
 // find turns the owner of pods into one of its pods that waits, the oldest. Any
 // other target stays as it is.
-func (a *app) find(ctx context.Context, from source, t target) (target, error) {
+func (a *app) find(ctx context.Context, from *source, t target) (target, error) {
 	if t.owner == "" {
 		return t, nil
 	}
@@ -64,7 +64,7 @@ func (a *app) find(ctx context.Context, from source, t target) (target, error) {
 // Deployment's ReplicaSets, or of a CronJob's Jobs. Jobs are not kept, so a
 // CronJob's are known by their names, which end in minutes since 1970
 // (pkg/controller/cronjob utils.go getJobName).
-func makers(ctx context.Context, from source, t target) (func(*metav1.OwnerReference) bool, error) {
+func makers(ctx context.Context, from *source, t target) (func(*metav1.OwnerReference) bool, error) {
 	switch t.owner {
 	case "Deployment":
 		sets := map[string]bool{}
@@ -98,7 +98,7 @@ func namesOf(list []*item) []string {
 
 // meant returns what to do about a pod that is not there: most often the namespace is
 // another, or the name is not whole.
-func meant(ctx context.Context, from source, t target, p *problem) error {
+func meant(ctx context.Context, from *source, t target, p *problem) error {
 	var near, elsewhere []string
 	err := from.objects(ctx, "Pod", func(o *item) error {
 		switch {

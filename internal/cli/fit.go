@@ -54,7 +54,7 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 	q := &scenario.FitQuestion{Max: &f.most, By: f.by}
 	h := &scenarioCommand[scenario.Fit]{
 		verb: "fit", question: q, doing: "counting replicas",
-		gaps: func(ctx context.Context, from source) (g *gaps, err error) {
+		gaps: func(ctx context.Context, from *source) (g *gaps, err error) {
 			q.Pod, g, err = a.gapsAbout(ctx, from, pod)
 			return g, err
 		},
@@ -67,7 +67,7 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 }
 
 // gapsAbout returns a pod whole, and the gaps that matter for an answer about it without evictions.
-func (a *app) gapsAbout(ctx context.Context, from source, pod target) (whole json.RawMessage, g *gaps, err error) {
+func (a *app) gapsAbout(ctx context.Context, from *source, pod target) (whole json.RawMessage, g *gaps, err error) {
 	if pod, err = a.wholeOf(ctx, from, pod); err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +78,7 @@ func (a *app) gapsAbout(ctx context.Context, from source, pod target) (whole jso
 }
 
 // wholeOf returns the pod whole: as it was given, or as the source has it.
-func (a *app) wholeOf(ctx context.Context, from source, pod target) (target, error) {
+func (a *app) wholeOf(ctx context.Context, from *source, pod target) (target, error) {
 	if pod.whole != nil {
 		return pod, nil
 	}

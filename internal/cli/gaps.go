@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"berth/internal/engine/explain/suggest"
+	"berth/internal/handlers"
 	"berth/internal/kube/follow"
 	"berth/internal/report"
 	"berth/internal/revision"
@@ -29,24 +30,44 @@ type gaps struct {
 }
 
 // gapsIn reads what a snapshot's summary says is missing, and what of it is not applied.
-func gapsIn(of string, h *revision.Hygiene, objects map[string]int) *gaps {
-	g := &gaps{of: of, strays: h.PodsOnUnknownNodes, unapplied: report.UnappliedIn(objects)}
-	for _, missing := range report.GapsOf(h) {
+func gapsIn(of string, s *revision.Summary) *gaps {
+	g := &gaps{of: of, strays: s.Hygiene.PodsOnUnknownNodes, unapplied: report.UnappliedIn(s.Objects)}
+	for _, missing := range report.GapsOf(&s.Hygiene) {
 		g.kinds = append(g.kinds, missing.Kind)
 	}
 	return g
 }
 
-// gaps of a dump are the kinds that it has nothing of, those of a cluster what
-// may not be read.
-func (s *offline) gaps(context.Context) (*gaps, error) {
-	if !s.live {
-		return gapsIn("the dump", &s.view.Summary.Hygiene, s.view.Summary.Objects), nil
+// gaps are the kinds of which the source knows nothing: of a dump those that it has nothing of, of
+// a cluster those that may not be read. A followed cluster was listed whole, and has none.
+func (s *source) gaps(ctx context.Context) (*gaps, error) {
+	switch {
+	case s.dump == nil:
+	case s.dump.live:
+		return s.dump.unreadGaps(), nil
+	default:
+		return gapsIn("the dump", &s.dump.view.Summary), nil
 	}
+	raw, err := s.call(ctx, http.MethodGet, nil, nil, "v1", "snapshots", s.snapshot)
+	if err != nil {
+		return nil, s.hint(ctx, err, target{})
+	}
+	var snapshot handlers.Snapshot
+	if err := readInto(raw, &snapshot); err != nil {
+		return nil, err
+	}
+	if snapshot.Followed {
+		snapshot.Hygiene.MissingKinds = nil
+	}
+	return gapsIn(snapshot.ID, &snapshot.Summary), nil
+}
+
+// unreadGaps are what an apiserver does not let its caller list.
+func (d *dump) unreadGaps() *gaps {
 	g := &gaps{
-		of: s.file, refused: s.unread, strays: s.view.Summary.Hygiene.PodsOnUnknownNodes, unapplied: report.UnappliedIn(s.view.Summary.Objects),
+		of: d.file, refused: d.unread, strays: d.view.Summary.Hygiene.PodsOnUnknownNodes, unapplied: report.UnappliedIn(d.view.Summary.Objects),
 	}
-	for _, u := range s.unread {
+	for _, u := range d.unread {
 		switch {
 		case u.Invalid > 0:
 		case slices.ContainsFunc(report.Unapplied, func(a report.Gap) bool { return a.Kind == u.Kind }):
@@ -55,35 +76,14 @@ func (s *offline) gaps(context.Context) (*gaps, error) {
 			g.kinds = append(g.kinds, u.Kind)
 		}
 	}
-	return g, nil
-}
-
-// gaps of a followed cluster are none: it was listed whole.
-func (s *server) gaps(ctx context.Context) (*gaps, error) {
-	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "snapshots", s.snapshot)
-	if err != nil {
-		return nil, s.hint(ctx, err, target{})
-	}
-	var snapshot struct {
-		ID       string           `json:"id"`
-		Followed bool             `json:"followed"`
-		Hygiene  revision.Hygiene `json:"hygiene"`
-		Objects  map[string]int   `json:"objects"`
-	}
-	if err := json.Unmarshal(raw, &snapshot); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
-	}
-	if snapshot.Followed {
-		snapshot.Hygiene.MissingKinds = nil
-	}
-	return gapsIn(snapshot.ID, &snapshot.Hygiene, snapshot.Objects), nil
+	return g
 }
 
 // covers reports whether nothing is known of a kind.
 func (g *gaps) covers(kind string) bool { return g != nil && slices.Contains(g.kinds, kind) }
 
 // gapsWithNodes returns the gaps of a source, which has to have nodes.
-func gapsWithNodes(ctx context.Context, from source) (*gaps, error) {
+func gapsWithNodes(ctx context.Context, from *source) (*gaps, error) {
 	g, err := from.gaps(ctx)
 	if err == nil {
 		err = g.needNodes()
@@ -113,7 +113,7 @@ func (g *gaps) about(kinds ...string) *gaps {
 
 // relevantTo leaves the gaps that matter for the answer about a pod: storage only for a pod whose
 // volumes need any, budgets only for an answer that evicts pods.
-func (g *gaps) relevantTo(ctx context.Context, from source, pod target, evicts bool) (*gaps, error) {
+func (g *gaps) relevantTo(ctx context.Context, from *source, pod target, evicts bool) (*gaps, error) {
 	is, err := named(ctx, from, pod)
 	storage := slices.ContainsFunc(is.Volumes, needsStorage)
 	out := *g
@@ -150,7 +150,7 @@ func needsStorage(volume map[string]json.RawMessage) bool {
 // lost reports whether a bound pod's node is not among the nodes of the source. The
 // node is requested only where there are more such pods than the summary
 // names.
-func (g *gaps) lost(ctx context.Context, from source, pod target, node string) (bool, error) {
+func (g *gaps) lost(ctx context.Context, from *source, pod target, node string) (bool, error) {
 	if node == "" || g.strays.Count == 0 {
 		return false, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/scenario"
+	"berth/internal/simulations"
 )
 
 // A question about what comes next may keep its call waiting for a while, and is then a job that is
@@ -19,29 +20,19 @@ const (
 	jobEvery = 300 * time.Millisecond
 )
 
-// waitingScenario is a scenario as it is sent.
-type waitingScenario struct {
-	*scenario.Request
-	Wait string `json:"wait"`
-}
-
 // follow sends a question about what comes next, and follows it to its end where it is a job. The
 // job is cancelled where ctx ends before.
-func (s *server) follow(ctx context.Context, wait *progress, query url.Values, body any, path ...string) (json.RawMessage, error) {
+func (s *source) follow(ctx context.Context, wait *progress, query url.Values, body any, path ...string) (json.RawMessage, error) {
 	defer wait.end()
+	if s.dump != nil {
+		ctx = (&scenario.Watch{Progress: wait.at}).With(ctx)
+	}
 	raw, status, err := s.exchange(ctx, http.MethodPost, query, body, path...)
 	if err != nil || status != http.StatusAccepted {
 		return raw, err
 	}
 	for {
-		var job struct {
-			ID, State, Reason string
-			Progress          []struct {
-				Part        string
-				Done, Total int
-			}
-			Result json.RawMessage
-		}
+		var job simulations.Job
 		if err := json.Unmarshal(raw, &job); err != nil {
 			return nil, fmt.Errorf("read the job: %w", err)
 		}
@@ -61,14 +52,14 @@ func (s *server) follow(ctx context.Context, wait *progress, query url.Values, b
 		case <-ctx.Done():
 			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
-			_, err := s.call(ending, http.MethodPost, nil, "v1", "simulations", job.ID, "cancel")
+			_, err := s.call(ending, http.MethodPost, nil, nil, "v1", "simulations", job.ID, "cancel")
 			if err != nil {
 				return nil, fmt.Errorf("cancel the job %s: %w", job.ID, err)
 			}
 			return nil, ctx.Err()
 		case <-time.After(jobEvery):
 		}
-		next, err := s.call(ctx, http.MethodGet, nil, "v1", "simulations", job.ID)
+		next, err := s.call(ctx, http.MethodGet, nil, nil, "v1", "simulations", job.ID)
 		if err == nil {
 			raw = next
 		} else if ctx.Err() == nil {

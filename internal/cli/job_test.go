@@ -17,7 +17,7 @@ import (
 )
 
 // followed is a server and the progress of a call of it on a terminal, whose clock goes on.
-func followed(t *testing.T, at string) (*server, *progress, *bytes.Buffer) {
+func followed(t *testing.T, at string) (*source, *progress, *bytes.Buffer) {
 	t.Helper()
 	base, err := url.Parse(at)
 	if err != nil {
@@ -25,7 +25,7 @@ func followed(t *testing.T, at string) (*server, *progress, *bytes.Buffer) {
 	}
 	var text bytes.Buffer
 	a := &app{Streams: Streams{Err: &text, Watched: true, Env: func(string) string { return "" }, Now: ticking(today)}}
-	return &server{client: &apiclient.Client{Base: base, HTTP: http.DefaultClient}}, a.progress("running"), &text
+	return &source{client: &apiclient.Client{Base: base, HTTP: http.DefaultClient}}, a.progress("running"), &text
 }
 
 // TestServersJobIsFollowed asks a real server for a job, and wants the answer of the call.

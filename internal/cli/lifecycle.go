@@ -59,60 +59,8 @@ Exit code 0 if every pod is Ready or has succeeded, 2 if not.`,
 	return cmd
 }
 
-// life is what is shown of an answer.
-type life struct {
-	Phase  string `json:"phase"`
-	Status string `json:"status"`
-	// StatusAfter is how the last run of a container that waits to run again ended.
-	StatusAfter string `json:"statusAfter"`
-	Ready       string `json:"ready"`
-	Restarts    string `json:"restarts"`
-	Reason      string `json:"reason"`
-	Message     string `json:"message"`
-	PhaseRule   rule   `json:"phaseRule"`
-	StatusRule  rule   `json:"statusRule"`
-	// DeadlineAt is when the pod fails for its deadline; nil without one ahead.
-	DeadlineAt *time.Time `json:"deadlineAt"`
-	// NodeDeletion is when the pod goes because of its node; nil where nothing was
-	// said of the node.
-	NodeDeletion *nodeDeletion `json:"nodeDeletion"`
-	Conditions   []struct {
-		Type    string `json:"type"`
-		Status  string `json:"status"`
-		Reason  string `json:"reason"`
-		Message string `json:"message"`
-	} `json:"conditions"`
-	Containers []lifeContainer `json:"containers"`
-	Timeline   *lifeTimeline   `json:"timeline"`
-}
-
-type lifeContainer struct {
-	Name         string           `json:"name"`
-	Kind         string           `json:"kind"`
-	State        string           `json:"state"`
-	Reason       string           `json:"reason"`
-	Message      string           `json:"message"`
-	ExitCode     *int32           `json:"exitCode"`
-	LastRun      *podlife.LastRun `json:"lastRun"`
-	RestartCount int32            `json:"restartCount"`
-	Next         struct {
-		Action           string     `json:"action"`
-		At               *time.Time `json:"at"`
-		RemainingSeconds int64      `json:"remainingSeconds"`
-		For              []string   `json:"for"`
-		Rule             rule       `json:"rule"`
-	} `json:"next"`
-	IfItEnds *struct {
-		BackoffSeconds int64 `json:"backoffSeconds"`
-		Rule           rule  `json:"rule"`
-	} `json:"ifItEnds"`
-}
-
-// rule is the reason why.
-type rule struct {
-	ID   string `json:"id"`
-	Text string `json:"text"`
-}
+// life is an answer as it is shown.
+type life struct{ *podlife.Life }
 
 func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	if err := a.o.check(); err != nil {
@@ -129,7 +77,7 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 	if err != nil {
 		return err
 	}
-	lives := make([]*life, 0, len(in.pods))
+	lives := make([]life, 0, len(in.pods))
 	raws := make([]json.RawMessage, 0, len(in.pods))
 	storage := in.storage()
 	for _, pod := range in.pods {
@@ -138,15 +86,11 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 			return err
 		}
 		q.storage = storage
-		raw, err := q.ask(ctx, a)
+		one, raw, err := q.ask(ctx, a)
 		if err != nil {
 			return fmt.Errorf("pod %s: %w", pod, err)
 		}
-		one := &life{}
-		if err := json.Unmarshal(raw, one); err != nil {
-			return fmt.Errorf("read the answer: %w", err)
-		}
-		lives, raws = append(lives, one), append(raws, raw)
+		lives, raws = append(lives, life{one}), append(raws, raw)
 	}
 	return l.show(a, in.pods, lives, raws, now)
 }
@@ -170,21 +114,18 @@ func (l *lifecycle) byName(ctx context.Context, a *app, name string, now time.Ti
 	if err != nil {
 		return err
 	}
+	var one *podlife.Life
 	var raw json.RawMessage
 	if l.asIs() && !s.older() {
-		raw, err = l.fromStory(ctx, a, s, pod)
+		one, raw, err = l.fromStory(ctx, a, s, pod)
 	} else {
-		raw, err = q.ask(ctx, a)
+		one, raw, err = q.ask(ctx, a)
 		err = s.hintOf(ctx, err, pod, "lifecycle")
 	}
 	if err != nil {
 		return err
 	}
-	one := &life{}
-	if err := json.Unmarshal(raw, one); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	return l.show(a, []target{pod}, []*life{one}, []json.RawMessage{raw}, now)
+	return l.show(a, []target{pod}, []life{{one}}, []json.RawMessage{raw}, now)
 }
 
 // asIs reports whether the question is about the pod as it is now.
@@ -193,22 +134,23 @@ func (l *lifecycle) asIs() bool {
 }
 
 // fromStory takes the lifecycle out of the server's story of a pod.
-func (l *lifecycle) fromStory(ctx context.Context, a *app, s *server, pod target) (json.RawMessage, error) {
+func (l *lifecycle) fromStory(ctx context.Context, a *app, s *source, pod target) (*podlife.Life, json.RawMessage, error) {
 	st, err := s.story(ctx, pod)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if st == nil || st.Lifecycle == nil {
-		return nil, &problem{
+		return nil, nil, &problem{
 			what: fmt.Sprintf("the server has no pod %s in the newest snapshot of %s", pod, s.cluster),
 			next: "Pass the full object: kubectl get pod NAME -o json | " + a.name + " lifecycle -",
 		}
 	}
-	return json.Marshal(st.Lifecycle)
+	raw, err := json.Marshal(st.Lifecycle)
+	return st.Lifecycle, raw, err
 }
 
 // show shows the answers, and reports whether all are well.
-func (l *lifecycle) show(a *app, pods []target, lives []*life, raws []json.RawMessage, now time.Time) error {
+func (l *lifecycle) show(a *app, pods []target, lives []life, raws []json.RawMessage, now time.Time) error {
 	p := a.page()
 	var err error
 	switch {
@@ -253,39 +195,38 @@ func (a *app) jsonLines(pods []target, raws []json.RawMessage) error {
 }
 
 // condition returns a condition's status; empty without one.
-func (l *life) condition(name string) string {
-	for _, c := range l.Conditions {
-		if c.Type == name {
-			return c.Status
+func (l life) condition(name corev1.PodConditionType) corev1.ConditionStatus {
+	for i := range l.Conditions {
+		if l.Conditions[i].Type == name {
+			return l.Conditions[i].Status
 		}
 	}
 	return ""
 }
 
 // well reports whether nothing is wrong.
-func (l *life) well() bool {
-	return l.Phase == string(corev1.PodSucceeded) ||
-		l.Phase == string(corev1.PodRunning) && l.condition(string(corev1.PodReady)) == string(corev1.ConditionTrue)
+func (l life) well() bool {
+	return l.Phase == corev1.PodSucceeded || l.Phase == corev1.PodRunning && l.condition(corev1.PodReady) == corev1.ConditionTrue
 }
 
-func (l *life) colour() colour {
+func (l life) colour() colour {
 	switch {
 	case l.well():
 		return green
-	case l.Phase == string(corev1.PodFailed):
+	case l.Phase == corev1.PodFailed:
 		return red
 	}
 	return yellow
 }
 
-func (p *page) life(pod target, l *life, now time.Time) {
-	beside := "phase " + l.Phase
+func (p *page) life(pod target, l life, now time.Time) {
+	beside := "phase " + string(l.Phase)
 	if l.Ready != "" {
 		beside += ", ready " + l.Ready
 	}
 	word := l.Status
 	if word == "" { // kubectl prints nothing either; a verdict is a word
-		word = strings.ToUpper(l.Phase)
+		word = strings.ToUpper(string(l.Phase))
 	}
 	if l.StatusAfter != "" {
 		beside = "after " + l.StatusAfter + ", " + beside
@@ -299,22 +240,23 @@ func (p *page) life(pod target, l *life, now time.Time) {
 		p.labelled("UNTIL", fmt.Sprintf("%s: then its activeDeadlineSeconds fail it, in %s", clock(*at, now), ahead(at.Sub(now))))
 	}
 	if d := l.NodeDeletion; d != nil && d.Rule.ID != "node-deletion/none" {
-		p.labelled("DELETED", d.text(now))
+		p.labelled("DELETED", deletionText(d, now))
 	}
 	if len(l.Containers) > 0 {
 		p.gap()
 		t := newTable(4, "CONTAINER", "KIND", "STATE", ">RESTARTS", "NEXT")
 		for i := range l.Containers {
 			c := &l.Containers[i]
-			t.add(c.Name, c.Kind, c.state(), fmt.Sprint(c.RestartCount), c.next(now))
+			t.add(c.Name, string(c.Kind), stateOf(c), fmt.Sprint(c.RestartCount), nextFor(c, now))
 		}
 		p.table(t)
 	}
 	if len(l.Conditions) > 0 {
 		p.gap()
 		t := newTable(3, "CONDITION", "STATUS", "REASON", "MESSAGE")
-		for _, c := range l.Conditions {
-			t.add(c.Type, c.Status, c.Reason, c.Message)
+		for i := range l.Conditions {
+			c := &l.Conditions[i]
+			t.add(string(c.Type), string(c.Status), c.Reason, c.Message)
 		}
 		p.table(t)
 	}
@@ -328,7 +270,7 @@ func (p *page) life(pod target, l *life, now time.Time) {
 }
 
 // reasons prints why the next step is what it is, once for containers that are alike.
-func (p *page) reasons(l *life) {
+func (p *page) reasons(l life) {
 	names := map[string][]string{}
 	var texts []string
 	for i := range l.Containers {
@@ -346,7 +288,7 @@ func (p *page) reasons(l *life) {
 	}
 }
 
-func (c *lifeContainer) state() string {
+func stateOf(c *podlife.LifeContainer) string {
 	s := c.State
 	if c.Reason != "" {
 		s = c.Reason
@@ -357,8 +299,8 @@ func (c *lifeContainer) state() string {
 	return s
 }
 
-// next says in a few words what happens to a container.
-func (c *lifeContainer) next(now time.Time) string {
+// nextFor says in a few words what happens to a container.
+func nextFor(c *podlife.LifeContainer, now time.Time) string {
 	switch n := &c.Next; n.Action {
 	case "backoff":
 		if n.At == nil {
@@ -369,7 +311,7 @@ func (c *lifeContainer) next(now time.Time) string {
 		}
 		return "restart now"
 	case "start", "restart":
-		return n.Action + " now"
+		return string(n.Action) + " now"
 	case "wait":
 		if len(n.For) > 0 {
 			return "waits for " + someNames(n.For)
@@ -378,6 +320,6 @@ func (c *lifeContainer) next(now time.Time) string {
 	case "leave":
 		return "-"
 	default:
-		return n.Action
+		return string(n.Action)
 	}
 }

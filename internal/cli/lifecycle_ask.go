@@ -9,40 +9,27 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/handlers"
 	"berth/internal/podlife"
 )
 
-// podRef names a pod of a server's snapshot.
-type podRef struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-}
-
 // lifeQuestion is the body of the REST call.
 type lifeQuestion struct {
-	Pod                       json.RawMessage     `json:"pod,omitempty"`
-	PodRef                    *podRef             `json:"podRef,omitempty"`
-	Snapshot                  string              `json:"snapshot,omitempty"`
-	Node                      json.RawMessage     `json:"node,omitempty"`
-	NodeLostSince             *time.Time          `json:"nodeLostSince,omitempty"`
-	MaxContainerRestartPeriod string              `json:"maxContainerRestartPeriod,omitempty"`
-	Events                    []podlife.LifeEvent `json:"events,omitempty"`
-	Until                     *time.Time          `json:"until,omitempty"`
-	PreStopSeconds            map[string]int64    `json:"preStopSeconds,omitempty"`
-	ExitSeconds               map[string]int64    `json:"exitSeconds,omitempty"`
-	ExitCodes                 map[string]int32    `json:"exitCodes,omitempty"`
-	Now                       time.Time           `json:"now"`
+	handlers.LifecycleRequest
 	// storage is what the pod's input has of claims, if it is a cluster.
 	storage podlife.Storage
 }
 
 // question makes the question about a pod; a nil node is not known.
 func (l *lifecycle) question(pod target, node json.RawMessage, now time.Time) (*lifeQuestion, error) {
-	q := &lifeQuestion{
-		Pod: pod.whole, Node: node, MaxContainerRestartPeriod: l.restartPeriod, PreStopSeconds: l.preStop, ExitSeconds: l.exits, ExitCodes: exitCodes(l.codes), Now: now,
-	}
+	q := &lifeQuestion{LifecycleRequest: handlers.LifecycleRequest{
+		Pod: pod.whole, Node: node, MaxContainerRestartPeriod: l.restartPeriod, PreStopSeconds: l.preStop, ExitSeconds: l.exits, ExitCodes: exitCodes(l.codes), Now: &now,
+	}}
 	if pod.whole == nil {
-		q.PodRef = &podRef{pod.namespace, pod.name}
+		q.PodRef = &handlers.PodName{Namespace: pod.namespace, Name: pod.name}
 	}
 	if l.lost != "" {
 		t, err := time.Parse(time.RFC3339, l.lost)
@@ -120,37 +107,50 @@ func parseEvent(text string, now time.Time) (e podlife.LifeEvent, err error) {
 	return e, nil
 }
 
-// ask puts the question to the server, or answers as the REST API does in the process.
-func (q *lifeQuestion) ask(ctx context.Context, a *app) (json.RawMessage, error) {
+// ask puts the question to the server. Without one the claims that are beside the pod count, which
+// a server takes from its snapshot, and so the rules are asked here.
+func (q *lifeQuestion) ask(ctx context.Context, a *app) (*podlife.Life, json.RawMessage, error) {
 	if a.o.server == "" {
 		return q.here()
 	}
 	s, err := newServer(a)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if q.PodRef != nil {
 		q.Snapshot = s.snapshot
 	}
-	return s.call(ctx, http.MethodPost, q, "v1", "pods", "lifecycle")
+	raw, err := s.call(ctx, http.MethodPost, nil, q.LifecycleRequest, "v1", "pods", "lifecycle")
+	if err != nil {
+		return nil, nil, err
+	}
+	life := &podlife.Life{}
+	return life, raw, readInto(raw, life)
 }
 
-func (q *lifeQuestion) here() (json.RawMessage, error) {
-	pod, err := decodeTaken(q.Pod)
-	if err != nil {
-		return nil, err
+func (q *lifeQuestion) here() (*podlife.Life, json.RawMessage, error) {
+	pod := &corev1.Pod{}
+	if err := decodeWhole(q.Pod, pod); err != nil {
+		return nil, nil, err
+	}
+	if bad := podlife.NotTaken(pod, field.NewPath("pod")); bad != nil {
+		return nil, nil, bad
 	}
 	ask := podlife.LifeQuestion{
-		Pod: pod, NodeLostSince: q.NodeLostSince, MaxContainerRestartPeriod: q.MaxContainerRestartPeriod, Now: q.Now,
+		Pod: pod, NodeGiven: q.Node != nil, NodeLostSince: q.NodeLostSince, MaxContainerRestartPeriod: q.MaxContainerRestartPeriod, Now: *q.Now,
 		Events: q.Events, Until: q.Until, PreStopSeconds: q.PreStopSeconds, ExitSeconds: q.ExitSeconds, ExitCodes: q.ExitCodes,
 		Storage: q.storage,
 	}
-	if ask.Node, ask.NodeGiven, err = decodeNode(q.Node); err != nil {
-		return nil, err
+	if q.Node != nil && string(q.Node) != "null" {
+		ask.Node = &corev1.Node{}
+		if err := decodeWhole(q.Node, ask.Node); err != nil {
+			return nil, nil, fmt.Errorf("node: %w", err)
+		}
 	}
 	life, errs := podlife.Live(ask)
 	if len(errs) > 0 {
-		return nil, errs.ToAggregate()
+		return nil, nil, errs.ToAggregate()
 	}
-	return json.Marshal(life)
+	raw, err := json.Marshal(life)
+	return life, raw, err
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // status is the STATUS column; a wide one also has how the last run ended.
-func (l *life) status(wide bool) string {
+func (l life) status(wide bool) string {
 	if l.StatusAfter == "" || !wide {
 		return l.Status
 	}
@@ -15,7 +15,7 @@ func (l *life) status(wide bool) string {
 
 // lastRuns prints how the last runs of containers ended, and what their states report: what
 // kubectl describe shows as Last State and Message.
-func (p *page) lastRuns(l *life, now time.Time) {
+func (p *page) lastRuns(l life, now time.Time) {
 	for i := range l.Containers {
 		c := &l.Containers[i]
 		if r := c.LastRun; r != nil && (r.ExitCode != 0 || c.RestartCount > 0) {

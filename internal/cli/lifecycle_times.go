@@ -3,16 +3,12 @@ package cli
 import (
 	"fmt"
 	"time"
+
+	"berth/internal/podlife"
 )
 
-// nodeDeletion is what is shown of when a pod goes because of its node.
-type nodeDeletion struct {
-	At     *time.Time `json:"deletedAt"`
-	Latest *time.Time `json:"deletedAtLatest"`
-	Rule   rule       `json:"rule"`
-}
-
-func (d *nodeDeletion) text(now time.Time) string {
+// deletionText says when a pod goes because of its node.
+func deletionText(d *podlife.NodeDeletion, now time.Time) string {
 	switch {
 	case d.At == nil:
 		return "never: " + d.Rule.Text
@@ -24,7 +20,7 @@ func (d *nodeDeletion) text(now time.Time) string {
 
 // ends prints what an end of a running container would cost, where it is more than
 // a start at once.
-func (p *page) ends(l *life) {
+func (p *page) ends(l life) {
 	for i := range l.Containers {
 		c := &l.Containers[i]
 		if e := c.IfItEnds; e != nil && (e.BackoffSeconds > 0 || e.Rule.ID == "crash/reset") {
@@ -33,23 +29,8 @@ func (p *page) ends(l *life) {
 	}
 }
 
-// lifeTimeline is what is shown of what follows from events.
-type lifeTimeline struct {
-	Entries []struct {
-		At            time.Time `json:"at"`
-		WithinSeconds int64     `json:"withinSeconds"`
-		Actor         string    `json:"actor"`
-		Event         string    `json:"event"`
-		Container     string    `json:"container"`
-		Rule          rule      `json:"rule"`
-	} `json:"entries"`
-	EndsAt  time.Time `json:"endsAt"`
-	EndRule rule      `json:"endRule"`
-	Assumes []string  `json:"assumes"`
-}
-
 // follows prints what follows from events.
-func (p *page) follows(l *lifeTimeline, now time.Time) {
+func (p *page) follows(l *podlife.LifeTimeline, now time.Time) {
 	if l == nil {
 		return
 	}
@@ -58,7 +39,8 @@ func (p *page) follows(l *lifeTimeline, now time.Time) {
 		head = append(head, "WHY")
 	}
 	t := newTable(3, head...)
-	for _, e := range l.Entries {
+	for i := range l.Entries {
+		e := &l.Entries[i]
 		what, within := e.Event, ""
 		if e.Container != "" {
 			what = e.Container + ": " + what

@@ -10,9 +10,8 @@ import (
 
 // link names the server's page about what was shown, to a person at a terminal. The parts are path
 // elements; a server that has no pages is not linked to.
-func (a *app) link(ctx context.Context, from source, parts ...string) {
-	s, online := from.(*server)
-	if !online || !a.Watched || a.o.output == formJSON || a.o.output == formHTML {
+func (a *app) link(ctx context.Context, s *source, parts ...string) {
+	if s.dump != nil || !a.Watched || a.o.output == formJSON || a.o.output == formHTML {
 		return
 	}
 	query := url.Values{"cluster": {s.cluster}}

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"net/url"
 	"regexp"
 	"strings"
 
@@ -74,14 +71,21 @@ func (a *app) pending(ctx context.Context) error {
 		return err
 	}
 	p := a.progress("judging pods that wait")
-	raw, err := from.pending(ctx, namespace, p.tick)
+	if from.dump != nil {
+		from.dump.judged = p.tick
+	}
+	query := from.asOf()
+	if namespace != "" {
+		query.Set("namespace", namespace)
+	}
+	raw, err := from.ofCluster(ctx, query, "pending")
 	p.end()
 	if err != nil {
 		return err
 	}
 	list := &report.Pending{}
-	if err := json.Unmarshal(raw, list); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if err := readInto(raw, list); err != nil {
+		return err
 	}
 	err = a.show(raw, gaps, list, func(p *page) { p.pending(a, list, namespace) })
 	a.link(ctx, from)
@@ -90,42 +94,6 @@ func (a *app) pending(ctx context.Context) error {
 	}
 	return err
 }
-
-func (s *offline) pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error) {
-	list, err := report.PendingIn(ctx, s.view, report.Alone(s.view, s.profiles, s.now), report.PendingAsk{Namespace: namespace, Suggest: true, Step: step})
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(list)
-}
-
-func (s *server) pending(ctx context.Context, namespace string, _ func()) (json.RawMessage, error) {
-	query := url.Values{}
-	if namespace != "" {
-		query.Set("namespace", namespace)
-	}
-	return s.ofCluster(ctx, query, "pending")
-}
-
-// newest refuses what a server tells only of the newest revision, under its own
-// configuration.
-func (s *server) newest() error {
-	if s.older() {
-		return &problem{what: "a server shows this for the newest revision", next: "Without @REVISION, or from a dump with --snapshot."}
-	}
-	return s.ownConfig()
-}
-
-// ownConfig refuses what a server tells only under its own configuration.
-func (s *server) ownConfig() error {
-	if s.config != nil || s.profile != "" {
-		return &problem{what: "a server shows this under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
-	}
-	return nil
-}
-
-// older reports whether a revision is named.
-func (s *server) older() bool { return s.snapshot != s.cluster+"@latest" }
 
 func (p *page) pending(a *app, list *report.Pending, namespace string) {
 	where := "in all namespaces"

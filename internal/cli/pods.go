@@ -227,7 +227,7 @@ func (a *app) again(pod []string) func(command string, more ...string) []string 
 }
 
 // named returns the names in a pod's spec; empty for a pod that is not there.
-func named(ctx context.Context, from source, t target) (names, error) {
+func named(ctx context.Context, from *source, t target) (names, error) {
 	if t.whole != nil {
 		return namedIn(t.whole)
 	}

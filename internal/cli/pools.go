@@ -56,7 +56,7 @@ func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
 		return &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE."}
 	}
 	h := &scenarioCommand[scenario.Pools]{verb: "pools", question: q, doing: "running", show: (*page).pools, no: func(out *scenario.Pools) bool { return !out.Choice.Fits }}
-	h.gaps = func(ctx context.Context, from source) (*gaps, error) {
+	h.gaps = func(ctx context.Context, from *source) (*gaps, error) {
 		if f.file == "" && len(args) == 0 {
 			return gapsWithNodes(ctx, from)
 		}

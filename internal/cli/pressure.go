@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 
+	"berth/internal/handlers"
 	"berth/internal/podlife"
 	"berth/internal/words"
 )
@@ -68,12 +68,12 @@ Exit code 0 if no pod is evicted, 2 if some are.`,
 	return cmd
 }
 
-// pressureQuestion is the body of the REST call.
+// pressureQuestion is a handlers.NodePressureRequest with signals that were read.
 type pressureQuestion struct {
-	Config  podlife.EvictionConfig      `json:"config"`
-	Signals map[string]podlife.Observed `json:"signals"`
-	Pods    []candidate                 `json:"pods"`
-	Now     time.Time                   `json:"now"`
+	Config  podlife.EvictionConfig       `json:"config"`
+	Signals map[string]podlife.Observed  `json:"signals"`
+	Pods    []handlers.EvictionCandidate `json:"pods"`
+	Now     time.Time                    `json:"now"`
 }
 
 func (p *pressure) run(cmd *cobra.Command, a *app, node string) error {
@@ -123,13 +123,13 @@ func (p *pressure) run(cmd *cobra.Command, a *app, node string) error {
 	}); err != nil {
 		return err
 	}
-	raw, err := from.relieve(ctx, q)
+	raw, err := from.call(ctx, http.MethodPost, from.asPosted(), q, "v1", "nodes", "eviction")
 	if err != nil {
 		return err
 	}
-	r := &podlife.PressureRelief{}
-	if err := json.Unmarshal(raw, r); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	r := &handlers.NodePressure{}
+	if err := readInto(raw, r); err != nil {
+		return err
 	}
 	if err := a.show(raw, nil, nil, func(o *page) {
 		o.relief(r, node, q.Now)
@@ -256,22 +256,6 @@ func observe(into map[string]podlife.Observed, text string, now time.Time) error
 	return err
 }
 
-func (s *server) relieve(ctx context.Context, q *pressureQuestion) (json.RawMessage, error) {
-	return s.callWith(ctx, http.MethodPost, nil, q, "v1", "nodes", "eviction")
-}
-
-func (s *offline) relieve(_ context.Context, q *pressureQuestion) (json.RawMessage, error) {
-	pods, err := consumers(q.Pods)
-	if err != nil {
-		return nil, err
-	}
-	out, errs := podlife.Relieve(podlife.Pressure{Config: q.Config, Signals: q.Signals, Pods: pods, Now: q.Now})
-	if len(errs) > 0 {
-		return nil, errs.ToAggregate()
-	}
-	return json.Marshal(out)
-}
-
 // leftOf writes an amount of what a signal measures: bytes, inodes or processes.
 func leftOf(signal string, q resource.Quantity) string {
 	if strings.HasSuffix(signal, ".inodesFree") || strings.HasPrefix(signal, "pid.") {
@@ -280,7 +264,7 @@ func leftOf(signal string, q resource.Quantity) string {
 	return words.Size(q.Value())
 }
 
-func (p *page) relief(r *podlife.PressureRelief, node string, now time.Time) {
+func (p *page) relief(r *handlers.NodePressure, node string, now time.Time) {
 	met := 0
 	for i := range r.Thresholds {
 		if r.Thresholds[i].Met {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"berth/internal/scenario"
 )
 
 // progress is a line on stderr that reports that something is going on. It is
@@ -80,9 +78,6 @@ func (p *progress) at(part string, done, total int) {
 		p.line(fmt.Sprintf("%s: [%s%s] %d%% of %s (%s)", p.what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), 100*done/total, count(total), part))
 	}
 }
-
-// watch follows a run in the process.
-func (p *progress) watch() *scenario.Watch { return &scenario.Watch{Progress: p.at} }
 
 // end takes the line away.
 func (p *progress) end() {

@@ -27,7 +27,7 @@ Exit code 0.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, raw, gaps, err := answered[report.Queue](cmd.Context(), a, func(s source) (json.RawMessage, error) { return s.queue(cmd.Context()) })
+			q, raw, gaps, err := answered[report.Queue](cmd.Context(), a, func(s *source) (json.RawMessage, error) { return s.queue(cmd.Context()) })
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,7 @@ Exit code 0 if it would delete none, 2 if it would delete some.`,
 }
 
 func (a *app) garbage(ctx context.Context, threshold int) error {
-	list, raw, gaps, err := answered[report.GarbageList](ctx, a, func(s source) (json.RawMessage, error) { return s.garbage(ctx, threshold) })
+	list, raw, gaps, err := answered[report.GarbageList](ctx, a, func(s *source) (json.RawMessage, error) { return s.garbage(ctx, threshold) })
 	if err != nil {
 		return err
 	}

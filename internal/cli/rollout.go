@@ -46,7 +46,7 @@ func (a *app) rollout(ctx context.Context, q *scenario.RolloutQuestion, args []s
 	q.Deployment = pod.from.raw
 	return (&scenarioCommand[scenario.Rollout]{
 		verb: "rollouts", question: q, doing: "following the rollout",
-		gaps: func(ctx context.Context, from source) (*gaps, error) {
+		gaps: func(ctx context.Context, from *source) (*gaps, error) {
 			_, g, err := a.gapsAbout(ctx, from, *pod)
 			return g, err
 		},

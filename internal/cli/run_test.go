@@ -41,7 +41,7 @@ func TestFirstErrors(t *testing.T) {
 		{"empty", call{}, []string{"lifecycle", "-"}, []string{"it contains no pod"}},
 		{"empty snapshot", call{}, []string{"explain", "x", "--snapshot", "-"}, []string{"stdin", "empty", "kubectl get nodes"}},
 		{"no YAML", call{in: "a: 1\nb: [\n"}, []string{"explain", "x", "--snapshot", "-"}, []string{"stdin: bad YAML in the dump: yaml: line 2:"}},
-		{"no name", call{in: `{"kind":"Pod","metadata":{}}`, env: snapshot().env}, []string{"explain", "-"}, []string{"berth: Pod without a name is invalid: "}},
+		{"no name", call{in: `{"kind":"Pod","metadata":{}}`, env: snapshot().env}, []string{"explain", "-"}, []string{"is invalid: pod.metadata.name: Required value"}},
 		{"no JSON", call{in: "{"}, []string{"lifecycle", "-"}, []string{"stdin", "kubectl get pod"}},
 		{"no pod at all", call{in: `{"kind":"Node","metadata":{"name":"n"}}`}, []string{"lifecycle", "-"}, []string{"it contains no pod"}},
 		{"no pod's shape", call{in: `{"kind":"Pod","metadata":{"name":"n"},"spec":{"containers":7}}`}, []string{"lifecycle", "-"}, []string{"default/n"}},

@@ -14,9 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 
-	"berth/internal/config"
-	"berth/internal/decision"
-	"berth/internal/engine"
 	"berth/internal/scenario"
 )
 
@@ -192,7 +189,7 @@ func (a *app) configurationOf(file string) (scenario.Configuration, error) {
 
 // simulated answers a scenario.
 func (a *app) simulated(ctx context.Context, q *scenario.Request) (*scenario.Simulation, json.RawMessage, *gaps, error) {
-	s, raw, gaps, err := answered[scenario.Simulation](ctx, a, func(from source) (json.RawMessage, error) {
+	s, raw, gaps, err := answered[scenario.Simulation](ctx, a, func(from *source) (json.RawMessage, error) {
 		if err := q.Check(ownBounds); err != nil {
 			return nil, err
 		}
@@ -204,11 +201,11 @@ func (a *app) simulated(ctx context.Context, q *scenario.Request) (*scenario.Sim
 	return s, raw, gaps, err
 }
 
-func (s *server) simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error) {
+func (s *source) simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error) {
 	if h := q.Arrivals.History; h != nil {
 		h.Cluster = cmp.Or(h.Cluster, s.cluster)
 	}
-	if q.Base == "" && (q.Arrivals.History == nil || s.older()) {
+	if s.dump != nil || q.Base == "" && (q.Arrivals.History == nil || s.older()) {
 		q.Base = s.snapshot
 	}
 	if s.profile != "" {
@@ -225,36 +222,12 @@ func (s *server) simulate(ctx context.Context, q *scenario.Request, wait *progre
 	if q.Until.Decisions != nil && *q.Until.Decisions == ownBounds.Attempts {
 		q.Until.Decisions = nil // the server has bounds of its own
 	}
-	raw, err := s.follow(ctx, wait, nil, waitingScenario{q, jobWait}, "v1", "simulations")
+	body, err := s.body(&scenarioQuestion{Question: q})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := s.follow(ctx, wait, s.asPosted(), body, "v1", "simulations")
 	return raw, s.hint(ctx, err, target{})
 }
 
-func (s *offline) simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error) {
-	if s.profile != "" {
-		return nil, errOneProfile
-	}
-	o := scenario.Options{Profiles: s.profiles, Now: s.view.CreatedAt, Strangers: &scenario.Strangers{}}
-	if q.Now != nil {
-		o.Now = *q.Now
-	}
-	return s.answer(ctx, scenarioQuestion{Question: q, edits: q.Edits, wait: wait}, o)
-}
-
 var errOneProfile = &problem{what: "a scenario has configurations, not one profile", next: "Without --profile."}
-
-// configure reads a configuration of a scenario; the source's own without one.
-func (s *offline) configure(at string, raw json.RawMessage) ([]*engine.Profile, error) {
-	if len(raw) == 0 {
-		return s.profiles, nil
-	}
-	text := []byte(raw)
-	var doc string
-	if json.Unmarshal(raw, &doc) == nil {
-		text = []byte(doc)
-	}
-	list, _, err := config.Parse(text)
-	if err != nil {
-		return nil, decision.Errorf(decision.Invalid, at, "%v", err)
-	}
-	return list, nil
-}

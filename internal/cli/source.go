@@ -3,37 +3,30 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
 
+	"berth/internal/apiclient"
 	"berth/internal/report"
 	"berth/internal/revision"
-	"berth/internal/scenario"
 )
 
-// source is where answers come from: a server, or a snapshot in the process.
-type source interface {
-	overviews
-	// decide answers a question without recording it.
-	decide(ctx context.Context, q question) (*answer, error)
-	// story tells of a pod by name; nil where the source knows no past, or where
-	// something else than the cluster as it is was asked for.
-	story(ctx context.Context, t target) (*told, error)
-	// pending lists the pods that wait, as the API does; step is called for each
-	// that was judged here.
-	pending(ctx context.Context, namespace string, step func()) (json.RawMessage, error)
-	// capacity measures the cluster; pool is the label of pools, or empty.
-	capacity(ctx context.Context, pool string) (json.RawMessage, error)
-	// scenario answers a question about what comes next.
-	scenario(ctx context.Context, q scenarioQuestion) (json.RawMessage, error)
-	// simulate runs a scenario; the progress is of attempts that are made here.
-	simulate(ctx context.Context, q *scenario.Request, wait *progress) (json.RawMessage, error)
-	// gaps are the kinds of which the source knows nothing.
-	gaps(ctx context.Context) (*gaps, error)
-	// object returns the object of a name; nil where there is none.
-	object(ctx context.Context, kind, namespace, name string) (*item, error)
-	// objects calls f for every object of a kind, by namespace and name, until f
-	// returns errEnough.
-	objects(ctx context.Context, kind string, f func(*item) error) error
+// source is where answers come from: the REST API of a server, or the same API in this process
+// over a state in memory.
+type source struct {
+	client   *apiclient.Client
+	snapshot string // cluster@revision
+	cluster  string
+	config   json.RawMessage // a string of YAML; nil: the API's own
+	profile  string
+	name     string // of the program
+	now      func() time.Time
+	dump     *dump // what the API here answers from; nil: it is a server's
 }
 
 // names are what a pod's spec names: the node that it is bound to, its scheduler, and its volumes,
@@ -53,20 +46,24 @@ type told struct {
 	raw json.RawMessage
 }
 
+// patience is how long an answer may take. A server answers a decision in
+// milliseconds, and may have to load a large cluster before the first.
+const patience = 2 * time.Minute
+
 // source chooses where to ask.
-func (a *app) source(ctx context.Context) (source, error) {
+func (a *app) source(ctx context.Context) (*source, error) {
 	switch {
 	case a.o.server != "":
 		return newServer(a)
 	case a.o.snapshot != "":
-		return newOffline(ctx, a, nil)
+		return newDump(ctx, a, nil)
 	}
 	l, err := a.live()
 	if err != nil {
 		return nil, err
 	}
 	if l != nil {
-		return newOffline(ctx, a, l)
+		return newDump(ctx, a, l)
 	}
 	return nil, a.noSource()
 }
@@ -81,3 +78,149 @@ From a cluster:   --kubeconfig FILE, or KUBECONFIG in the environment
 From a server:    --server http://127.0.0.1:8080, or BERTH_SERVER`, revision.Collect, a.name),
 	}
 }
+
+func newServer(a *app) (*source, error) {
+	client, err := apiclient.New(apiclient.Options{
+		Server: a.o.server, Token: a.Env("BERTH_TOKEN"), TokenFile: a.o.tokenFile, CA: a.o.ca, Timeout: patience,
+	})
+	var option *apiclient.OptionError
+	if errors.As(err, &option) {
+		return nil, &problem{what: option.What, next: option.Remedy}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &source{client: client, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, now: a.Now}
+	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
+	if s.cluster == a.o.cluster {
+		s.snapshot += "@latest"
+	}
+	for _, o := range a.beside {
+		a.note("%s is not used: the server decides on its own objects", o.Key)
+	}
+	if a.o.config != "" {
+		raw, err := a.configuration(a.o.config)
+		if err != nil {
+			return nil, err
+		}
+		if s.config, err = json.Marshal(string(raw)); err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// refused is an answer that is an error.
+type refused = apiclient.RefusedError
+
+// call sends a request and returns the answer's body.
+func (s *source) call(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, error) {
+	raw, _, err := s.exchange(ctx, method, query, body, path...)
+	return raw, err
+}
+
+// exchange is call with the answer's status.
+func (s *source) exchange(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
+	raw, status, err := s.client.Call(ctx, method, query, body, path...)
+	var none *url.Error
+	switch {
+	case !errors.As(err, &none):
+	case s.dump != nil:
+		err = none.Err
+	default:
+		err = s.unreachable(err)
+	}
+	return raw, status, err
+}
+
+// asOf returns the query of what is told at a time: a server has one of its own.
+func (s *source) asOf() url.Values {
+	if s.dump == nil {
+		return url.Values{}
+	}
+	return url.Values{"now": {s.now().UTC().Format(time.RFC3339Nano)}}
+}
+
+// ofCluster requests a part of the revision that is named, else of the newest.
+func (s *source) ofCluster(ctx context.Context, query url.Values, part string) (json.RawMessage, error) {
+	if err := s.ownConfig(); err != nil {
+		return nil, err
+	}
+	if s.older() {
+		query.Set("snapshot", s.snapshot)
+	}
+	raw, err := s.call(ctx, http.MethodGet, query, nil, "v1", "clusters", s.cluster, part)
+	return raw, s.hint(ctx, err, target{})
+}
+
+// asPosted returns the query of a question with objects of files in it. Of a file that this
+// process reads by itself, unknown fields are passed over.
+func (s *source) asPosted() url.Values {
+	if s.dump == nil {
+		return nil
+	}
+	return passedOver()
+}
+
+// passedOver is the query of a question whose unknown fields were told when its file was read.
+func passedOver() url.Values { return url.Values{"fieldValidation": {"Ignore"}} }
+
+// unreachable returns what to look at when no answer comes.
+func (s *source) unreachable(err error) error {
+	var op *net.OpError
+	var timeout interface{ Timeout() bool }
+	p := &problem{what: "ask " + s.client.Base.String(), why: err, next: "Is berth there? curl " + s.client.Base.JoinPath("readyz").String()}
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		p.next = "It did not answer in time."
+	} else if errors.As(err, &op) {
+		p.why = op
+	}
+	return p
+}
+
+// hint returns what to do about a refusal.
+func (s *source) hint(ctx context.Context, err error, t target) error {
+	return s.hintOf(ctx, err, t, "explain")
+}
+
+// hintOf is hint for a command that takes pods whole.
+func (s *source) hintOf(ctx context.Context, err error, t target, command string) error {
+	var r *refused
+	if !errors.As(err, &r) || r.Status != http.StatusNotFound {
+		return err // also where there is none
+	}
+	p := &problem{what: r.Error()}
+	switch {
+	case t.name != "" && strings.Contains(r.Detail, t.name) && s.dump != nil:
+		p.what = fmt.Sprintf("%s has no pod %s", s.dump.file, t)
+		p.next = "Pass the full object: kubectl get pod NAME -o json > pod.json, then -f pod.json."
+		return meant(ctx, s, t, p)
+	case t.name != "" && strings.Contains(r.Detail, t.name):
+		p.next = "Pass the full object: kubectl get pod NAME -o json | " + s.name + " " + command + " -"
+		return meant(ctx, s, t, p)
+	case s.dump != nil:
+		return err
+	}
+	p.next = "List the clusters: curl " + s.client.Base.JoinPath("v1", "clusters").String()
+	return p
+}
+
+// newest refuses what a server tells only of the newest revision, under its own
+// configuration.
+func (s *source) newest() error {
+	if s.older() {
+		return &problem{what: "a server shows this for the newest revision", next: "Without @REVISION, or from a dump with --snapshot."}
+	}
+	return s.ownConfig()
+}
+
+// ownConfig refuses what a server tells only under its own configuration.
+func (s *source) ownConfig() error {
+	if s.dump == nil && (s.config != nil || s.profile != "") {
+		return &problem{what: "a server shows this under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
+	}
+	return nil
+}
+
+// older reports whether a revision is named.
+func (s *source) older() bool { return s.snapshot != s.cluster+"@latest" }

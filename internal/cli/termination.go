@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -72,65 +70,6 @@ Exit code 0 if no container keeps running, 2 if one may (a forced delete).`,
 	return cmd
 }
 
-// ending is what is shown of an answer.
-type ending struct {
-	GracePeriodSeconds     int64      `json:"gracePeriodSeconds"`
-	DeletionTimestamp      *time.Time `json:"deletionTimestamp"`
-	EvictionTimeoutSeconds *int64     `json:"evictionTimeoutSeconds"`
-	Steps                  []struct {
-		Source    string `json:"source"`
-		Rule      string `json:"rule"`
-		Value     int64  `json:"value"`
-		Container string `json:"container"`
-	} `json:"steps"`
-	Containers []struct {
-		Name               string `json:"name"`
-		Kind               string `json:"kind"`
-		StopTimeoutSeconds int64  `json:"stopTimeoutSeconds"`
-		PreStopSeconds     *int64 `json:"preStopSeconds"`
-		PreStopUnknown     bool   `json:"preStopUnknown"`
-		WaitSeconds        int64  `json:"waitSeconds"`
-		Signal             string `json:"signal"`
-		SignalAt           int64  `json:"signalAtSeconds"`
-		KillAt             int64  `json:"killAtSeconds"`
-	} `json:"containers"`
-	Timeline []struct {
-		At            *time.Time `json:"at"`
-		OffsetSeconds int64      `json:"offsetSeconds"`
-		Actor         string     `json:"actor"`
-		Event         string     `json:"event"`
-		Container     string     `json:"container"`
-	} `json:"timeline"`
-	GoneAfterSeconds *int64     `json:"goneAfterSeconds"`
-	OverdueSince     *time.Time `json:"overdueSince"`
-	StaysTerminating bool       `json:"staysTerminating"`
-	NodeDeletion     *struct {
-		Rule rule `json:"rule"`
-	} `json:"nodeDeletion"`
-	Eviction *struct {
-		Allowed bool   `json:"allowed"`
-		Code    int    `json:"code"`
-		Cause   string `json:"cause"`
-		Message string `json:"message"`
-		Rule    rule   `json:"rule"`
-	} `json:"eviction"`
-	Refused  *rule `json:"refused"`
-	Expected *struct {
-		GoneAfterSeconds *int64 `json:"goneAfterSeconds"`
-		Phase            string `json:"phase"`
-		Containers       []struct {
-			Name     string `json:"name"`
-			SignalAt int64  `json:"signalAtSeconds"`
-			EndsAt   int64  `json:"endsAtSeconds"`
-			ExitCode int32  `json:"exitCode"`
-		} `json:"containers"`
-	} `json:"expected"`
-	Phase              string   `json:"phase"`
-	PhaseIfAllExitZero string   `json:"phaseIfAllExitZero"`
-	LeftRunning        []string `json:"leftRunning"`
-	Notes              []string `json:"notes"`
-}
-
 func (t *termination) run(ctx context.Context, a *app, names []string) error {
 	if err := a.o.check(); err != nil {
 		return err
@@ -157,16 +96,16 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := q.ask(ctx, a)
+	raw, err := a.terminate(ctx, q)
 	if err != nil && q.PodRef == nil {
 		err = fmt.Errorf("pod %s: %w", in.pods[0], err)
 	}
 	if err != nil {
 		return err
 	}
-	e := &ending{}
-	if err := json.Unmarshal(raw, e); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	e := &podlife.Termination{}
+	if err := readInto(raw, e); err != nil {
+		return err
 	}
 	if asKubectl {
 		e.Notes = append(e.Notes, "kubectl sends --grace-period 0 without --force as 1; with --force the object goes at once")

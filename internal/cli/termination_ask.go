@@ -10,41 +10,19 @@ import (
 	"strings"
 	"time"
 
-	policyv1 "k8s.io/api/policy/v1"
-
+	"berth/internal/handlers"
 	"berth/internal/kube/follow"
 	"berth/internal/podlife"
 )
 
-// terminationQuestion is the body of the REST call.
-type terminationQuestion struct {
-	Pod                       json.RawMessage     `json:"pod,omitempty"`
-	PodRef                    *podRef             `json:"podRef,omitempty"`
-	Snapshot                  string              `json:"snapshot,omitempty"`
-	Cause                     string              `json:"cause"`
-	GracePeriodSeconds        *int64              `json:"gracePeriodSeconds,omitempty"`
-	Force                     bool                `json:"force,omitempty"`
-	Container                 string              `json:"container,omitempty"`
-	PreStopSeconds            map[string]int64    `json:"preStopSeconds,omitempty"`
-	EvictionMaxPodGracePeriod int32               `json:"evictionMaxPodGracePeriod,omitempty"`
-	Node                      json.RawMessage     `json:"node,omitempty"`
-	NodeLostSince             *time.Time          `json:"nodeLostSince,omitempty"`
-	Budgets                   []json.RawMessage   `json:"budgets,omitempty"`
-	ExitSeconds               map[string]int64    `json:"exitSeconds,omitempty"`
-	ExitCodes                 map[string]int32    `json:"exitCodes,omitempty"`
-	HookFails                 []string            `json:"hookFails,omitempty"`
-	Then                      []podlife.Following `json:"then,omitempty"`
-	Now                       time.Time           `json:"now"`
-}
-
 // question makes the question about the one pod of an input.
-func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*terminationQuestion, error) {
-	q := &terminationQuestion{
+func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*handlers.TerminationRequest, error) {
+	q := &handlers.TerminationRequest{
 		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,
-		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, ExitCodes: exitCodes(t.codes), HookFails: t.hookFails, Now: now,
+		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, ExitCodes: exitCodes(t.codes), HookFails: t.hookFails, Now: &now,
 	}
 	if q.Pod == nil {
-		q.PodRef = &podRef{in.pods[0].namespace, in.pods[0].name}
+		q.PodRef = &handlers.PodName{Namespace: in.pods[0].namespace, Name: in.pods[0].name}
 	}
 	if t.hasGrace {
 		q.GracePeriodSeconds = &t.grace
@@ -114,47 +92,20 @@ func parseFollowing(text string) (f podlife.Following, err error) {
 	return f, nil
 }
 
-// ask puts the question to the server, or answers as the REST API does in the
-// process.
-func (q *terminationQuestion) ask(ctx context.Context, a *app) (json.RawMessage, error) {
+// terminate puts the question to the server, or to the API in this process.
+func (a *app) terminate(ctx context.Context, q *handlers.TerminationRequest) (json.RawMessage, error) {
+	ask := newServer
 	if a.o.server == "" {
-		return q.here()
+		ask = func(a *app) (*source, error) { return a.here(&dump{}, nil) }
 	}
-	s, err := newServer(a)
+	s, err := ask(a)
 	if err != nil {
 		return nil, err
 	}
 	if q.PodRef == nil {
-		return s.call(ctx, http.MethodPost, q, "v1", "pods", "termination")
+		return s.call(ctx, http.MethodPost, s.asPosted(), q, "v1", "pods", "termination")
 	}
 	q.Snapshot = s.snapshot
-	raw, err := s.call(ctx, http.MethodPost, q, "v1", "pods", "termination")
+	raw, err := s.call(ctx, http.MethodPost, nil, q, "v1", "pods", "termination")
 	return raw, s.hintOf(ctx, err, target{namespace: q.PodRef.Namespace, name: q.PodRef.Name}, "termination")
-}
-
-func (q *terminationQuestion) here() (json.RawMessage, error) {
-	p, err := decodeTaken(q.Pod)
-	if err != nil {
-		return nil, err
-	}
-	e := podlife.Ending{
-		Pod: p, Cause: podlife.Cause(q.Cause), GracePeriodSeconds: q.GracePeriodSeconds, Force: q.Force, Container: q.Container,
-		PreStopSeconds: q.PreStopSeconds, EvictionMaxPodGracePeriod: q.EvictionMaxPodGracePeriod, Now: q.Now,
-		NodeLostSince: q.NodeLostSince, ExitSeconds: q.ExitSeconds, ExitCodes: q.ExitCodes, HookFails: q.HookFails, Then: q.Then,
-	}
-	if e.Node, e.NodeGiven, err = decodeNode(q.Node); err != nil {
-		return nil, err
-	}
-	for _, raw := range q.Budgets {
-		b := &policyv1.PodDisruptionBudget{}
-		if err := decodeWhole(raw, b); err != nil {
-			return nil, fmt.Errorf("budget: %w", err)
-		}
-		e.Budgets = append(e.Budgets, b)
-	}
-	out, errs := podlife.Terminate(e)
-	if len(errs) > 0 {
-		return nil, errs.ToAggregate()
-	}
-	return json.Marshal(out)
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+
+	"berth/internal/podlife"
 )
 
-// headline says when the pod is gone, or why that cannot be said.
-func (e *ending) headline(now time.Time) (string, colour) {
+// endWord says when the pod is gone, or why that cannot be said.
+func endWord(e *podlife.Termination, now time.Time) (string, colour) {
 	switch {
 	case (e.Refused != nil || e.Eviction != nil && !e.Eviction.Allowed) && e.GoneAfterSeconds == nil:
 		return "REFUSED", red
@@ -30,7 +32,7 @@ func (e *ending) headline(now time.Time) (string, colour) {
 }
 
 // expected writes the end with the exits that were given.
-func (p *page) expected(e *ending) {
+func (p *page) expected(e *podlife.Termination) {
 	x := e.Expected
 	if x == nil {
 		return
@@ -48,8 +50,8 @@ func (p *page) expected(e *ending) {
 	p.table(t)
 }
 
-func (p *page) ending(pod target, cause string, e *ending, now time.Time) {
-	word, c := e.headline(now)
+func (p *page) ending(pod target, cause string, e *podlife.Termination, now time.Time) {
+	word, c := endWord(e, now)
 	beside := cause + " (grace period " + span(e.GracePeriodSeconds)
 	if len(e.Containers) == 0 && len(e.LeftRunning) == 0 && e.GoneAfterSeconds != nil {
 		beside += ", nothing runs"
@@ -97,7 +99,7 @@ func (p *page) ending(pod target, cause string, e *ending, now time.Time) {
 }
 
 // numbers writes where the grace period comes from.
-func (p *page) numbers(e *ending) {
+func (p *page) numbers(e *podlife.Termination) {
 	if len(e.Steps) == 0 {
 		return
 	}
@@ -114,7 +116,7 @@ func (p *page) numbers(e *ending) {
 	p.table(t)
 }
 
-func (p *page) stops(e *ending) {
+func (p *page) stops(e *podlife.Termination) {
 	if len(e.Containers) == 0 {
 		return
 	}
@@ -132,7 +134,7 @@ func (p *page) stops(e *ending) {
 	p.table(t)
 }
 
-func (p *page) timeline(e *ending) {
+func (p *page) timeline(e *podlife.Termination) {
 	t := newTable(3, ">AFTER", "AT (UTC)", "WHO", "WHAT")
 	for _, v := range e.Timeline {
 		at, what := "", v.Event

@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"berth/internal/engine"
+	"berth/internal/handlers"
 	"berth/internal/report"
 )
 
 // ungate decides where a gated pod would go without its gates, so that its owner need not remove
 // them in vain.
-func (v *verdict) ungate(ctx context.Context, from source, pod target) error {
+func (v *verdict) ungate(ctx context.Context, from *source, pod target) error {
 	if v.got.Outcome != engine.Gated {
 		return nil
 	}
@@ -52,20 +53,26 @@ func (v *verdict) nothingToTry() {
 	v.labelled("TRY", "none of the changes that were tried, one by one and in pairs, makes it fit.")
 }
 
-// ungated returns a pod without its scheduling gates.
-func ungated(whole json.RawMessage) (map[string]json.RawMessage, error) {
-	var pod, spec map[string]json.RawMessage
-	if err := json.Unmarshal(whole, &pod); err != nil {
-		return nil, fmt.Errorf("read the pod: %w", err)
+// ungated asks about a pod without its scheduling gates.
+func (s *source) ungated(ctx context.Context, t target, body *handlers.DecisionRequest) error {
+	if body.Pod == nil {
+		o, err := s.object(ctx, "Pod", t.namespace, t.name)
+		if err != nil || o == nil {
+			return err
+		}
+		body.Pod = o.raw
 	}
-	if err := json.Unmarshal(pod["spec"], &spec); err != nil {
-		return nil, fmt.Errorf("read the pod's spec: %w", err)
+	var pod, spec map[string]json.RawMessage
+	if err := json.Unmarshal(body.Pod, &pod); err != nil {
+		return fmt.Errorf("read the pod: %w", err)
+	}
+	err := json.Unmarshal(pod["spec"], &spec)
+	if err != nil {
+		return fmt.Errorf("read the pod's spec: %w", err)
 	}
 	delete(spec, "schedulingGates")
-	raw, err := json.Marshal(spec)
-	if err != nil {
-		return nil, fmt.Errorf("write the pod's spec: %w", err)
+	if pod["spec"], err = json.Marshal(spec); err == nil {
+		body.Pod, err = json.Marshal(pod)
 	}
-	pod["spec"] = raw
-	return pod, nil
+	return err
 }

@@ -2,12 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"berth/internal/handlers"
 )
 
 func (a *app) whoamiCommand() *cobra.Command {
@@ -35,23 +36,16 @@ func (a *app) whoami(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	raw, err := s.call(ctx, http.MethodGet, nil, "v1", "whoami")
+	raw, err := s.call(ctx, http.MethodGet, nil, nil, "v1", "whoami")
 	if err != nil {
 		return err
 	}
 	if a.o.output == formJSON {
 		return a.json(raw)
 	}
-	var who struct {
-		Kind, Name string
-		Groups     []string
-		Grants     []struct {
-			Role                 string
-			Clusters, Namespaces []string
-		}
-	}
-	if err := json.Unmarshal(raw, &who); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	var who handlers.Whoami
+	if err := readInto(raw, &who); err != nil {
+		return err
 	}
 	text := strings.TrimSpace(who.Kind + " " + who.Name)
 	if len(who.Groups) > 0 {

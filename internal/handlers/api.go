@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"go.opentelemetry.io/otel/metric"
@@ -125,13 +124,9 @@ type Options struct {
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML. ignored says, a sentence
 	// each, what of it has no effect, with the path of the field first.
 	ParseProfiles func(raw []byte) (list []*engine.Profile, ignored []string, err error)
-	// Profiles are the server's configuration; upstream's default one if nil.
+	// Profiles are the server's configuration, whose pods are for it to place; upstream's default
+	// one if nil.
 	Profiles []*engine.Profile
-	// Schedulers are the names of the server's profiles, whose pods are for it to place;
-	// default-scheduler if nil.
-	Schedulers []string
-	// Ungated are those of them whose pods wait for no gates, SchedulingGates being off there.
-	Ungated []string
 	// Callers identifies who sends a request; nil: there are no tokens.
 	Callers *access.Authenticator
 	// AccessLog is the log of changes of access; nil: there is none.
@@ -186,7 +181,6 @@ type API struct {
 	metrics         *metrics
 	tracer          trace.TracerProvider
 	scrape          http.Handler
-	docs            *docs
 	callers         *access.Authenticator
 	accessLog       store.Access
 
@@ -199,10 +193,11 @@ type API struct {
 
 	callerLimits *callerLimits
 
-	followed   func(cluster string) bool
-	hold       Hold
-	schedulers []string
-	ungated    []string
+	followed func(cluster string) bool
+	hold     Hold
+	// schedules reports whether a pod of this scheduler is for us to place, and whether it waits
+	// for its gates.
+	schedules  state.Runs
 	hosts      []string
 	origins    []string
 	waits      waitCounts
@@ -280,17 +275,11 @@ func New(o Options) (*API, error) {
 	if a.metrics, err = newMetrics(o.Meter); err != nil {
 		return nil, err
 	}
-	a.ungated, a.origins = o.Ungated, o.Origins
+	a.schedules, a.origins = decision.RunsOf(a.configured), o.Origins
 	for _, name := range o.Hosts {
 		a.hosts = append(a.hosts, strings.ToLower(name))
 	}
-	if a.schedulers = o.Schedulers; a.schedulers == nil {
-		a.schedulers = []string{corev1.DefaultSchedulerName}
-	}
 	if err := errors.Join(a.watchQueue(o.Meter), a.watchCapacity(o.Meter)); err != nil {
-		return nil, err
-	}
-	if a.docs, err = newDocs(); err != nil {
 		return nil, err
 	}
 	a.classes()

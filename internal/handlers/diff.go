@@ -10,9 +10,6 @@ import (
 	"berth/internal/revision"
 )
 
-// diffPage is how many objects a difference lists unless fewer are asked for.
-const diffPage = 1000
-
 // diffSnapshots returns what changed between two revisions.
 //
 //	@Summary		What changed between two revisions, by object and field
@@ -35,10 +32,10 @@ func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badField(http.StatusBadRequest, "to", reason(err))
 	}
-	limit := diffPage
+	limit := a.limits.DiffPage
 	if text := query.Get("limit"); text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > diffPage {
-			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", diffPage))
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > a.limits.DiffPage {
+			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", a.limits.DiffPage))
 		}
 	}
 	from, err := a.view(r.Context(), name, rev)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/go-chi/chi/v5"
 
@@ -54,7 +55,8 @@ type docFile struct {
 	body            []byte
 }
 
-func newDocs() (*docs, error) {
+// allDocs are read where one is first asked for.
+var allDocs = sync.OnceValue(func() *docs {
 	d := &docs{files: map[string]docFile{}}
 	d.add("", "text/html; charset=utf-8", []byte(docsPageHTML))
 	d.add("start.js", "text/javascript; charset=utf-8", []byte(docsStart))
@@ -65,12 +67,12 @@ func newDocs() (*docs, error) {
 	} {
 		body, err := swaggerUI.ReadFile("swaggerui/" + name)
 		if err != nil {
-			return nil, fmt.Errorf("read embedded docs: %w", err)
+			panic(fmt.Sprintf("read embedded docs: %v", err)) // a bug: it has no input
 		}
 		d.add(name, mediaType, body)
 	}
-	return d, nil
-}
+	return d
+})
 
 func (d *docs) add(name, mediaType string, body []byte) {
 	sum := sha256.Sum256(body)
@@ -108,7 +110,7 @@ func (d *docs) serve(w http.ResponseWriter, r *http.Request, name string) error 
 //	@Success	304	"not changed since the ETag"
 //	@Router		/openapi.yaml [get]
 func (a *API) openAPI(w http.ResponseWriter, r *http.Request) error {
-	return a.docs.serve(w, r, "openapi.yaml")
+	return allDocs().serve(w, r, "openapi.yaml")
 }
 
 // docsPage returns a page to browse the description with.
@@ -119,7 +121,9 @@ func (a *API) openAPI(w http.ResponseWriter, r *http.Request) error {
 //	@Success	200	{string}	string	"a page"
 //	@Success	304	"not changed since the ETag"
 //	@Router		/docs [get]
-func (a *API) docsPage(w http.ResponseWriter, r *http.Request) error { return a.docs.serve(w, r, "") }
+func (a *API) docsPage(w http.ResponseWriter, r *http.Request) error {
+	return allDocs().serve(w, r, "")
+}
 
 // docsFile returns a file of the page.
 //
@@ -132,5 +136,5 @@ func (a *API) docsPage(w http.ResponseWriter, r *http.Request) error { return a.
 //	@Failure	404		{object}	Problem
 //	@Router		/docs/{file} [get]
 func (a *API) docsFile(w http.ResponseWriter, r *http.Request) error {
-	return a.docs.serve(w, r, chi.URLParam(r, "file"))
+	return allDocs().serve(w, r, chi.URLParam(r, "file"))
 }

@@ -37,7 +37,7 @@ type Limits struct {
 
 // DefaultLimits returns the limits that a server starts with unless told otherwise.
 func DefaultLimits() Limits {
-	var l Limits
+	l := Limits{Fixed: Fixed{PendingPage: 1000, DiffPage: 1000, ScenarioProfiles: 4}}
 	eachLimit(&l, func(tag reflect.StructTag, p any) {
 		if err := setLimit(p, tag.Get("default")); err != nil {
 			panic(fmt.Sprintf("default of %s: %v", tag.Get("name"), err)) // a bug: it has no input
@@ -57,11 +57,30 @@ func eachLimit(l *Limits, f func(tag reflect.StructTag, p any)) {
 	}
 }
 
+// Unbounded returns limits that refuse nothing, for a process whose only caller may end it.
+func Unbounded() Limits {
+	l := Limits{Fixed: Fixed{PendingPage: 1 << 30, DiffPage: 1 << 30, ScenarioProfiles: 1 << 30}}
+	eachLimit(&l, func(_ reflect.StructTag, p any) {
+		switch p := p.(type) {
+		case *Bytes:
+			*p = 1 << 30
+		case *time.Duration:
+			*p = 1000 * time.Hour
+		case *int:
+			*p = 1 << 30
+		}
+	})
+	l.MemoryBudget = 1 << 62 // more than any two limits together
+	return l
+}
+
 // FixedLimits returns the fixed limits' values by name.
 func FixedLimits() map[string]string {
 	out := map[string]string{}
 	for f := range reflect.TypeFor[Fixed]().Fields() {
-		out[f.Tag.Get("name")] = f.Tag.Get("default")
+		if name := f.Tag.Get("name"); name != "" {
+			out[name] = f.Tag.Get("default")
+		}
 	}
 	return out
 }

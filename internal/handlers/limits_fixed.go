@@ -116,4 +116,8 @@ type Fixed struct {
 	CallerBurst        int           `name:"caller-burst" default:"10000"`
 	MaxPeerConnections int           `name:"max-peer-connections" default:"500"`
 	MaxHeaderBytes     Bytes         `name:"max-header-bytes" default:"16KiB"`
+
+	// What a list of waiting pods and a difference show at once, and how many configurations a
+	// scenario compares. These never were flags, and no refusal names them as limits.
+	PendingPage, DiffPage, ScenarioProfiles int
 }

@@ -9,9 +9,6 @@ import (
 	"berth/internal/report"
 )
 
-// pendingPage is how many waiting pods are listed unless fewer are asked for.
-const pendingPage = 1000
-
 // listPending says of every waiting pod why it waits.
 //
 //	@Summary		The pods that wait for a node, with reasons and changes that would help
@@ -33,10 +30,10 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := r.URL.Query()
-	ask := report.PendingAsk{Namespace: query.Get("namespace"), Limit: pendingPage}
+	ask := report.PendingAsk{Namespace: query.Get("namespace"), Limit: a.limits.PendingPage}
 	if text := query.Get("limit"); text != "" {
-		if ask.Limit, err = strconv.Atoi(text); err != nil || ask.Limit < 1 || ask.Limit > pendingPage {
-			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", pendingPage))
+		if ask.Limit, err = strconv.Atoi(text); err != nil || ask.Limit < 1 || ask.Limit > a.limits.PendingPage {
+			return badField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", a.limits.PendingPage))
 		}
 	}
 	if ask.Suggest, err = flag(r, "suggest", true); err != nil {

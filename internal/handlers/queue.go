@@ -3,7 +3,6 @@ package handlers
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -88,10 +87,4 @@ func (a *API) queuePlace(r *http.Request, name string) (at asOf, from int, err e
 	at.now = time.UnixMicro(micros).UTC()
 	at.view, err = a.view(r.Context(), name, revision)
 	return at, from, err
-}
-
-// schedules reports whether a pod of this scheduler is for us to place, and whether it waits for
-// its gates.
-func (a *API) schedules(scheduler string) (ours, gates bool) {
-	return slices.Contains(a.schedulers, scheduler), !slices.Contains(a.ungated, scheduler)
 }

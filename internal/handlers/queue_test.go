@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
+	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/report"
 )
@@ -26,7 +28,9 @@ func at(second int) string {
 
 func TestQueue(t *testing.T) {
 	h := start(t, func(o *Options) {
-		o.Schedulers, o.Ungated = []string{"default-scheduler", "mine", "ungated"}, []string{"ungated"}
+		o.Profiles = slices.Concat(config.Default(), []*engine.Profile{
+			{Name: "mine", Gates: true}, {Name: "ungated"},
+		})
 	})
 	h.want(404, nil, "GET", "/v1/clusters/prod/queue", "")
 	h.want(201, nil, "POST", "/v1/priorityclasses?cluster=prod", priorityClass("high", `,"value":1000`))

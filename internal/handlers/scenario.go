@@ -63,7 +63,8 @@ func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) e
 	if err != nil {
 		return err
 	}
-	req, c := scenarioVerbs[verb](), &scenarioCall{a: a, verb: verb, classes: a.priorityClasses}
+	req := scenarioVerbs[verb]()
+	c := &scenarioCall{a: a, verb: verb, classes: a.priorityClasses, watch: scenario.Watching(r.Context())}
 	if err := decodePart(r, body, req, a.scenarioBounds()); err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 				return c.classes.Class(c.at.view.Cluster, class)
 			},
 		},
-		Bounds: scenario.Bounds{Pods: limits.ScenarioMaxPods, Attempts: limits.ScenarioMaxSteps, Profiles: maxConfigurations},
+		Bounds: scenario.Bounds{Pods: limits.ScenarioMaxPods, Attempts: limits.ScenarioMaxSteps, Profiles: limits.ScenarioProfiles},
 	}
 	if base.Profile == "" {
 		s.Options.Strangers = &scenario.Strangers{}

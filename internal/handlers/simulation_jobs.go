@@ -118,10 +118,12 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 	}
 	c.classes = classes
 	parts := map[string][]byte{}
-	c.watch = &scenario.Watch{Save: func(part string, v any) (err error) {
-		parts[part], err = json.Marshal(v)
-		return err
-	}}
+	if c.watch == nil {
+		c.watch = &scenario.Watch{Save: func(part string, v any) (err error) {
+			parts[part], err = json.Marshal(v)
+			return err
+		}}
+	}
 	until := time.Now().Add(wait)
 	if last, ok := r.Context().Deadline(); ok && until.After(last.Add(-time.Second)) {
 		until = last.Add(-time.Second) // which storing a job takes at most

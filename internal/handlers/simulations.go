@@ -12,9 +12,6 @@ import (
 	"berth/internal/scenario"
 )
 
-// maxConfigurations is how many configurations one scenario compares.
-const maxConfigurations = 4
-
 // base implements scenarioRequest. A scenario brings its configurations itself.
 func (q *SimulationRequest) base() *ScenarioBase { return &ScenarioBase{Edits: q.Edits} }
 

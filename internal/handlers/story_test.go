@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	if d := cmp.Diff([]string{"toleration changePod UntoleratedTaint", "resource changePod InsufficientCPU", "uncordon askPlatform Cordoned", "capacity askPlatform InsufficientCPU", "node askPlatform nothing that is there"}, kinds); d != "" {
 		t.Errorf("suggestions (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff([]suggest.Op{{Op: "replace", Path: "/spec/containers/0/resources/requests/cpu", Value: "4"}}, s.Suggestions[1].Edit.Patch); d != "" {
+	if d := cmp.Diff([]suggest.Op{{Op: "replace", Path: "/spec/containers/0/resources/requests/cpu", Value: json.RawMessage(`"4"`)}}, s.Suggestions[1].Edit.Patch); d != "" {
 		t.Errorf("patch (-want +got):\n%s", d)
 	}
 	if s := h.story("shop/big?suggest=false&attempts=1"); s.Suggestions != nil || len(s.Attempts) != 1 || !s.More || s.Now == nil {

@@ -2,32 +2,15 @@ package report
 
 import (
 	"context"
-	"time"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/decision"
 	"berth/internal/decision/record"
-	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/revision"
 	"berth/internal/store"
 )
-
-// Alone returns a teller for a view without a decision log: its stories have no
-// attempts, and what the view itself says is told as a server tells it. Profiles
-// are the configuration that is decided under.
-func Alone(v *revision.View, profiles []*engine.Profile, now time.Time) *Reader {
-	return &Reader{
-		Clusters: Only(v),
-		Log: Unlogged(func(ctx context.Context, q decision.Question) (*decision.Answer, error) {
-			q.Now = now
-			return decision.Preview(ctx, v, profiles, q, func() time.Time { return now })
-		}),
-		Runs:  decision.RunsOf(profiles),
-		Clock: func() time.Time { return now },
-	}
-}
 
 // Only returns a view whatever cluster and revision are asked for.
 func Only(v *revision.View) Clusters { return only{v} }

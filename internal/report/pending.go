@@ -93,7 +93,6 @@ type PendingAsk struct {
 	Namespace string // empty: all
 	Limit     int    // pods that are listed; 0: all
 	Suggest   bool   // changes are tried
-	Step      func() // called after each pod; may be nil
 }
 
 // suggested is for how many different pods changes are tried: each takes as long
@@ -136,9 +135,6 @@ func PendingIn(ctx context.Context, v *revision.View, t *Reader, ask PendingAsk)
 			}
 			one.Position = i + 1
 			out.Pods = append(out.Pods, *one)
-			if ask.Step != nil {
-				ask.Step()
-			}
 		}
 	}
 	if err := j.unstarted(out, t.Sees); err != nil {

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"berth/internal/config"
+	"berth/internal/decision"
 	"berth/internal/kube/object"
 	"berth/internal/report"
 	"berth/internal/revision"
@@ -40,9 +42,20 @@ func pod(name, cpu, meta, spec string) string {
 	return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"d","name":%q%s},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":%q}}}]%s}}`, name, meta, cpu, spec)
 }
 
+// alone tells stories of a view without a log.
+func alone(v *revision.View) *report.Reader {
+	list := config.Default()
+	return &report.Reader{
+		Clusters: report.Only(v), Runs: decision.RunsOf(list), Clock: func() time.Time { return now },
+		Log: report.Unlogged(func(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+			return decision.Preview(ctx, v, list, q, time.Now)
+		}),
+	}
+}
+
 func pending(t testing.TB, v *revision.View, ask report.PendingAsk) *report.Pending {
 	t.Helper()
-	out, err := report.PendingIn(t.Context(), v, report.Alone(v, config.Default(), now), ask)
+	out, err := report.PendingIn(t.Context(), v, alone(v), ask)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +87,10 @@ func TestPendingOnce(t *testing.T) {
 	if c := got.Counts; c.Active != 24 || c.Gated != 6 || c.Judged != 1+2+1+6+1 || c.Nodes != 2 || len(got.Pods) != 30 {
 		t.Errorf("%+v", c)
 	}
-	alone := report.Alone(v, config.Default(), now)
+	stories := alone(v)
 	for i := range got.Pods {
 		p := &got.Pods[i]
-		st, err := alone.Tell(t.Context(), "snapshot", p.Namespace, p.Name, report.Ask{Suggest: true})
+		st, err := stories.Tell(t.Context(), "snapshot", p.Namespace, p.Name, report.Ask{Suggest: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/decision/record"
 	"berth/internal/engine/state"
@@ -102,15 +101,6 @@ func QueueOf(v *revision.View, q *record.Queue, from, limit int, now time.Time, 
 		return NominatedPod{p.Namespace, p.Name, p.Priority, p.Pod.Nominated, nominatedSince(v, p)}
 	})
 	return out
-}
-
-// QueueWithoutLog is the queue of a view of whose attempts nothing is known: every
-// pod counts as untried.
-func QueueWithoutLog(v *revision.View, runs state.Runs, now time.Time) Queue {
-	q := v.State.Queue(runs, func(string) *schedulingv1.PriorityClass { return nil })
-	known := &record.Queue{Gated: q.Gated, Nominated: q.Nominated}
-	known.Active = state.Requeue(q.Active, func(*state.Pod) state.Tried { return state.Tried{} }, now, state.DefaultBackoff())
-	return QueueOf(v, known, 0, max(len(q.Active), len(q.Gated), len(q.Nominated)), now, nil)
 }
 
 func orAbsent(t time.Time) *time.Time {

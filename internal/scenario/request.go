@@ -225,10 +225,13 @@ func (h *History) Check() error {
 	return nil
 }
 
+// ErrNoLog refuses a history where no decisions are recorded.
+var ErrNoLog = decision.Errorf(decision.Invalid, "arrivals.history", "recorded decisions are kept by a server: name one with --server")
+
 // append appends the pods of the history that a view does not have on a node.
 func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out []Arrival, most int, w *Watch) ([]Arrival, error) {
 	if d.History == nil {
-		return nil, decision.Errorf(decision.Invalid, "arrivals.history", "recorded decisions are kept by a server: name one with --server")
+		return nil, ErrNoLog
 	}
 	list, err := d.History(ctx, h, most-len(out), func(done int) { w.progress("decisions read", done, 0) })
 	for _, x := range list {

@@ -1,5 +1,7 @@
 package scenario
 
+import "context"
+
 // Watch follows a run and keeps what is finished of it. It may be nil, and so may its functions.
 type Watch struct {
 	// Progress is called as a part goes on, with what is done of how much; total is 0 where that is
@@ -10,6 +12,19 @@ type Watch struct {
 	Load func(part string, v any) (bool, error)
 	// Save keeps a part for a later run.
 	Save func(part string, v any) error
+}
+
+type watching struct{}
+
+// With returns a context whose scenarios are watched.
+func (w *Watch) With(ctx context.Context) context.Context {
+	return context.WithValue(ctx, watching{}, w)
+}
+
+// Watching returns what watches the scenarios of a context; nil: nothing.
+func Watching(ctx context.Context) *Watch {
+	w, _ := ctx.Value(watching{}).(*Watch)
+	return w
 }
 
 func (w *Watch) progress(part string, done, total int) {

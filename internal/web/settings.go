@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/access"
+	"berth/internal/apiclient"
 	"berth/internal/report"
 )
 
@@ -37,9 +38,9 @@ func loadSettings(v *visit) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	answer := &recorder{header: http.Header{}}
+	answer := apiclient.NewRecorder()
 	v.site.api.ServeHTTP(answer, req)
-	view.Ready = strings.Split(strings.TrimSpace(answer.body.String()), "\n")
+	view.Ready = strings.Split(strings.TrimSpace(answer.Body.String()), "\n")
 	if v.cluster == "" {
 		return "Settings", view, nil
 	}

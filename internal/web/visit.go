@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"berth/internal/apiclient"
 	"berth/internal/handlers"
 )
 
@@ -115,19 +116,19 @@ func (v *visit) ask(method, address string, body []byte, into any) error {
 
 // do sends a request and reads the answer. The error is the API's problem, where it is one.
 func (v *visit) do(req *http.Request, into any) error {
-	answer := &recorder{header: http.Header{}}
+	answer := apiclient.NewRecorder()
 	v.site.api.ServeHTTP(answer, req)
-	if answer.status >= http.StatusBadRequest {
+	if answer.Status >= http.StatusBadRequest {
 		p := &problem{}
-		if err := json.Unmarshal(answer.body.Bytes(), p); err != nil || p.Status == 0 {
-			return fmt.Errorf("%s %s answered %d: %s", req.Method, req.URL, answer.status, answer.body.String())
+		if err := json.Unmarshal(answer.Body.Bytes(), p); err != nil || p.Status == 0 {
+			return fmt.Errorf("%s %s answered %d: %s", req.Method, req.URL, answer.Status, answer.Body.String())
 		}
 		return p
 	}
-	if answer.status == http.StatusAccepted {
-		return &elsewhere{"/jobs/" + path.Base(answer.header.Get("Location")) + "?" + v.query.Encode()}
+	if answer.Status == http.StatusAccepted {
+		return &elsewhere{"/jobs/" + path.Base(answer.Header().Get("Location")) + "?" + v.query.Encode()}
 	}
-	if err := json.Unmarshal(answer.body.Bytes(), into); err != nil {
+	if err := json.Unmarshal(answer.Body.Bytes(), into); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", req.URL, err)
 	}
 	return nil
@@ -159,27 +160,4 @@ func (v *visit) request(method, address string, body io.Reader) (*http.Request, 
 	}
 	req.Host, req.RemoteAddr, req.TLS = v.r.Host, v.r.RemoteAddr, v.r.TLS
 	return req, nil
-}
-
-// recorder keeps an answer.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (r *recorder) Header() http.Header { return r.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (r *recorder) Write(b []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	return r.body.Write(b)
 }

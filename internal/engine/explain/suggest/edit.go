@@ -25,6 +25,19 @@ type Op struct {
 	Value any    `json:"value,omitempty" swaggertype:"object"`
 }
 
+// UnmarshalJSON keeps the value as it is written.
+func (o *Op) UnmarshalJSON(js []byte) error {
+	var op struct {
+		Op, Path string
+		Value    json.RawMessage
+	}
+	err := json.Unmarshal(js, &op)
+	if o.Op, o.Path, o.Value = op.Op, op.Path, nil; op.Value != nil {
+		o.Value = op.Value
+	}
+	return err
+}
+
 func encode(o any) ([]byte, error) {
 	js, err := json.Marshal(o)
 	if err != nil {
