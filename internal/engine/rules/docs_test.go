@@ -15,7 +15,7 @@ import (
 	"berth/internal/engine"
 )
 
-var update = flag.Bool("update", false, "write the plugins' part of docs/rules.md again")
+var update = flag.Bool("update", false, "write the plugins' part of docs/rules.md and testdata/events.txt again")
 
 const (
 	docsFile  = "../../../docs/rules.md"
@@ -34,7 +34,7 @@ func TestDocs(t *testing.T) {
 	if !ok || !ended {
 		t.Fatalf("%s lacks the marks around the plugins", docsFile)
 	}
-	want := plugins(t)
+	want := plugins()
 	if *update {
 		if err := os.WriteFile(docsFile, []byte(before+docsBegin+want+docsEnd+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -43,6 +43,30 @@ func TestDocs(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, part); diff != "" {
 		t.Errorf("docs/rules.md is out of date, run this test with -update (-want +got):\n%s", diff)
+	}
+}
+
+// TestDocsOfEvents holds testdata/events.txt to the hints of the default profile: the events after
+// which a pod that the plugin rejected is tried again.
+func TestDocsOfEvents(t *testing.T) {
+	profile, err := Build(DefaultSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, d := range Describe() {
+		if r := profile.RuleNamed(d.Plugin); r != nil && len(r.Hints) > 0 {
+			fmt.Fprintf(&b, "%s: %s\n", d.Plugin, events(r.Hints))
+		}
+	}
+	const file = "testdata/events.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if raw, err := os.ReadFile(file); err != nil || string(raw) != b.String() {
+		t.Errorf("%s is out of date, run this test with -update (-want +got): %v\n%s", file, err, cmp.Diff(b.String(), string(raw)))
 	}
 }
 
@@ -91,11 +115,7 @@ func reasonsInCode(t *testing.T) []string {
 }
 
 // plugins writes the generated part.
-func plugins(t *testing.T) string {
-	profile, err := Build(DefaultSpec())
-	if err != nil {
-		t.Fatal(err)
-	}
+func plugins() string {
 	var b strings.Builder
 	b.WriteString("| Plugin | Phases | Weight | Rejects with |\n| --- | --- | --- | --- |\n")
 	for _, d := range Describe() {
@@ -124,9 +144,6 @@ func plugins(t *testing.T) string {
 			}
 			text += fmt.Sprintf(" Details: %s.", strings.Join(kinds, "; "))
 		}
-		if r := profile.RuleNamed(d.Plugin); r != nil && len(r.Hints) > 0 {
-			text += fmt.Sprintf(" Events: %s.", events(r.Hints))
-		}
 		if d.Differs != "" {
 			text += " What differs: " + d.Differs
 		}
@@ -146,7 +163,7 @@ func events(hints []engine.Hint) string {
 		actions[h.Kind] |= h.Action
 	}
 	for i, kind := range kinds {
-		kinds[i] = fmt.Sprintf("`%s` (%s)", kind, strings.ReplaceAll(actions[kind].String(), "|", ", "))
+		kinds[i] = fmt.Sprintf("%s (%s)", kind, strings.ReplaceAll(actions[kind].String(), "|", ", "))
 	}
 	return strings.Join(kinds, "; ")
 }
