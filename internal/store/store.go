@@ -309,7 +309,6 @@ type Store interface {
 	Confirmations
 	Seals
 	Keys
-	Keys
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

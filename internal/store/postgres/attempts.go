@@ -3,9 +3,8 @@ package postgres
 import (
 	"context"
 
-	"berth/internal/memory"
 	"berth/internal/store"
-	"berth/internal/store/lists"
+	"berth/internal/store/sqlcommon"
 )
 
 const sqlAttempts = `SELECT namespace, pod, pod_uid, attempts, last, revision, rejected_by FROM (
@@ -20,28 +19,6 @@ const sqlAttempts = `SELECT namespace, pod, pod_uid, attempts, last, revision, r
 ) d WHERE place = 1`
 
 // FailedAttempts implements store.Attempts.
-func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out []store.FailedAttempts, err error) {
-	ctx, done, err := s.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	rows, err := s.pool.Query(ctx, sqlAttempts, f.Cluster, f.Pods, f.Until.UTC(), f.Named, f.Revision)
-	if err != nil {
-		return nil, s.toStoreErr(ctx, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var a store.FailedAttempts
-		var uid []byte
-		if err := rows.Scan(&a.Namespace, &a.Pod, &uid, &a.Count, moment{&a.Last}, &a.Revision, lists.TextOrNull(&a.RejectedBy)); err != nil {
-			return nil, s.toStoreErr(ctx, err)
-		}
-		a.UID = lists.UnpackUID(uid)
-		if err := memory.Take(ctx, a.Footprint()); err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, s.toStoreErr(ctx, rows.Err())
+func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) ([]store.FailedAttempts, error) {
+	return sqlcommon.FailedAttempts(ctx, common{s}, sqlAttempts, f.Cluster, f.Pods, f.Until.UTC(), f.Named, f.Revision)
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -151,9 +150,6 @@ func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads,
 	}
 	return nil
 }
-
-// errEnough ends each before the last row.
-var errEnough = errors.New("enough")
 
 func each(rows pgx.Rows, fn func() error) error {
 	for rows.Next() {

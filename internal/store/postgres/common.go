@@ -46,6 +46,9 @@ func (c common) Read(ctx context.Context, query string, args []any, row func(sca
 		return c.toStoreErr(ctx, err)
 	}
 	err = each(rows, func() error { return row(rows.Scan) })
+	if errors.Is(err, sqlcommon.ErrEnough) {
+		return nil
+	}
 	return c.toStoreErr(ctx, err)
 }
 

@@ -73,6 +73,8 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	sqlcommon.Jobs
 	sqlcommon.Logs
+	sqlcommon.Tables
+	sqlcommon.Classes
 
 	pool       *pgxpool.Pool
 	opts       Options
@@ -112,6 +114,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s := &Store{opts: o, chainLocks: chainLocks{free: make(chan struct{}, maxChainLocks), have: map[string]int{}}}
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.Postgres)
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.Postgres)
+	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.Postgres)
+	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.Postgres)
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}

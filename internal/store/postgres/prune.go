@@ -98,7 +98,7 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // so a cluster with millions of decisions is emptied by Retain first.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	err := s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
-		gone, err := dropClasses(ctx, conn, cluster)
+		gone, err := s.DropClasses(commonTx{ctx, conn}, cluster)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
+	"berth/internal/store/sqlcommon"
 )
 
 // cursorTime is a cursor's time; one before all others for the zero cursor.
@@ -42,7 +43,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 	targets := append(lists.ReplayedOwn.Targets(&row), &stamp)
 	err = each(rows, func() error {
 		if size > store.PageBytes {
-			return errEnough
+			return sqlcommon.ErrEnough
 		}
 		if err := rows.Scan(targets...); err != nil {
 			return err
@@ -51,7 +52,7 @@ func (s *Store) ReplayDecisions(ctx context.Context, q store.ReplayRange, after 
 		size += len(row.Input)
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil && !errors.Is(err, sqlcommon.ErrEnough) {
 		return s.toStoreErr(ctx, err)
 	}
 	stamps, err := s.stampsOf(ctx, stamped)
@@ -107,14 +108,14 @@ func (s *Store) ReplayChanges(ctx context.Context, cluster string, after int64, 
 	targets := []any{&row.Number, &row.Digest, &row.Change}
 	err = each(rows, func() error {
 		if size > store.PageBytes {
-			return errEnough
+			return sqlcommon.ErrEnough
 		}
 		err := rows.Scan(targets...)
 		list = append(list, room.Keep(&row))
 		size += len(row.Change)
 		return err
 	})
-	if errors.Is(err, errEnough) {
+	if errors.Is(err, sqlcommon.ErrEnough) {
 		return list, nil
 	}
 	return list, s.toStoreErr(ctx, err)

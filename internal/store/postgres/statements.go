@@ -54,19 +54,6 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
 JOIN unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) q (profile, profile_digest, engine, semantics, plugins)
 USING (profile, profile_digest, engine, semantics, plugins)`
 
-	// Takes the lock of the cluster's classes, which the transaction then holds.
-	sqlBumpClasses = `INSERT INTO priority_class_versions AS v (cluster, version) VALUES ($1, 1)
-ON CONFLICT (cluster) DO UPDATE SET version = v.version + 1 RETURNING version`
-	sqlBumpKnownClasses = `UPDATE priority_class_versions SET version = version + 1 WHERE cluster = $1`
-	sqlClass            = `SELECT version, value, global_default, preemption_policy, payload FROM priority_classes WHERE cluster = $1 AND name = $2`
-	sqlDefaultClass     = `SELECT name FROM priority_classes WHERE cluster = $1 AND name <> $2 AND global_default`
-	sqlPutClass         = `INSERT INTO priority_classes (cluster, name, version, value, global_default, preemption_policy, payload)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = excluded.value,
-  global_default = excluded.global_default, preemption_policy = excluded.preemption_policy, payload = excluded.payload`
-	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = $1 AND name = $2`
-	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = $1`
-
 	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
@@ -89,4 +76,12 @@ func placeholders(first, n int) string {
 		names[i] = "$" + strconv.Itoa(first+i)
 	}
 	return strings.Join(names, ", ")
+}
+
+// orAll turns "no limit" into SQL's word for it, which is NULL.
+func orAll(limit int) *int {
+	if limit <= 0 {
+		return nil
+	}
+	return &limit
 }

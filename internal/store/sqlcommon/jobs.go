@@ -112,15 +112,7 @@ func (s Jobs) write(ctx context.Context, fn func(tx) error) error {
 
 // one reads the one row of a query.
 func (s Jobs) one(ctx context.Context, text string, args []any, into ...any) error {
-	found := false
-	err := s.db.Read(ctx, s.d.Text(text), args, func(scan func(into ...any) error) error {
-		found = true
-		return scan(into...)
-	})
-	if err == nil && !found {
-		err = store.ErrNotFound
-	}
-	return err
+	return one(ctx, s.db, s.d.Text(text), args, into...)
 }
 
 // check counts the jobs that have not ended, and compares them with the limits. One of the same ID

@@ -14,7 +14,7 @@ import (
 type DB interface {
 	// Write runs fn in a transaction, again where its connection was lost.
 	Write(ctx context.Context, fn func(Tx) error) error
-	// Read passes the rows of a query to row.
+	// Read passes the rows of a query to row, which may end it by ErrEnough.
 	Read(ctx context.Context, query string, args []any, row func(scan func(into ...any) error) error) error
 }
 
@@ -88,7 +88,9 @@ func (d *Dialect) Text(common string) string {
 	return text.(string)
 }
 
-// Time reads a time into At, from microseconds since 1970 or a timestamp; zero for NULL.
+// Time reads a time into At, from microseconds since 1970 or a timestamp. NULL is the zero time.
+// So is infinity, which no program of ours writes: an error would take all other rows of an answer
+// with it.
 type Time struct{ At *time.Time }
 
 // Scan implements sql.Scanner.
@@ -100,6 +102,11 @@ func (t Time) Scan(src any) error {
 		*t.At = time.UnixMicro(v).UTC()
 	case time.Time:
 		*t.At = v.UTC()
+	case string: // as pgx reads infinity
+		if strings.TrimPrefix(v, "-") != "infinity" {
+			return fmt.Errorf("read a time: the column has %.40q", v)
+		}
+		*t.At = time.Time{}
 	default:
 		return fmt.Errorf("read a time: the column has a %T", src)
 	}

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"berth/internal/memory"
 	"berth/internal/store"
-	"berth/internal/store/lists"
+	"berth/internal/store/sqlcommon"
 )
 
 // sqlAttempts has each name looked up in the index by pod.
@@ -23,31 +22,10 @@ const sqlAttempts = `SELECT namespace, pod, pod_uid, attempts, last, revision, r
 ) WHERE place = 1`
 
 // FailedAttempts implements store.Attempts.
-func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) (out []store.FailedAttempts, err error) {
-	if err := s.usable(); err != nil {
-		return nil, err
-	}
+func (s *Store) FailedAttempts(ctx context.Context, f store.AttemptFilter) ([]store.FailedAttempts, error) {
 	names, err := json.Marshal(f.Pods)
 	if err != nil {
 		return nil, fmt.Errorf("encode names: %w", err)
 	}
-	rows, err := s.reads.QueryContext(ctx, sqlAttempts, string(names), f.Cluster, f.Until.UnixMicro(), f.Named, f.Revision)
-	if err != nil {
-		return nil, s.toStoreErr(err)
-	}
-	defer func() { _ = rows.Close() }() // its errors come through rows.Err
-	for rows.Next() {
-		var a store.FailedAttempts
-		var uid []byte
-		var last int64
-		if err := rows.Scan(&a.Namespace, &a.Pod, &uid, &a.Count, &last, &a.Revision, lists.TextOrNull(&a.RejectedBy)); err != nil {
-			return nil, s.toStoreErr(err)
-		}
-		a.UID, a.Last = lists.UnpackUID(uid), fromMicro(last)
-		if err := memory.Take(ctx, a.Footprint()); err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, s.toStoreErr(rows.Err())
+	return sqlcommon.FailedAttempts(ctx, common{s}, sqlAttempts, string(names), f.Cluster, f.Until, f.Named, f.Revision)
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/store/sqlcommon"
@@ -26,7 +27,9 @@ func (c common) Read(ctx context.Context, query string, args []any, row func(sca
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
+		if err := row(rows.Scan); errors.Is(err, sqlcommon.ErrEnough) {
+			return nil
+		} else if err != nil {
 			return c.toStoreErr(err)
 		}
 	}

@@ -94,7 +94,7 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // decisions.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	return s.write(ctx, func(w *writer) error {
-		gone, err := dropClasses(w, cluster)
+		gone, err := s.DropClasses(commonTx{w}, cluster)
 		if err != nil {
 			return err
 		}

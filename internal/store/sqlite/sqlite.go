@@ -62,6 +62,8 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	sqlcommon.Jobs
 	sqlcommon.Logs
+	sqlcommon.Tables
+	sqlcommon.Classes
 
 	path  string
 	lock  *flock.Flock
@@ -99,6 +101,8 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path)), busy: busy{timeout: o.BusyTimeout}}
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.SQLite)
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.SQLite)
+	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.SQLite)
+	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.SQLite)
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}

@@ -52,18 +52,6 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	// Of ids, those that are stored.
 	sqlIDs = `SELECT d.id, d.cluster FROM json_each(?) i CROSS JOIN decisions d WHERE d.id = i.value`
 
-	sqlBumpClasses = `INSERT INTO priority_class_versions (cluster, version) VALUES (?, 1)
-ON CONFLICT (cluster) DO UPDATE SET version = version + 1 RETURNING version`
-	sqlBumpKnownClasses = `UPDATE priority_class_versions SET version = version + 1 WHERE cluster = ?`
-	sqlClass            = `SELECT version, value, global_default, preemption_policy, payload FROM priority_classes WHERE cluster = ? AND name = ?`
-	sqlDefaultClass     = `SELECT name FROM priority_classes WHERE cluster = ? AND name <> ? AND global_default = 1`
-	sqlPutClass         = `INSERT INTO priority_classes (cluster, name, version, value, global_default, preemption_policy, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = excluded.value,
-  global_default = excluded.global_default, preemption_policy = excluded.preemption_policy, payload = excluded.payload`
-	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = ? AND name = ?`
-	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = ?`
-
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
@@ -80,3 +68,11 @@ var sqlPutDecisions = func() (by [rowsAtOnce + 1]string) {
 	}
 	return by
 }()
+
+// orAll turns "no limit" into SQLite's word for it.
+func orAll(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	return limit
+}
