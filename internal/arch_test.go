@@ -24,8 +24,9 @@ var imports = map[string][]string{
 	"berth/internal/span":                   {},
 	"berth/internal/slot":                   {},
 	"berth/internal/kube/object":            {},
-	"berth/internal/podlife":                {"berth/internal/kube/object"},
-	"berth/internal/priorityclass":          {"berth/internal/kube/object", "berth/internal/podlife", "berth/internal/store"},
+	"berth/internal/kube/object/apiserver":  {"berth/internal/kube/object"},
+	"berth/internal/podlife":                {"berth/internal/kube/object", "berth/internal/kube/object/apiserver"},
+	"berth/internal/priorityclass":          {"berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/engine":                 {"berth/internal/engine/state", "berth/internal/kube/object"},
 	"berth/internal/engine/explain/digest":  {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/footprint":       {"berth/internal/engine", "berth/internal/engine/state"},
@@ -53,7 +54,7 @@ var imports = map[string][]string{
 	"berth/internal/store/postgres":         {"berth/internal/memory", "berth/internal/store", "berth/internal/store/batch", "berth/internal/store/lists", "berth/internal/store/seal", "berth/internal/store/sqlcommon", "berth/migrations"},
 	"berth/test/pgtest":                     {},
 	"berth/internal/revision":               {"berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/recall", "berth/internal/kube/object", "berth/internal/store", "berth/internal/store/groupcommit"},
-	"berth/internal/decision/admit":         {"berth/internal/kube/object", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/podlife"},
+	"berth/internal/decision/admit":         {"berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/podlife"},
 	"berth/internal/decision":               {"berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/footprint", "berth/internal/engine/preempt", "berth/internal/engine/explain", "berth/internal/engine/explain/suggest", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/decision/record":        {"berth/internal/memory", "berth/internal/decision", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/explain/digest", "berth/internal/engine/preempt", "berth/internal/engine/explain", "berth/internal/engine/rules", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/store"},
 	"berth/test/logtest":                    {"berth/internal/decision/bind", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/store", "berth/internal/store/groupcommit", "berth/internal/store/sqlite"},
@@ -105,7 +106,7 @@ var everywhere = []string{"berth/internal/version", "berth/internal/jsonscan", "
 
 // ofUpstream are the packages that may import k8s.io/kubernetes
 // (docs/decisions/0130-admission-by-upstream.md).
-var ofUpstream = []string{"berth/internal/kube/object", "berth/internal/config"}
+var ofUpstream = []string{"berth/internal/kube/object/apiserver", "berth/internal/config"}
 
 // listed is what `go list -json` says of a package.
 type listed struct {

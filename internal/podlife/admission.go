@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 // Classes returns a priority class by its name, the default one for the name "";
@@ -34,7 +34,7 @@ func Create(in *corev1.Pod, classes Classes, topology func(*corev1.Pod) *corev1.
 	if p.Namespace == "" {
 		p.Namespace = corev1.NamespaceDefault
 	}
-	object.SetPodDefaults(p)
+	apiserver.SetPodDefaults(p)
 	if err := admitPriority(p, classes); err != nil {
 		return Verdict{Errors: field.ErrorList{err}}
 	}
@@ -49,7 +49,7 @@ func Create(in *corev1.Pod, classes Classes, topology func(*corev1.Pod) *corev1.
 		p.Name = standInName(p.GenerateName)
 	}
 	prepareCreate(p, metav1.NewTime(now.UTC().Truncate(time.Second)))
-	if errs := object.ValidateCreate(p); len(errs) > 0 {
+	if errs := apiserver.ValidatePod(p); len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
 	return Verdict{Pod: p}
@@ -64,7 +64,7 @@ func Update(in, before *corev1.Pod) Verdict {
 		if x.Namespace == "" {
 			x.Namespace = corev1.NamespaceDefault
 		}
-		object.SetPodDefaults(x)
+		apiserver.SetPodDefaults(x)
 	}
 	keepPriority(p, old)
 	AddTolerationSeconds(&p.Spec)
@@ -74,7 +74,7 @@ func Update(in, before *corev1.Pod) Verdict {
 	if bare { // of two manifests: validation wants one, whichever
 		p.ResourceVersion = "0"
 	}
-	if errs := object.ValidateUpdate(p, old); len(errs) > 0 {
+	if errs := apiserver.ValidatePodUpdate(p, old); len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
 	if bare {

@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 // What Kubernetes documents of priority classes (Pod Priority and Preemption on
@@ -15,7 +15,7 @@ import (
 func TestPodOfAClass(t *testing.T) {
 	class := class("high-priority", 1000000)
 	class.ResourceVersion, class.Description = "", "This priority class should be used for XYZ service pods only."
-	if errs := object.ValidateClass(class); len(errs) > 0 {
+	if errs := apiserver.ValidateClass(class); len(errs) > 0 {
 		t.Fatal(lines(errs))
 	}
 	v := create(t, `"priorityClassName":"high-priority",`, some(class))

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	resourcehelper "k8s.io/component-helpers/resource"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 // Signal is what a node runs out of.
@@ -128,7 +128,7 @@ func RankForEviction(signal Signal, pods []Consumer) (ranking []Ranked, protecte
 	var list []place
 	for _, c := range pods {
 		p := c.Pod.DeepCopy()
-		object.SetPodDefaults(p)
+		apiserver.SetPodDefaults(p)
 		ns := cmp.Or(p.Namespace, corev1.NamespaceDefault)
 		if terminal(p.Status.Phase) && !anyRuns(p) {
 			protected = append(protected, Protected{ns, p.Name, "over: it has " + string(p.Status.Phase) + ", and nothing in it runs"})

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 // consumer is a pod with a priority, a request and a use of what key names; use
@@ -117,7 +117,7 @@ func TestRequestsForEviction(t *testing.T) {
 		if err := json.Unmarshal([]byte(`{"spec":{`+c.spec+`}}`), p); err != nil {
 			t.Fatal(err)
 		}
-		object.SetPodDefaults(p)
+		apiserver.SetPodDefaults(p)
 		q := requestOf(p, usageMemory)
 		is(t, what, q.String(), c.want)
 	}

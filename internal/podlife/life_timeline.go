@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 // LifeTimeline is what follows from events.
@@ -79,7 +79,7 @@ func (q *LifeQuestion) timeline(longest time.Duration) *LifeTimeline {
 		"A worker's beat counts from the pod's startTime; a readiness probe's from the start of its container.",
 		"Images are there, starts take no time, and a container that is stopped uses all of its grace period, unless exitSeconds says otherwise.",
 	}}
-	object.SetPodDefaults(s.pod)
+	apiserver.SetPodDefaults(s.pod)
 	_, s.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	s.prepare()
 	until := s.now

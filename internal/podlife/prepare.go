@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 // prepareCreate makes of a posted pod the one that is validated and stored: no
@@ -15,7 +16,7 @@ import (
 func prepareCreate(p *corev1.Pod, now metav1.Time) {
 	p.Generation, p.CreationTimestamp = 1, now
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
-	object.DropDisabled(p, nil)
+	apiserver.DropDisabled(p, nil)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{object.GatedCondition(now)}
@@ -30,7 +31,7 @@ func prepareUpdate(p, old *corev1.Pod) {
 	if p.ResourceVersion == "" {
 		p.ResourceVersion = old.ResourceVersion
 	}
-	object.DropDisabled(p, old)
+	apiserver.DropDisabled(p, old)
 }
 
 // countGeneration is apart from prepareUpdate since the priority is taken over

@@ -9,7 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 // Cause describes what ends a pod, or one of its containers.
@@ -108,7 +108,7 @@ func (e *Ending) answer(real bool) *Termination {
 	w := &ending{Ending: *e, real: real, out: &Termination{Cause: e.Cause, Steps: []Step{}, Containers: []Stop{}, Timeline: []Event{}}, done: map[string]bool{}, exited: map[string]bool{}}
 	w.declared = e.Pod.Spec.TerminationGracePeriodSeconds != nil
 	w.Pod = e.Pod.DeepCopy()
-	object.SetPodDefaults(w.Pod)
+	apiserver.SetPodDefaults(w.Pod)
 	switch e.Cause {
 	case CauseDelete, CausePreempt:
 		w.deleted()

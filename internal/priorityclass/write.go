@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 	"berth/internal/store"
 )
 
@@ -32,7 +33,7 @@ func (r *Registry) Create(ctx context.Context, cluster string, in *schedulingv1.
 		c.Name = object.GenerateName(c.GenerateName)
 	}
 	c.Generation, c.CreationTimestamp = 1, metav1.NewTime(r.o.Clock().UTC().Truncate(1e9))
-	if errs := object.ValidateClass(c); len(errs) > 0 {
+	if errs := apiserver.ValidateClass(c); len(errs) > 0 {
 		return nil, &InvalidError{c.Name, errs}
 	}
 	if object.SystemClass(c.Name) != nil {
@@ -79,7 +80,7 @@ func (r *Registry) update(ctx context.Context, cluster, name string, in *schedul
 	c.GenerateName = old.GenerateName
 	// An API server validates an update as little as this, and so lets a
 	// policy pass that it would refuse on create; but that cannot change.
-	if errs := object.ValidateClassUpdate(c, old); len(errs) > 0 {
+	if errs := apiserver.ValidateClassUpdate(c, old); len(errs) > 0 {
 		return nil, &InvalidError{name, errs}
 	}
 	expect, err := strconv.ParseInt(old.ResourceVersion, 10, 64)

@@ -3,8 +3,14 @@ package main
 // podlifeFaults are faults of the life of pods, their end, and of what may change
 // in them.
 var podlifeFaults = []fault{
-	{"mutable-class", "the value of a class changes", "./internal/kube/object", "TestClassUpdate", []edit{
-		{"internal/kube/object/class.go", `if c.Value != old.Value {`, `if c.Value != old.Value && false {`},
+	{"mutable-kinds", "an update changes what may not change", "./internal/kube/object/apiserver", "TestKindUpdates", []edit{
+		{"internal/kube/object/apiserver/kinds.go", `k.validateUpdate(kept, was)`, `k.validateUpdate(kept, kept)`},
+	}},
+	{"faults-of-what-is-kept", "an update is refused for what the stored object lacks", "./internal/kube/object/apiserver", "TestWholeManifest", []edit{
+		{"internal/kube/object/apiserver/kinds.go", `errs = without(errs, k.validate(was))`, `errs = without(errs, nil)`},
+	}},
+	{"any-expressions", "CEL expressions of any length are compiled", "./internal/kube/object/apiserver", "TestBounds", []edit{
+		{"internal/kube/object/apiserver/bounds.go", `if n <= mostExpressions {`, `if true {`},
 	}},
 	{"looser-term", "a gated pod's node affinity is loosened", "./internal/podlife", "TestGatedUpdate", []edit{
 		{"internal/kube/object/gates.go", `if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`, `if true {

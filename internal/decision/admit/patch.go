@@ -45,7 +45,7 @@ func (w *work) patch(s *step) error {
 	if o.Key != s.key {
 		return &revision.InvalidError{Field: s.field + ".patch", Detail: fmt.Sprintf("a patch cannot make %s of %s", nameOf(o.Key), nameOf(s.key))}
 	}
-	return w.update(s, o, held)
+	return w.update(s, o, js, held)
 }
 
 // patched returns the object's JSON under the patch.

@@ -2,6 +2,7 @@ package admit
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 	"berth/internal/podlife"
 	"berth/internal/revision"
 	"berth/internal/steps"
@@ -37,13 +39,13 @@ type work struct {
 	gone map[object.Key]bool
 }
 
-// stepSteps is what one operation of a change takes, in steps of a Counter.
+// stepSteps is what one operation of a change takes beside a step a byte, in steps of a Counter.
 const stepSteps = 500
 
 // run applies the steps and returns their result; nil where they change nothing.
 func (w *work) run(list []step) (*revision.Step, error) {
 	for i := range list {
-		if err := w.steps.Take(stepSteps); err != nil {
+		if err := w.steps.Take(stepSteps + len(list[i].raw)); err != nil {
 			return nil, err
 		}
 		if err := list[i].do(w, &list[i]); err != nil {
@@ -147,7 +149,7 @@ func (w *work) apply(s *step) error {
 		podlife.KeepAdmitted(pod, old)
 		o.Value = keepTopology(pod, old)
 	}
-	return w.update(s, o, held)
+	return w.update(s, o, raw, held)
 }
 
 // keepTopology copies the zone and region labels that the bind wrote to the manifest of a bound
@@ -180,10 +182,9 @@ func (w *work) create(s *step) error {
 		if err := w.oneDefault(s, x); err != nil {
 			return err
 		}
-	default:
-		if errs := object.ValidateKindCreate(s.object, s.raw); len(errs) > 0 {
-			return w.refuse(s, errs)
-		}
+	}
+	if errs := apiserver.Validate(s.object, s.raw); len(errs) > 0 {
+		return w.refuse(s, errs)
 	}
 	return w.putCreated(s.object)
 }
@@ -204,27 +205,21 @@ func (w *work) putCreated(o object.Object) error {
 	return err
 }
 
-// update admits an object in the place of another of its name.
-func (w *work) update(s *step, o, held object.Object) error {
+// update admits an object in the place of another of its name. raw is what it was read from.
+func (w *work) update(s *step, o object.Object, raw json.RawMessage, held object.Object) error {
 	o, err := object.KeepCreated(o, held)
 	if err != nil {
 		return err
 	}
-	switch x := o.Value.(type) {
-	case *corev1.Pod:
-		return w.updatePod(s, x, held.Value.(*corev1.Pod))
-	case *schedulingv1.PriorityClass:
-		class, old := x.DeepCopy(), held.Value.(*schedulingv1.PriorityClass)
-		class.ResourceVersion = "0" // validation wants one, and a ledger keeps none
-		if errs := object.ValidateClassUpdate(class, old); len(errs) > 0 {
-			return w.refuseUpdate(s, errs)
-		}
-		if err := w.oneDefault(s, x); err != nil {
+	if pod, ok := o.Value.(*corev1.Pod); ok {
+		return w.updatePod(s, pod, held.Value.(*corev1.Pod))
+	}
+	if errs := apiserver.ValidateUpdate(o, raw, held); len(errs) > 0 {
+		return w.refuseUpdate(s, errs)
+	}
+	if class, ok := o.Value.(*schedulingv1.PriorityClass); ok {
+		if err := w.oneDefault(s, class); err != nil {
 			return err
-		}
-	default:
-		if errs := object.ValidateKindUpdate(o, held); len(errs) > 0 {
-			return w.refuseUpdate(s, errs)
 		}
 	}
 	w.put(o)

@@ -6,14 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 const (
-	// HighestUserPriority is the highest value of a class that is not built in (upstream
+	// highestUserPriority is the highest value of a class that is not built in (upstream
 	// pkg/apis/scheduling, HighestUserDefinablePriority).
-	HighestUserPriority int32 = 1_000_000_000
+	highestUserPriority int32 = 1_000_000_000
 	// systemPrefix begins the names of the built-in classes, and of no other.
 	systemPrefix = "system-"
 )
@@ -55,14 +54,8 @@ func DefaultClass(c *schedulingv1.PriorityClass) {
 	}
 }
 
-// ValidateClass returns what an API server refuses in a class that is to be created (upstream
-// pkg/apis/scheduling/validation, ValidatePriorityClass).
-func ValidateClass(c *schedulingv1.PriorityClass) field.ErrorList {
-	errs := apivalidation.ValidateObjectMeta(&c.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
-	return append(errs, validateClassFields(c)...)
-}
-
-// validateClassFields is ValidateClass without the metadata, but for a reserved name.
+// validateClassFields judges a class as stored (upstream pkg/apis/scheduling/validation,
+// ValidatePriorityClass).
 func validateClassFields(c *schedulingv1.PriorityClass) (errs field.ErrorList) {
 	switch {
 	case strings.HasPrefix(c.Name, systemPrefix):
@@ -70,8 +63,8 @@ func validateClassFields(c *schedulingv1.PriorityClass) (errs field.ErrorList) {
 			errs = append(errs, field.Forbidden(field.NewPath("metadata", "name"),
 				"priority class names with '"+systemPrefix+"' prefix are reserved for system use only. error: "+why))
 		}
-	case c.Value > HighestUserPriority:
-		errs = append(errs, field.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", HighestUserPriority)))
+	case c.Value > highestUserPriority:
+		errs = append(errs, field.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUserPriority)))
 	}
 	if c.PreemptionPolicy != nil {
 		errs = append(errs, checkPreemptionPolicy(c.PreemptionPolicy, field.NewPath("preemptionPolicy"))...)
@@ -92,17 +85,6 @@ func notSystem(c *schedulingv1.PriorityClass) string {
 		return fmt.Sprintf("globalDefault of %s PriorityClass must be %t", built.Name, built.GlobalDefault)
 	}
 	return ""
-}
-
-// ValidateClassUpdate returns what an API server refuses in a class that is to replace another of
-// its name. The description, the metadata and globalDefault may change (upstream
-// pkg/apis/scheduling/validation, ValidatePriorityClassUpdate).
-func ValidateClassUpdate(c, old *schedulingv1.PriorityClass) field.ErrorList {
-	errs := apivalidation.ValidateObjectMetaUpdate(&c.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
-	if c.Value != old.Value {
-		errs = append(errs, field.Forbidden(field.NewPath("value"), "may not be changed in an update."))
-	}
-	return append(errs, apivalidation.ValidateImmutableField(c.PreemptionPolicy, old.PreemptionPolicy, field.NewPath("preemptionPolicy"))...)
 }
 
 func checkPreemptionPolicy(p *corev1.PreemptionPolicy, path *field.Path) field.ErrorList {

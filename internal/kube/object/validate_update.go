@@ -27,10 +27,11 @@ var updatable = strings.Join([]string{
 func ValidateKeptUpdate(p, old *corev1.Pod) field.ErrorList {
 	p = p.DeepCopy()
 	DropUnlessKept(p, old)
-	return checkChanges(p, old)
+	return PodChanges(p, old)
 }
 
-func checkChanges(p, old *corev1.Pod) field.ErrorList {
+// PodChanges is ValidateKeptUpdate of pods that have all of their fields.
+func PodChanges(p, old *corev1.Pod) field.ErrorList {
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
 	errs := apivalidation.ValidateObjectMetaUpdate(&p.ObjectMeta, &old.ObjectMeta, meta)
 	errs = append(errs, checkAnnotationUpdate(p, old, meta.Child("annotations"))...)
@@ -117,12 +118,12 @@ func DropUnlessKept(p, stored *corev1.Pod) {
 	}
 }
 
-// largestDiff is the largest size of both specs, in bytes, for which the message shows how they
+// LargestDiff is the largest size of both specs, in bytes, for which the message shows how they
 // differ. The time for that grows with the square of the size.
-const largestDiff = 128 << 10
+const LargestDiff = 128 << 10
 
 func specDiff(old, now *corev1.PodSpec) string {
-	if n := old.Size() + now.Size(); n > largestDiff {
+	if n := old.Size() + now.Size(); n > LargestDiff {
 		return fmt.Sprintf("(the specs are too large to show how they differ: %d bytes)", n)
 	}
 	return diff.Diff(*old, *now)

@@ -3,9 +3,7 @@ package object
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -61,26 +59,4 @@ func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
 		return nil
 	}
 	return checkQuantities(c.Overhead.PodFixed, field.NewPath("overhead", "podFixed").Key)
-}
-
-// createdQuota holds amounts to ValidateResourceQuantityValue.
-func createdQuota(q *corev1.ResourceQuota) (errs field.ErrorList) {
-	for name, amount := range q.Spec.Hard {
-		if amount.Sign() < 0 {
-			at := field.NewPath("spec", "hard").Key(string(name))
-			errs = append(errs, field.Invalid(at, amount.String(), apivalidation.IsNegativeErrorMsg))
-		}
-	}
-	sortErrors(errs)
-	return errs
-}
-
-func createdJob(s *batchv1.JobSpec, path *field.Path) (errs field.ErrorList) {
-	for name, n := range map[string]*int32{"parallelism": s.Parallelism, "completions": s.Completions, "backoffLimit": s.BackoffLimit} {
-		if n != nil {
-			errs = append(errs, checkNotNegative(int64(*n), path.Child(name))...)
-		}
-	}
-	sortErrors(errs)
-	return errs
 }

@@ -1,11 +1,18 @@
-package object_test
+package apiserver_test
 
 import (
 	"strings"
 	"testing"
 
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
+
+// template is one of pods with the labels of the selectors here.
+const template = `"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+
+// ended is a template of pods that end.
+const ended = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
 
 // TestCreated breaks one part of an object that an API server takes: what it refuses then is in
 // want. A snapshot may have such objects, and an update is only held to what the object met before.
@@ -20,15 +27,15 @@ func TestCreated(t *testing.T) {
 		class   = `{"kind":"StorageClass","apiVersion":"storage.k8s.io/v1","metadata":{"name":"a"},"provisioner":"example.com/P","allowedTopologies":[{"matchLabelExpressions":[{"key":"zone","values":["a","b"]},{"key":"rack","values":["r"]}]}]}`
 		csiNode = `{"kind":"CSINode","apiVersion":"storage.k8s.io/v1","metadata":{"name":"a"},"spec":{"drivers":[{"name":"d","nodeID":"n","topologyKeys":["zone","rack"]}]}}`
 		room    = `{"kind":"CSIStorageCapacity","apiVersion":"storage.k8s.io/v1","metadata":{"name":"a"},"storageClassName":"s","capacity":"1Gi"}`
-		set     = `{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
-		ordered = `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
-		deploy  = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}}}}`
-		daemons = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"selector":{"matchLabels":{"app":"a"}}}}`
-		job     = `{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"parallelism":1,"completions":2}}`
-		cron    = `{"kind":"CronJob","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"schedule":"@daily","jobTemplate":{"spec":{"backoffLimit":3}}}}`
+		set     = `{"kind":"ReplicaSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}},` + template + `}}`
+		ordered = `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}},` + template + `}}`
+		deploy  = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"a"}},` + template + `}}`
+		daemons = `{"kind":"DaemonSet","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"selector":{"matchLabels":{"app":"a"}},` + template + `}}`
+		job     = `{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"parallelism":1,"completions":2,` + ended + `}}`
+		cron    = `{"kind":"CronJob","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{"schedule":"@daily","jobTemplate":{"spec":{"backoffLimit":3,` + ended + `}}}}`
 		runtime = `{"kind":"RuntimeClass","apiVersion":"node.k8s.io/v1","metadata":{"name":"a"},"handler":"kata"}`
 		quota   = `{"kind":"ResourceQuota","apiVersion":"v1","metadata":{"name":"a"},"spec":{"hard":{"pods":"4","count/jobs.batch":"1"}}}`
-		rc      = `{"kind":"ReplicationController","apiVersion":"v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"app":"a"}}}`
+		rc      = `{"kind":"ReplicationController","apiVersion":"v1","metadata":{"name":"a"},"spec":{"replicas":1,"selector":{"app":"a"},` + template + `}}`
 		devices = `{"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":"a"},"spec":{"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"c","allocationMode":"ExactCount","count":2}},` +
 			`{"name":"net","firstAvailable":[{"name":"x","deviceClassName":"c"},{"name":"y","deviceClassName":"d"}]}],"constraints":[{"requests":["gpu","net/x"],"matchAttribute":"a/b"}]}}}`
 		like     = `{"kind":"ResourceClaimTemplate","apiVersion":"resource.k8s.io/v1","metadata":{"name":"a"},"spec":{"spec":{"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"c"}}]}}}}`
@@ -76,10 +83,12 @@ func TestCreated(t *testing.T) {
 		{job, `:2`, `:-2`, "spec.completions: Invalid"},
 		{cron, `@daily`, ``, "spec.schedule: Required"},
 		{cron, `:3`, `:-3`, "spec.jobTemplate.spec.backoffLimit: Invalid"},
-		{runtime, `kata`, ``, "handler: Invalid"},
+		{runtime, `kata`, `Kata`, "handler: Invalid"},
+		{runtime, `kata`, ``, "handler: Required"},
 		{quota, `"1"`, `"-1"`, "spec.hard[count/jobs.batch]: Invalid"},
 		{rc, `:1`, `:-1`, "spec.replicas: Invalid"},
-		{rc, `"app":"a"`, ``, "spec.selector: Required"},
+		{rc, `"app":"a"`, ``, ""},
+		{rc, template, `"template":{"spec":{}}`, "spec.template.metadata.labels: Invalid"},
 		{devices, `ExactCount`, `All`, "spec.devices.requests[0].exactly.count: Invalid"},
 		{devices, `"gpu",`, `"GPU",`, "spec.devices.requests[0].name: Invalid"},
 		{devices, `"exactly":`, `"other":`, "spec.devices.requests[0]: Required"},
@@ -106,7 +115,7 @@ func TestCreated(t *testing.T) {
 			return o
 		}
 		sound := read(c.object)
-		if errs := object.ValidateKindCreate(sound, nil); len(errs) > 0 {
+		if errs := apiserver.Validate(sound, []byte(c.object)); len(errs) > 0 {
 			t.Errorf("%s: %v", c.object, errs)
 		}
 		js := strings.Replace(c.object, c.was, c.is, 1)
@@ -114,14 +123,14 @@ func TestCreated(t *testing.T) {
 			t.Fatalf("%s has no %s", c.object, c.was)
 		}
 		broken := read(js)
-		errs := object.ValidateKindCreate(broken, nil)
+		errs := apiserver.Validate(broken, []byte(js))
 		if got := errs.ToAggregate(); c.want == "" && got != nil || c.want != "" && (got == nil || !strings.Contains(got.Error(), c.want)) {
 			t.Errorf("%s for %s of %s: %v, want %q", c.is, c.was, sound.Key.Kind, got, c.want)
 		}
-		if len(errs) > 0 && len(object.ValidateKindUpdate(broken, sound)) == 0 {
+		if len(errs) > 0 && len(apiserver.ValidateUpdate(broken, []byte(js), sound)) == 0 {
 			t.Errorf("%s for %s of %s: an update takes it", c.is, c.was, sound.Key.Kind)
 		}
-		if errs := object.ValidateKindUpdate(broken, broken); len(errs) > 0 {
+		if errs := apiserver.ValidateUpdate(broken, broken.JSON, broken); len(errs) > 0 {
 			t.Errorf("%s for %s of %s: an update of what has that fault is refused: %v", c.is, c.was, sound.Key.Kind, errs)
 		}
 	}
@@ -129,23 +138,20 @@ func TestCreated(t *testing.T) {
 
 // TestVolumeSources holds volumes to one source, also of those of which nothing is kept.
 func TestVolumeSources(t *testing.T) {
-	pv, err := object.Decode([]byte(`{"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"a"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"]}}`), object.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for spec, want := range map[string]string{
-		`{"csi":{}}`:                        "",
-		`{"fc":{},"csi":null}`:              "",
-		`{}`:                                "spec: Required value: must specify a volume type",
-		`{"fc":null}`:                       "spec: Required value: must specify a volume type",
-		`{"csi":{},"hostPath":{"path":""}}`: "spec.csi: Forbidden: may not specify more than 1 volume type",
+	for sources, want := range map[string]string{
+		`"csi":{"driver":"d","volumeHandle":"h"}`:      "",
+		`"fc":{"targetWWNs":["w"],"lun":1},"csi":null`: "",
+		`"storageClassName":"fast"`:                    "spec: Required value: must specify a volume type",
+		`"fc":null`:                                    "spec: Required value: must specify a volume type",
+		`"fc":{"targetWWNs":["w"],"lun":1},"csi":{"driver":"d","volumeHandle":"h"}`: "spec.csi: Forbidden: may not specify more than 1 volume type",
 	} {
+		js := `{"kind":"PersistentVolume","apiVersion":"v1","metadata":{"name":"a"},"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],` + sources + `}}`
 		got := ""
-		if errs := object.ValidateKindCreate(pv, []byte(`{"spec":`+spec+`}`)); len(errs) > 0 {
+		if errs := apiserver.Validate(decode(t, js), []byte(js)); len(errs) > 0 {
 			got = errs.ToAggregate().Error()
 		}
 		if got != want {
-			t.Errorf("%s: %q, want %q", spec, got, want)
+			t.Errorf("%s: %q, want %q", sources, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package object
+package apiserver_test
 
 import (
 	"strings"
@@ -9,11 +9,14 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 )
 
 func class(name string, value int32) *schedulingv1.PriorityClass {
 	c := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "7"}, Value: value}
-	DefaultClass(c)
+	object.DefaultClass(c)
 	return c
 }
 
@@ -60,11 +63,11 @@ func TestClassCreate(t *testing.T) {
 		if c.change != nil {
 			c.change(c.class)
 		}
-		if d := cmp.Diff(c.want, lines(ValidateClass(c.class))); d != "" {
+		if d := cmp.Diff(c.want, lines(apiserver.ValidateClass(c.class))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
 	}
-	if errs := ValidateClass(class("High Five", 1)); len(errs) != 1 || errs[0].Field != "metadata.name" || errs[0].Type != field.ErrorTypeInvalid {
+	if errs := apiserver.ValidateClass(class("High Five", 1)); len(errs) != 1 || errs[0].Field != "metadata.name" || errs[0].Type != field.ErrorTypeInvalid {
 		t.Errorf("no DNS name: %v", errs)
 	}
 }
@@ -85,7 +88,7 @@ func TestClassUpdate(t *testing.T) {
 	} {
 		old, now := class("high", 1), class("high", 1)
 		c.change(now)
-		if d := cmp.Diff(c.want, lines(ValidateClassUpdate(now, old))); d != "" {
+		if d := cmp.Diff(c.want, lines(apiserver.ValidateClassUpdate(now, old))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
 	}
