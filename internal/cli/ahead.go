@@ -3,9 +3,16 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
 
 	"berth/internal/handlers"
 	"berth/internal/scenario"
+	"berth/internal/simulations"
 )
 
 // scenarioQuestion is a question about what comes next.
@@ -86,3 +93,138 @@ func (s *source) scenario(ctx context.Context, q scenarioQuestion) (json.RawMess
 
 // ownBounds are those of a scenario in the process: its user can end it.
 var ownBounds = scenario.Bounds{Pods: 1 << 30, Attempts: 1 << 30, Profiles: 16}
+
+// A question about what comes next may keep its call waiting for a while, and is then a job that is
+// looked at now and then.
+const (
+	jobWait  = "1s"
+	jobEvery = 300 * time.Millisecond
+)
+
+// follow sends a question about what comes next, and follows it to its end where it is a job. The
+// job is cancelled where ctx ends before.
+func (s *source) follow(ctx context.Context, wait *progress, query url.Values, body any, path ...string) (json.RawMessage, error) {
+	defer wait.end()
+	if s.dump != nil {
+		ctx = (&scenario.Watch{Progress: wait.at}).With(ctx)
+	}
+	raw, status, err := s.exchange(ctx, http.MethodPost, query, body, path...)
+	if err != nil || status != http.StatusAccepted {
+		return raw, err
+	}
+	for {
+		var job simulations.Job
+		if err := json.Unmarshal(raw, &job); err != nil {
+			return nil, fmt.Errorf("read the job: %w", err)
+		}
+		switch job.State {
+		case "done":
+			return job.Result, nil
+		case "failed":
+			return nil, &problem{what: "job " + job.ID, why: errors.New(job.Reason)}
+		case "cancelled":
+			return nil, &problem{what: "job " + job.ID + " was cancelled"}
+		}
+		if n := len(job.Progress); n > 0 {
+			p := job.Progress[n-1]
+			wait.at(p.Part, p.Done, p.Total)
+		}
+		select {
+		case <-ctx.Done():
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+			defer cancel()
+			_, err := s.call(ending, http.MethodPost, nil, nil, "v1", "simulations", job.ID, "cancel")
+			if err != nil {
+				return nil, fmt.Errorf("cancel the job %s: %w", job.ID, err)
+			}
+			return nil, ctx.Err()
+		case <-time.After(jobEvery):
+		}
+		next, err := s.call(ctx, http.MethodGet, nil, nil, "v1", "simulations", job.ID)
+		if err == nil {
+			raw = next
+		} else if ctx.Err() == nil {
+			return nil, err
+		}
+	}
+}
+
+// progress is a line on stderr that reports that something is going on. It is
+// shown only on a terminal, and only where it takes a while.
+type progress struct {
+	a     *app
+	what  string
+	n     int
+	began time.Time
+	shown time.Time
+}
+
+// The first line is due after a while, further ones now and then.
+const (
+	progressAfter = 500 * time.Millisecond
+	progressEvery = 200 * time.Millisecond
+)
+
+func (a *app) progress(what string) *progress {
+	now := a.Now()
+	return &progress{a: a, what: what, began: now, shown: now.Add(progressAfter - progressEvery)}
+}
+
+// step counts one more.
+func (p *progress) step() {
+	p.n++
+	if p.n%256 == 0 {
+		p.show()
+	}
+}
+
+// tick counts one more of what takes long.
+func (p *progress) tick() {
+	p.n++
+	p.show()
+}
+
+func (p *progress) show() {
+	if p.due() {
+		p.line(fmt.Sprintf("%s: %d objects", p.what, p.n))
+	}
+}
+
+// due reports whether the line is to be written anew.
+func (p *progress) due() bool {
+	if !p.a.Watched || p.a.Env("TERM") == "dumb" {
+		return false
+	}
+	now := p.a.Now()
+	if now.Sub(p.shown) < progressEvery {
+		return false
+	}
+	p.shown = now
+	return true
+}
+
+func (p *progress) line(text string) {
+	fmt.Fprintf(p.a.Err, "\r%-*s", standardWidth-1, fit(text, standardWidth-1))
+}
+
+// progressWidth is how many columns the bar of a run has.
+const progressWidth = 30
+
+// at shows how far a part of a run is, as a bar where its end is known.
+func (p *progress) at(part string, done, total int) {
+	switch {
+	case !p.due():
+	case total == 0:
+		p.line(fmt.Sprintf("%s: %s %s", p.what, count(done), part))
+	default:
+		full := progressWidth * done / total
+		p.line(fmt.Sprintf("%s: [%s%s] %d%% of %s (%s)", p.what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), 100*done/total, count(total), part))
+	}
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	if p.a.Watched && p.shown.After(p.began.Add(progressAfter-progressEvery)) {
+		fmt.Fprintf(p.a.Err, "\r%s\r", strings.Repeat(" ", standardWidth-1))
+	}
+}

@@ -3,9 +3,16 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
 	"berth/internal/handlers"
 	"berth/internal/report"
 )
@@ -86,4 +93,156 @@ func (a *app) show(raw json.RawMessage, gaps *gaps, answer any, write func(*page
 	p.gaps(gaps)
 	write(p)
 	return p.end(a)
+}
+
+// question asks where a pod goes.
+type question struct {
+	pod     target
+	explain engine.Explain
+	suggest bool
+	// ungated asks about the pod without its scheduling gates.
+	ungated bool
+	// snapshot is the one to ask about; empty: as the flags say.
+	snapshot string
+}
+
+// answer is a decision, and its JSON as the API gives it.
+type answer struct {
+	decision.Answer
+	raw json.RawMessage
+}
+
+// decide answers a question without recording it.
+func (s *source) decide(ctx context.Context, q question) (*answer, error) {
+	body := handlers.DecisionRequest{
+		Snapshot: q.snapshot, Pod: q.pod.whole, Profile: s.profile, Config: s.config, Explain: string(q.explain), Suggest: q.suggest, DryRun: true,
+	}
+	if body.Snapshot == "" {
+		body.Snapshot = s.snapshot
+	}
+	if s.dump != nil {
+		now := s.now()
+		body.Now = &now
+	}
+	if q.ungated {
+		if err := s.ungated(ctx, q.pod, &body); err != nil {
+			return nil, err
+		}
+	}
+	if body.Pod == nil {
+		body.PodRef = &handlers.PodName{Namespace: q.pod.namespace, Name: q.pod.name}
+	}
+	raw, err := s.call(ctx, http.MethodPost, passedOver(), body, "v1", "decisions")
+	if err != nil {
+		return nil, s.hint(ctx, err, q.pod)
+	}
+	a := &answer{raw: raw}
+	return a, readInto(raw, a)
+}
+
+// story tells of a pod by name, as it is now and under the API's own configuration; nil of
+// another one.
+func (s *source) story(ctx context.Context, t target) (*told, error) {
+	if t.whole != nil || s.config != nil || s.profile != "" || s.older() || s.dump != nil && s.dump.config {
+		return nil, nil
+	}
+	raw, err := s.call(ctx, http.MethodGet, s.asOf(), nil, "v1", "clusters", s.cluster, "pods", t.namespace, t.name)
+	var r *refused
+	if errors.As(err, &r) && r.Status == http.StatusNotFound {
+		return nil, nil // the decision then names what is missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	st := &told{raw: raw}
+	return st, readInto(raw, st)
+}
+
+// readInto reads an answer.
+func readInto(raw json.RawMessage, answer any) error {
+	if err := json.Unmarshal(raw, answer); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
+}
+
+// item is an object of a source, with what commands read of it.
+type item struct {
+	Kind     string            `json:"kind"`
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		names
+		Gates []json.RawMessage `json:"schedulingGates"`
+	} `json:"spec"`
+	Status struct {
+		Phase string `json:"phase"`
+	} `json:"status"`
+	raw json.RawMessage
+}
+
+// target names a pod.
+func (o *item) target() target {
+	return target{namespace: o.Metadata.Namespace, name: o.Metadata.Name}
+}
+
+// waits reports whether a pod has no node and has not ended.
+func (o *item) waits() bool {
+	return o.Spec.Node == "" && o.Status.Phase != "Succeeded" && o.Status.Phase != "Failed"
+}
+
+// errEnough ends a walk over objects.
+var errEnough = errors.New("enough")
+
+// objectsPage is how many objects come at once.
+const objectsPage = 500
+
+func (s *source) object(ctx context.Context, kind, namespace, name string) (found *item, err error) {
+	query := url.Values{"kind": {kind}, "name": {name}}
+	if namespace != "" {
+		query.Set("namespace", namespace)
+	}
+	err = s.pages(ctx, query, func(o *item) error {
+		found = o
+		return nil
+	})
+	return found, err
+}
+
+func (s *source) objects(ctx context.Context, kind string, f func(*item) error) error {
+	return s.pages(ctx, url.Values{"kind": {kind}, "limit": {strconv.Itoa(objectsPage)}}, f)
+}
+
+// pages requests objects page by page.
+func (s *source) pages(ctx context.Context, query url.Values, f func(*item) error) error {
+	for {
+		raw, err := s.call(ctx, http.MethodGet, query, nil, "v1", "snapshots", s.snapshot, "objects")
+		var r *refused
+		if errors.As(err, &r) && r.Status == http.StatusBadRequest && query.Has("limit") {
+			query.Del("limit") // the server's pages are smaller
+			continue
+		}
+		if err != nil {
+			return s.hint(ctx, err, target{})
+		}
+		var page handlers.ObjectList
+		if err := readInto(raw, &page); err != nil {
+			return err
+		}
+		for _, raw := range page.Items {
+			o := &item{raw: raw}
+			if err = readInto(raw, o); err == nil {
+				err = f(o)
+			}
+			if errors.Is(err, errEnough) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if page.Cursor == "" {
+			return nil
+		}
+		query.Set("cursor", page.Cursor)
+	}
 }

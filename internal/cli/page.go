@@ -4,6 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+
+	"berth/internal/engine/explain/suggest"
+	"berth/internal/words"
 )
 
 // page collects what a command shows. No line of it is longer than its width,
@@ -144,4 +151,127 @@ func (p *page) head(word string, c colour, about, beside, id string) {
 	for _, b := range below {
 		p.line("%s", b)
 	}
+}
+
+// columns is how many columns of a terminal a text takes.
+func columns(s string) int { return uniseg.StringWidth(s) }
+
+// clean makes a text that comes from a cluster safe for a line of a terminal:
+// no line breaks, no control characters, nothing that turns the direction.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar:
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+const dots = "..."
+
+// fit cuts a text to at most width columns; what was cut ends in dots.
+func fit(s string, width int) string {
+	if columns(s) <= width {
+		return s
+	}
+	head, _ := split(s, max(width-len(dots), 0))
+	return strings.TrimRight(head, " ") + dots[:min(len(dots), width)]
+}
+
+// split takes up to width columns off a text, at least one character.
+func split(s string, width int) (head, rest string) {
+	used, at, state := 0, 0, -1
+	for rest = s; rest != ""; {
+		var cluster string
+		var w int
+		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if at > 0 && used+w > width || at == 0 && width <= 0 {
+			break
+		}
+		used += w
+		at += len(cluster)
+	}
+	return s[:at], s[at:]
+}
+
+// wrap breaks a text into lines of at most width columns, at spaces where it can.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		if line != "" && columns(line)+1+columns(word) <= width {
+			line += " " + word
+			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+		for columns(word) > width {
+			var head string
+			head, word = split(word, width)
+			lines = append(lines, head)
+		}
+		line = word
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// wrapCommand breaks a shell command into lines of at most width columns that a
+// shell reads as one: each but the last ends in a backslash.
+func wrapCommand(words []string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range words {
+		switch {
+		case line == "":
+			line = word
+		case columns(line)+1+columns(word)+2 <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line+" \\")
+			line = "  " + word
+		}
+		for columns(line)+2 > width { // one that no line holds goes on at the very beginning of the next
+			var head string
+			head, line = split(line, width-1)
+			lines = append(lines, head+"\\")
+		}
+	}
+	return append(lines, line)
+}
+
+// The command line writes numbers as the pages do.
+var (
+	count  = words.Count
+	plural = words.Plural
+	span   = words.Span
+	clock  = words.Clock
+	quote  = words.Quote
+	// amounts are of a resource.
+	amounts = suggest.Texts
+)
+
+// cells is a number of cells of tables.
+func cells(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return count(n) + " cells"
+}
+
+// ahead writes how far off a time is, in seconds begun.
+func ahead(d time.Duration) string { return span(int64((d + time.Second - 1) / time.Second)) }
+
+// offset writes when something happens, in seconds from another time: +5s, or -16m before it.
+func offset(seconds int64) string {
+	if seconds < 0 {
+		return span(seconds)
+	}
+	return "+" + span(seconds)
 }

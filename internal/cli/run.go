@@ -1,3 +1,8 @@
+// Package cli is the command line for people: berth, and kubectl berth, the same program under a
+// plugin's name. It queries a running server, or reads what kubectl prints and decides in the
+// process, without a store and without a record. Both ways have the same answer and the same
+// output. Output keeps to 80 columns unless the terminal is wider or -o wide is given; data goes to
+// stdout, everything else to stderr. The exit code is 0 for yes, 2 for no, and 1 for a failure.
 package cli
 
 import (
@@ -80,3 +85,34 @@ func (a *app) complain(err error) {
 		fmt.Fprintf(a.Err, "%s\n", p.next)
 	}
 }
+
+// The codes that a command ends with.
+const (
+	exitYes    = 0
+	exitBroken = 1
+	exitNo     = 2
+)
+
+// errNo ends a command whose answer was shown and is no.
+var errNo = errors.New("the answer is no")
+
+// errWarned ends a command that has shown warnings, and is no failure to report.
+var errWarned = errors.New("there are warnings")
+
+// problem is an error for people: what is wrong, why, and what to do next.
+type problem struct {
+	what string
+	why  error  // may be nil
+	next string // a command or a sentence; may be empty
+}
+
+// Error returns the action and the cause in one line.
+func (p *problem) Error() string {
+	if p.why == nil {
+		return p.what
+	}
+	return fmt.Sprintf("%s: %v", p.what, p.why)
+}
+
+// Unwrap returns the cause.
+func (p *problem) Unwrap() error { return p.why }

@@ -181,6 +181,24 @@ func TestServerSaysTheSame(t *testing.T) {
 	}
 }
 
+// TestServerRefusesTheSame: without a server what is refused is refused in a server's words.
+func TestServerRefusesTheSame(t *testing.T) {
+	_, online := uploaded(t)
+	here := snapshot()
+	file := filepath.Join(t.TempDir(), "bad.json")
+	for _, spec := range []string{`{"containers":"c"}`, `{"containers":[{"name":"c","resources":{"requests":{"cpu":"-1"}}}]}`, `{"containers":[{"name":"c"}],"overhead":{"cpu":"x"}}`} {
+		if err := os.WriteFile(file, []byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","namespace":"shop"},"spec":`+spec+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range []string{"explain", "victims", "fit", "admit", "termination"} {
+			a, b := here.run(t, command, "-f", file), online.run(t, command, "-f", file)
+			if a.err != b.err || a.code != b.code || a.err == "" && command != "admit" && command != "termination" {
+				t.Errorf("%s of %s: in the process\n%+v\nby the server\n%+v", command, spec, a, b)
+			}
+		}
+	}
+}
+
 // podFile writes one pod of the fixture to a file of its own.
 func podFile(t *testing.T, name string) string {
 	t.Helper()

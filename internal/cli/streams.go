@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -43,4 +46,43 @@ const (
 // width is how many columns a line may have.
 func (s *Streams) width() int {
 	return min(max(s.Columns, standardWidth), greatestWidth)
+}
+
+// json writes an object of the API as it is, indented.
+func (a *app) json(raw []byte) error {
+	var out bytes.Buffer
+	if err := json.Indent(&out, bytes.TrimSpace(raw), "", "  "); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	out.WriteByte('\n')
+	_, err := a.Out.Write(out.Bytes())
+	return err
+}
+
+// paint colours words on terminals; elsewhere it leaves them as they are.
+type paint bool
+
+func (a *app) paint() paint {
+	switch a.o.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return paint(a.Columns > 0 && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb")
+}
+
+type colour string
+
+const (
+	red    colour = "31"
+	green  colour = "32"
+	yellow colour = "33"
+)
+
+func (p paint) word(c colour, s string) string {
+	if !p || s == "" {
+		return s
+	}
+	return "\x1b[" + string(c) + ";1m" + s + "\x1b[0m"
 }

@@ -12,7 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
 
+	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )
 
@@ -257,4 +259,15 @@ func someNames(list []string) string {
 		return strings.Join(list[:few], ", ") + fmt.Sprintf(" and %d more", len(list)-few)
 	}
 	return strings.Join(list, ", ")
+}
+
+// decodeWhole reads an object of which nothing is left out.
+func decodeWhole(raw json.RawMessage, obj any) error {
+	if len(raw) == 0 || raw[0] != '{' {
+		return errors.New("want an object")
+	}
+	if errs := object.BoundQuantities(raw, obj); len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	return kjson.UnmarshalCaseSensitivePreserveInts(raw, obj)
 }

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"berth/internal/engine"
@@ -238,4 +240,18 @@ func (e *explain) allNodes(ctx context.Context, a *app, from *source, pod target
 		return err
 	}
 	return exitForAll(got)
+}
+
+// scoresInLine names the plugins that gave the most points, the most first. Those
+// in same are left out.
+func scoresInLine(scores []engine.PluginScore, same map[string]bool) string {
+	list := slices.Clone(scores)
+	slices.SortStableFunc(list, func(a, b engine.PluginScore) int { return cmp.Compare(b.Weighted, a.Weighted) })
+	var parts []string
+	for _, s := range list {
+		if s.Weighted != 0 && !same[s.Plugin] {
+			parts = append(parts, fmt.Sprintf("%s %d", s.Plugin, s.Weighted))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
