@@ -5,18 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"berth/internal/access"
 	"berth/internal/config"
 	"berth/internal/handlers"
+	"berth/internal/kube/follow"
 	"berth/internal/ops/admin"
 	"berth/internal/ops/doctor"
+	"berth/internal/simulations"
 	"berth/internal/store/postgres"
 	"berth/internal/web"
 )
@@ -50,150 +55,233 @@ func (c *serveCmd) Run(ctx context.Context, k *kong.Context, s streams) error {
 	return c.serve(ctx, log)
 }
 
+// startup is a server as it starts: each step adds what later ones need, and what ends it.
+type startup struct {
+	*serveCmd
+	conf   *config.Config
+	began  time.Time
+	log    *slog.Logger
+	lines  *admin.Log
+	few    *sample
+	admin  net.Listener // nil: none
+	places []*place
+	// ending is for what is done after the server was told to end.
+	ending    context.Context
+	tel       *telemetry
+	up        *serving
+	deps      *dependencies
+	chains    *chainsLook
+	following []*follow.Follower
+	callers   *access.Authenticator
+	sims      *simulations.Jobs
+	api       *handlers.API
+	closers   []func() error
+}
+
+// errToldToEnd ends a server that was told to before its store could be reached.
+var errToldToEnd = errors.New("told to end")
+
 // serve runs a server until ctx ends, then shuts it down in order.
 func (c *serveCmd) serve(ctx context.Context, log *slog.Logger) (err error) {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	conf, err := c.profiles()
-	if err != nil {
+	p := &startup{serveCmd: c, began: time.Now(), lines: &admin.Log{}, few: newSample(c.LogSample), up: &serving{}, chains: &chainsLook{}}
+	if p.conf, err = c.profiles(); err != nil {
 		return err
 	}
-	began := time.Now()
-	lines, few := &admin.Log{}, newSample(c.LogSample)
-	log = c.logger(log.Handler(), lines, few)
-	adminListener, err := listenAdmin(c.AdminListen)
-	if err != nil {
-		return err
-	}
-	if adminListener != nil {
-		defer func() { _ = adminListener.Close() }()
-	}
-	places, err := c.listeners(log)
-	if err != nil {
-		return err
-	}
-	for _, p := range places {
-		defer func() { _ = p.listener.Close() }() // Shutdown has closed it by then, unless starting failed
-	}
-	for _, f := range doctor.Files(len(places), c.Limits.MaxConnections) {
-		log.Warn("files are fewer than connections", slog.String("found", f.Text), slog.String("remedy", f.Remedy))
-	}
-	for _, line := range conf.Ignored {
-		log.Warn("a setting of the configuration is not used", slog.String("ignored", line))
-	}
-	if err := c.Limits.CheckMemory(0); err != nil {
-		return err
-	}
-
-	tel, err := newTelemetry(ctx, c.OTLPEndpoint, log)
-	if err != nil {
-		return err
-	}
-	// What shutting down takes is done after ctx has ended.
-	ending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p.log = c.logger(log.Handler(), p.lines, p.few)
+	var cancel context.CancelFunc
+	p.ending, cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer func() { err = errors.Join(err, named("send telemetry", tel.close(ending))) }()
-	if err := tel.watchLog(few); err != nil {
-		return err
-	}
-	observe, err := tel.observeBatches(c.backend().name())
-	if err != nil {
-		return err
-	}
-	up := &serving{}
-	defer func() { err = errors.Join(err, up.end()) }()
-	opened := func() (*dependencies, error) { return openDependencies(ending, &c.settings, conf, observe, true, log) }
-	deps, err := opened()
-	if postgres.Away(err) {
-		up.start(ctx, ending, places, &c.Limits, log)
-		if deps, err = c.await(ctx, up, tel, err, opened, log); deps == nil && err == nil {
-			return nil // it was told to end
+	defer func() { err = errors.Join(err, p.close()) }()
+	for _, step := range []func(context.Context) error{p.listen, p.measure, p.open, p.keep, p.follow, p.work, p.makeAPI, p.serveAdmin} {
+		switch err := step(ctx); {
+		case errors.Is(err, errToldToEnd):
+			return nil
+		case err != nil:
+			return err
 		}
 	}
+	return c.answer(ctx, p.ending, p.api, p.up, p.places, p.log)
+}
+
+// onClose has f called at the end, before what was given earlier.
+func (p *startup) onClose(f func() error) { p.closers = append(p.closers, f) }
+
+func (p *startup) close() error {
+	var errs []error
+	for _, f := range slices.Backward(p.closers) {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// background runs f until ctx ends, and at the end waits for it to return.
+func (p *startup) background(ctx context.Context, f func(context.Context)) {
+	stop := background(ctx, f)
+	p.onClose(func() error {
+		stop()
+		return nil
+	})
+}
+
+// listen opens the listeners, so that an address that is taken is told before anything is done.
+func (p *startup) listen(context.Context) (err error) {
+	if p.admin, err = listenAdmin(p.AdminListen); err != nil {
+		return err
+	}
+	if p.admin != nil {
+		p.onClose(func() error {
+			_ = p.admin.Close()
+			return nil
+		})
+	}
+	if p.places, err = p.listeners(p.log); err != nil {
+		return err
+	}
+	p.onClose(func() error {
+		for _, at := range p.places {
+			_ = at.listener.Close() // Shutdown has closed it by then, unless starting failed
+		}
+		return nil
+	})
+	for _, f := range doctor.Files(len(p.places), p.Limits.MaxConnections) {
+		p.log.Warn("files are fewer than connections", slog.String("found", f.Text), slog.String("remedy", f.Remedy))
+	}
+	for _, line := range p.conf.Ignored {
+		p.log.Warn("a setting of the configuration is not used", slog.String("ignored", line))
+	}
+	return p.Limits.CheckMemory(0)
+}
+
+// measure opens metrics and traces.
+func (p *startup) measure(ctx context.Context) (err error) {
+	if p.tel, err = newTelemetry(ctx, p.OTLPEndpoint, p.log); err != nil {
+		return err
+	}
+	p.onClose(func() error { return named("send telemetry", p.tel.close(p.ending)) })
+	return p.tel.watchLog(p.few)
+}
+
+// open opens the store and what stands on it. While the database is away it answers that it waits.
+func (p *startup) open(ctx context.Context) error {
+	observe, err := p.tel.observeBatches(p.backend().name())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, deps.close(ending)) }()
-	chains := &chainsLook{}
-	if err := chains.watch(tel.meter); err != nil {
+	p.onClose(p.up.end)
+	opened := func() (*dependencies, error) {
+		return openDependencies(p.ending, &p.settings, p.conf, observe, true, p.log)
+	}
+	p.deps, err = opened()
+	if postgres.Away(err) {
+		p.up.start(ctx, p.ending, p.places, &p.Limits, p.log)
+		if p.deps, err = p.await(ctx, p.up, p.tel, err, opened, p.log); p.deps == nil && err == nil {
+			return errToldToEnd
+		}
+	}
+	if err == nil {
+		p.onClose(func() error { return p.deps.close(p.ending) })
+	}
+	return err
+}
+
+// keep looks after what is stored.
+func (p *startup) keep(ctx context.Context) error {
+	if err := p.chains.watch(p.tel.meter); err != nil {
 		return err
 	}
-	defer background(ctx, func(ctx context.Context) { chains.run(ctx, deps.store, log) })()
-	keeper, err := newKeeper(deps.store, &c.settings, tel.meter, log)
+	p.background(ctx, func(ctx context.Context) { p.chains.run(ctx, p.deps.store, p.log) })
+	keeper, err := newKeeper(p.deps.store, &p.settings, p.tel.meter, p.log)
 	if err != nil {
 		return err
 	}
-	defer background(ctx, keeper.run)()
-	if err := watchFollowing(tel.meter, deps.clusters, c.poll() > 0); err != nil {
+	p.background(ctx, keeper.run)
+	return nil
+}
+
+// follow follows the clusters' apiservers, and reads the newest states.
+func (p *startup) follow(ctx context.Context) (err error) {
+	if err := watchFollowing(p.tel.meter, p.deps.clusters, p.poll() > 0); err != nil {
 		return err
 	}
-	following, err := deps.follow(&c.settings, log)
-	if err != nil {
+	if p.following, err = p.deps.follow(&p.settings, p.log); err != nil {
 		return err
 	}
-	for _, f := range following {
+	for _, f := range p.following {
 		// Until the last call is answered: no answer may come from a copy that has stopped.
-		defer background(ending, f.Run)()
+		p.background(p.ending, f.Run)
 	}
-	if err := watchKube(tel.meter, following); err != nil {
+	if err := watchKube(p.tel.meter, p.following); err != nil {
 		return err
 	}
-	defer background(ctx, func(ctx context.Context) { warm(ctx, deps.clusters, log) })()
-	if err := tel.watchQueue(deps.group, queueCapacity); err != nil {
-		return err
-	}
-	if err := errors.Join(tel.watchSpool(deps.spool), tel.watchEpochs(deps.epochs)); err != nil {
-		return err
-	}
-	replayed, err := tel.watchReplays(deps.store)
+	p.background(ctx, func(ctx context.Context) { warm(ctx, p.deps.clusters, p.log) })
+	return errors.Join(p.tel.watchQueue(p.deps.group, queueCapacity), p.tel.watchSpool(p.deps.spool), p.tel.watchEpochs(p.deps.epochs))
+}
+
+// work begins the jobs, and reads who may call.
+func (p *startup) work(ctx context.Context) error {
+	replayed, err := p.tel.watchReplays(p.deps.store)
 	if err != nil {
 		return err
 	}
-	deps.newReplays(&c.settings, conf.Profiles, replayed, log)
-	defer background(ctx, deps.replays.Work)()
-	callers, keepCallers, err := deps.callers(ending, &c.settings, log)
+	p.deps.newReplays(&p.settings, p.conf.Profiles, replayed, p.log)
+	p.background(ctx, p.deps.replays.Work)
+	callers, keepCallers, err := p.deps.callers(p.ending, &p.settings, p.log)
 	if err != nil {
 		return err
 	}
-	defer background(ctx, keepCallers)()
-	c.recordStart(ending, deps.store, callers, log)
-	sims := deps.newSimulations(&c.Limits, log)
+	p.callers = callers
+	p.background(ctx, keepCallers)
+	p.recordStart(p.ending, p.deps.store, callers, p.log)
+	p.sims = p.deps.newSimulations(&p.Limits, p.log)
+	return nil
+}
+
+// makeAPI puts the handlers over all of it.
+func (p *startup) makeAPI(ctx context.Context) error {
+	deps := p.deps
 	cursorKey, err := deps.cursorKey(ctx)
 	if err != nil {
 		return err
 	}
-	api, err := handlers.New(handlers.Options{
-		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: sims, Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey, PriorityClasses: deps.classes, ParseProfiles: config.Parse,
-		TolerationSeconds: c.TolerationSeconds,
-		Profiles:          conf.Profiles,
-		Checks:            append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(following, c.Kube.MaxStaleness, time.Now)...),
-		Notes:             append(append(deps.notes(), handlers.Note{Name: "audit chains", Text: chains.note}), followNotes(following)...),
+	p.api, err = handlers.New(handlers.Options{
+		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: p.sims,
+		Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey,
+		PriorityClasses: deps.classes, ParseProfiles: config.Parse,
+		TolerationSeconds: p.TolerationSeconds,
+		Profiles:          p.conf.Profiles,
+		Checks:            append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(p.following, p.Kube.MaxStaleness, time.Now)...),
+		Notes:             append(append(deps.notes(), handlers.Note{Name: "audit chains", Text: p.chains.note}), followNotes(p.following)...),
 		Followed:          deps.followed, Hold: deps.hold,
-		Callers: callers, AccessLog: deps.store,
-		Hosts: c.AllowedHosts, Origins: c.CORSOrigin, Pages: c.Pages != pagesOff,
-		Limits: c.Limits, Budget: deps.budget, Log: log, Meter: tel.meter, Tracer: tel.tracer, Metrics: tel.handler,
+		Callers: p.callers, AccessLog: deps.store,
+		Hosts: p.AllowedHosts, Origins: p.CORSOrigin, Pages: p.Pages != pagesOff,
+		Limits: p.Limits, Budget: deps.budget, Log: p.log, Meter: p.tel.meter, Tracer: p.tel.tracer, Metrics: p.tel.handler,
 	})
 	if err != nil {
 		return err
 	}
-	defer background(ctx, func(ctx context.Context) { sims.Work(ctx, api.RunSimulation) })()
-	if err := tel.watchCerts(places); err != nil {
-		return err
+	p.background(ctx, func(ctx context.Context) { p.sims.Work(ctx, p.api.RunSimulation) })
+	return p.tel.watchCerts(p.places)
+}
+
+// serveAdmin answers on the admin listener, if there is one.
+func (p *startup) serveAdmin(context.Context) error {
+	if p.admin == nil {
+		return nil
 	}
-	if adminListener != nil {
-		h := admin.Handler(admin.Options{
-			Status: func(ctx context.Context) *admin.Status {
-				return statusOf(ctx, began, &c.settings, deps, api, following)
-			},
-			Flags:  adminFlags(c.inEffect),
-			Doctor: func(ctx context.Context) []doctor.Finding { return c.examine(ctx, nil) },
-			Log:    lines, Metrics: tel.metrics,
-		})
-		// Until the last call is answered: what hangs at the end is looked for, too.
-		defer background(ending, func(ctx context.Context) { serveAdmin(ctx, adminListener, h, log) })()
-	}
-	return c.answer(ctx, ending, api, up, places, log)
+	h := admin.Handler(admin.Options{
+		Status: func(ctx context.Context) *admin.Status {
+			return statusOf(ctx, p.began, &p.settings, p.deps, p.api, p.following)
+		},
+		Flags:  adminFlags(p.inEffect),
+		Doctor: func(ctx context.Context) []doctor.Finding { return p.examine(ctx, nil) },
+		Log:    p.lines, Metrics: p.tel.metrics,
+	})
+	// Until the last call is answered: what hangs at the end is looked for, too.
+	p.background(p.ending, func(ctx context.Context) { serveAdmin(ctx, p.admin, h, p.log) })
+	return nil
 }
 
 // background runs f until the returned function is called, which waits for f to return.
