@@ -55,10 +55,6 @@ ORDER BY 1, 2, 3, 4`
 // Schema implements store.Seals: it looks at what lies behind tables and views, and compares views
 // with temporary ones that are made of the same statements.
 func (r sealReader) Schema(ctx context.Context) (faults []store.SchemaFault, err error) {
-	tables, indexes, err := migrations.Postgres.Tables()
-	if err != nil {
-		return nil, err
-	}
 	views, err := migrations.Postgres.Views()
 	if err != nil {
 		return nil, err
@@ -72,7 +68,52 @@ func (r sealReader) Schema(ctx context.Context) (faults []store.SchemaFault, err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, tx.Rollback(context.WithoutCancel(ctx))) }()
-	rows, err := tx.Query(ctx, sqlBehind, tables, names, indexes)
+	if faults, err = behind(ctx, tx, names); err != nil {
+		return nil, err
+	}
+	have, err := definitions(ctx, tx, `current_schema()::regnamespace`, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range views {
+		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, strings.Replace(v.Text, "CREATE OR REPLACE VIEW", "CREATE TEMPORARY VIEW", 1))
+			return err
+		})
+		switch sqlState(err) {
+		case stateUndefinedTable, stateUndefinedColumn: // of a table that is gone, or changed
+			faults = append(faults, store.SchemaFault{
+				Object: "view " + v.Name, What: store.SchemaChanged,
+				Detail: "what view " + v.Name + " reads is not there: " + err.Error(),
+			})
+			delete(have, v.Name)
+			names = slices.DeleteFunc(names, func(n string) bool { return n == v.Name })
+			continue
+		case statePrivilege, stateReadOnly:
+			return append(faults, store.SchemaFault{
+				Object: "views", What: store.SchemaUnchecked,
+				Detail: "views were not compared: it takes a temporary view, which the role may not make here " +
+					"(GRANT TEMPORARY ON DATABASE, not on a standby): " + err.Error(),
+			}), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("view %s: %w", v.Name, err)
+		}
+	}
+	want, err := definitions(ctx, tx, `pg_my_temp_schema()`, names)
+	if err != nil {
+		return nil, err
+	}
+	return append(faults, compareViews(names, have, want)...), nil
+}
+
+// behind finds what lies behind tables and views, and profiles that are not what their digests say.
+func behind(ctx context.Context, tx pgx.Tx, views []string) (faults []store.SchemaFault, err error) {
+	tables, indexes, err := migrations.Postgres.Tables()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, sqlBehind, tables, views, indexes)
 	if err != nil {
 		return nil, err
 	}
@@ -97,47 +138,24 @@ func (r sealReader) Schema(ctx context.Context) (faults []store.SchemaFault, err
 		faults = append(faults, seal.ProfileFaults(digest, payload)...)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	have, err := definitions(ctx, tx, `current_schema()::regnamespace`, names)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range views {
-		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, strings.Replace(v.Text, "CREATE OR REPLACE VIEW", "CREATE TEMPORARY VIEW", 1))
-			return err
-		})
-		switch sqlState(err) {
-		case stateUndefinedTable, stateUndefinedColumn: // of a table that is gone, or changed
-			faults = append(faults, store.SchemaFault{Object: "view " + v.Name, What: store.SchemaChanged, Detail: "what view " + v.Name + " reads is not there: " + err.Error()})
-			delete(have, v.Name)
-			names = slices.DeleteFunc(names, func(n string) bool { return n == v.Name })
-			continue
-		case statePrivilege, stateReadOnly:
-			return append(faults, store.SchemaFault{
-				Object: "views", What: store.SchemaUnchecked,
-				Detail: "views were not compared: it takes a temporary view, which the role may not make here (GRANT TEMPORARY ON DATABASE, not on a standby): " + err.Error(),
-			}), nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("view %s: %w", v.Name, err)
-		}
-	}
-	want, err := definitions(ctx, tx, `pg_my_temp_schema()`, names)
-	if err != nil {
-		return nil, err
-	}
+	return faults, err
+}
+
+// compareViews returns the views that are gone, or are not as the migrations make them.
+func compareViews(names []string, have, want map[string]string) (faults []store.SchemaFault) {
 	for _, name := range slices.Sorted(slices.Values(names)) {
+		f := store.SchemaFault{Object: "view " + name}
 		switch text, is := have[name]; {
 		case !is:
-			faults = append(faults, store.SchemaFault{Object: "view " + name, What: store.SchemaMissing, Detail: "view " + name + " is gone"})
+			f.What, f.Detail = store.SchemaMissing, "view "+name+" is gone"
 		case text != want[name]:
-			faults = append(faults, store.SchemaFault{Object: "view " + name, What: store.SchemaChanged, Detail: "view " + name + " is not as the migrations make it"})
+			f.What, f.Detail = store.SchemaChanged, "view "+name+" is not as the migrations make it"
+		default:
+			continue
 		}
+		faults = append(faults, f)
 	}
-	return faults, nil
+	return faults
 }
 
 // definitions returns what the views of a schema select, by name.
