@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"math"
@@ -10,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/state"
-	"berth/internal/kube/object"
 	"berth/internal/memory"
 	"berth/internal/revision"
 	"berth/internal/steps"
@@ -115,11 +113,7 @@ func MeasureCapacity(ctx context.Context, v *revision.View, pool string) (*Capac
 		return nil, err
 	}
 	label := labelOf(st.Nodes(), cmp.Or(pool, "pool"))
-	daemons, err := daemonsOf(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	out, err := measure(ctx, st, daemons, label, true)
+	out, err := measure(ctx, st, daemonsOf(v), label, true)
 	if err != nil {
 		return nil, err
 	}
@@ -127,25 +121,16 @@ func MeasureCapacity(ctx context.Context, v *revision.View, pool string) (*Capac
 	return out, nil
 }
 
-// daemonSet is in the JSON of every pod of a DaemonSet, and of few others.
-var daemonSet = []byte(`"DaemonSet"`)
-
-// daemonsOf returns which pods of a view are made by DaemonSets. The error is the context's.
-func daemonsOf(ctx context.Context, v *revision.View) (made func(*state.Pod) bool, err error) {
-	set, count := map[podName]bool{}, steps.Of(ctx)
-	for k, js := range v.All() {
-		if err := count.Take(daemonSteps); err != nil {
-			return nil, err
+// daemonsOf returns which pods a view has that are made by DaemonSets.
+func daemonsOf(v *revision.View) (made func(*state.Pod) bool) {
+	return func(p *state.Pod) bool {
+		if !p.Daemon {
+			return false
 		}
-		if k.Kind == "Pod" && bytes.Contains(js, daemonSet) && object.ControllerKind(js) == "DaemonSet" {
-			set[podName{k.Namespace, k.Name}] = true
-		}
+		had := v.State.Pod(p.Namespace, p.Name)
+		return had != nil && had.Daemon
 	}
-	return func(p *state.Pod) bool { return len(set) > 0 && set[podName{p.Namespace, p.Name}] }, nil
 }
-
-// daemonSteps is what looking for a pod's controller takes, in steps of a Counter.
-const daemonSteps = 5
 
 // measure measures a state. Without examples none is looked for in it.
 func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool, pool string, examples bool) (*Capacity, error) {
@@ -262,6 +247,9 @@ func (g *grid) unusable(i int, shapes []*podShape, room [][]int64) (stranded int
 func (g *grid) bound(i int) (n int) {
 	wanted := int64(0)
 	for _, c := range g.classes {
+		if c == nil {
+			continue
+		}
 		wanted += c.request[i] * int64(c.pods)
 	}
 	room := make([]int64, 0, len(g.rows))

@@ -19,9 +19,9 @@ type grid struct {
 	set  *state.NodeSet
 	rows []int32 // by the nodes' names
 	cols []gridColumn
-	// classes are the classes of pods on nodes, those of daemons not counted; inUse nodes have
-	// others.
-	classes map[*state.Class]*podShape
+	// classes are those of pods on nodes, by id; daemons are not counted. inUse nodes have other
+	// pods.
+	classes []*podShape
 	inUse   int
 }
 
@@ -43,7 +43,7 @@ const (
 
 func newGrid(st *state.State) *grid {
 	set := st.Nodes()
-	g := &grid{set: set, rows: set.Order(), classes: map[*state.Class]*podShape{}}
+	g := &grid{set: set, rows: set.Order(), classes: make([]*podShape, st.Tables().Classes())}
 	add := func(name string, id int32) *gridColumn {
 		all := make([]int64, 3*set.Len())
 		g.cols = append(g.cols, gridColumn{name: name, id: id, allocatable: all[:set.Len()], requested: all[set.Len() : 2*set.Len()], daemons: all[2*set.Len():]})
@@ -115,10 +115,10 @@ func (g *grid) usable(row int32) bool { return !g.set.Node(int(row)).Unschedulab
 
 // class returns what is known of a class.
 func (g *grid) class(c *state.Class) *podShape {
-	s := g.classes[c]
+	s := g.classes[c.ID]
 	if s == nil {
 		s = &podShape{request: g.vector(&c.Request)}
-		g.classes[c] = s
+		g.classes[c.ID] = s
 	}
 	return s
 }

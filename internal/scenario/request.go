@@ -254,10 +254,7 @@ func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out [
 // are made for their node, and those that have ended or are ending do not come back.
 func unplaced(ctx context.Context, v *revision.View) (*revision.View, error) {
 	var names []podName
-	daemon, err := daemonsOf(ctx, v)
-	if err != nil {
-		return nil, err
-	}
+	daemon := daemonsOf(v)
 	v.State.EachPod(func(p *state.Pod) {
 		if p.Row >= 0 && !p.Terminal && !p.Terminating && !daemon(p) {
 			names = append(names, podName{p.Namespace, p.Name})

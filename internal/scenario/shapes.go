@@ -23,7 +23,7 @@ type podShape struct {
 func (g *grid) shapes() (list []*podShape, rest int) {
 	bySize := map[string]*podShape{}
 	for _, c := range g.classes {
-		if c.pods == 0 {
+		if c == nil || c.pods == 0 {
 			continue
 		}
 		key := make([]byte, 0, 8*len(c.request))

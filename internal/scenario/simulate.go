@@ -152,11 +152,7 @@ func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*S
 	if err != nil {
 		return nil, err
 	}
-	daemon, err := daemonsOf(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: daemon, daemons: map[podName]bool{}}
+	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: daemonsOf(v), daemons: map[podName]bool{}}
 	for _, a := range e.Daemons {
 		s.daemons[nameOf(a.Pod)] = true
 	}
@@ -229,7 +225,7 @@ type simulation struct {
 }
 
 func (s *simulation) isDaemon(p *state.Pod) bool {
-	return s.daemon(p) || s.daemons[podName{p.Namespace, p.Name}]
+	return s.daemon(p) || len(s.daemons) > 0 && s.daemons[podName{p.Namespace, p.Name}]
 }
 
 // traced is a run and where each attempt led.

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -34,8 +33,6 @@ type spreadGroup struct {
 	pods []podName
 }
 
-var spreadField = []byte(`"topologySpreadConstraints"`)
-
 // spreadsOf finds the pods of a view and of arrivals. It is nil where no configuration has
 // PodTopologySpread, which counts them.
 func spreadsOf(ctx context.Context, v *revision.View, arrivals []Arrival, configs []configured) (*spreads, error) {
@@ -52,11 +49,14 @@ func spreadsOf(ctx context.Context, v *revision.View, arrivals []Arrival, config
 	if s.skews == nil {
 		return nil, nil
 	}
-	for k, js := range v.All() {
-		if k.Kind != "Pod" || !bytes.Contains(js, spreadField) {
-			continue
+	var names []podName
+	v.State.EachPod(func(p *state.Pod) {
+		if p.Spreads {
+			names = append(names, podName{p.Namespace, p.Name})
 		}
-		pod, err := v.Pod(k.Namespace, k.Name)
+	})
+	for _, n := range names {
+		pod, err := v.Pod(n.namespace, n.name)
 		if err == nil {
 			err = s.add(ctx, pod)
 		}

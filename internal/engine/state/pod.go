@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
@@ -49,6 +50,9 @@ type Pod struct {
 	Terminating bool
 	// EvictedByScheduler reports that the pod terminates because of a preemption.
 	EvictedByScheduler bool
+	// Daemon reports that a DaemonSet controls the pod, Spreads that it has topology spread
+	// constraints of its own.
+	Daemon, Spreads bool
 	// Wraps reports that an amount of the pod's requests does not fit 64 bits.
 	Wraps     bool
 	NodeName  string // empty for a pending pod
@@ -202,5 +206,8 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 	}
 	p.Grace = podlife.GracePeriod(in)
 	p.Wraps = len(AmountErrors(in)) > 0
+	owner := metav1.GetControllerOf(in)
+	p.Daemon = owner != nil && owner.Kind == "DaemonSet"
+	p.Spreads = len(in.Spec.TopologySpreadConstraints) > 0
 	return p, nil
 }

@@ -81,16 +81,3 @@ func checkFixedPoint(t *testing.T, objs []Object) {
 		}
 	}
 }
-
-func TestControllerKind(t *testing.T) {
-	for js, want := range map[string]string{
-		`{"kind":"Pod","metadata":{"name":"a","ownerReferences":[{"kind":"Node","name":"n"},{"kind":"DaemonSet","name":"d","controller":true}]}}`: "DaemonSet",
-		`{"kind":"Pod","metadata":{"name":"a","ownerReferences":[{"kind":"Node","name":"n"}]}}`:                                                   "",
-		`{"kind":"Pod","metadata":{"name":"a"},"spec":{"ownerReferences":[{"kind":"DaemonSet","controller":true}]}}`:                              "",
-		`{"kind":"Pod"}`: "",
-	} {
-		if got := ControllerKind([]byte(js)); got != want {
-			t.Errorf("%s: %q", js, got)
-		}
-	}
-}
