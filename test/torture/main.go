@@ -3,7 +3,7 @@
 // Command torture runs real servers over a real Postgres, breaks both in every
 // way it knows while clients ask, and then does the books: what clients were
 // told, which they keep themselves, against what is stored. See
-// docs/reliability.md.
+// test/README.md.
 package main
 
 import (
