@@ -82,7 +82,7 @@ const (
 //	@Success	200	{object}	Whoami
 //	@Failure	400,401,403,429	{object}	Problem
 //	@Router		/v1/whoami [get]
-func (a *API) whoami(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) whoami(w http.ResponseWriter, r *http.Request) error {
 	i := access.From(r.Context())
 	out := Whoami{Kind: i.Kind, Name: i.Name, Groups: i.Groups, Grants: i.Grants}
 	if out.Grants == nil {
@@ -92,7 +92,7 @@ func (a *API) whoami(w http.ResponseWriter, r *http.Request) error {
 }
 
 // tokens returns the tokens of a server that has any.
-func (a *API) tokens() (*access.Tokens, error) {
+func (a *restAPI) tokens() (*access.Tokens, error) {
 	if a.callers.Tokens == nil {
 		return nil, notFound("this server keeps no tokens")
 	}
@@ -107,7 +107,7 @@ func (a *API) tokens() (*access.Tokens, error) {
 //	@Success	200	{object}	TokenList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/tokens [get]
-func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listTokens(w http.ResponseWriter, r *http.Request) error {
 	tokens, err := a.tokens()
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
 //	@Success		201		{object}	NewToken
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/tokens [post]
-func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err := checkSecret(r); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (a *API) createToken(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var req TokenRequest
-	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+	if err := decodeStrict(body, &req, decisionBounds(&a.limits)); err != nil {
 		return err
 	}
 	tokens, err := a.tokens()
@@ -175,7 +175,7 @@ func tokenError(err error) error {
 //	@Success	200	{object}	TokenList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/tokens/{id} [delete]
-func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	tokens, id, err := a.tokenOf(r)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (a *API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, TokenList{Items: list})
 }
 
-func (a *API) tokenOf(r *http.Request) (tokens *access.Tokens, id string, err error) {
+func (a *restAPI) tokenOf(r *http.Request) (tokens *access.Tokens, id string, err error) {
 	if tokens, err = a.tokens(); err == nil {
 		id, err = pathParam(r, "id")
 	}
@@ -206,7 +206,7 @@ func (a *API) tokenOf(r *http.Request) (tokens *access.Tokens, id string, err er
 //	@Success		201		{object}	NewToken
 //	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/tokens/{id}/rotate [post]
-func (a *API) rotateToken(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) rotateToken(w http.ResponseWriter, r *http.Request) error {
 	if err := checkSecret(r); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (a *API) rotateToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	var req RotateRequest
 	if len(body) > 0 {
-		if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+		if err := decodeStrict(body, &req, decisionBounds(&a.limits)); err != nil {
 			return err
 		}
 	}
@@ -242,7 +242,7 @@ func (a *API) rotateToken(w http.ResponseWriter, r *http.Request) error {
 //	@Success	200	{object}	AccessChangeList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/access/changes [get]
-func (a *API) listAccessChanges(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listAccessChanges(w http.ResponseWriter, r *http.Request) error {
 	if a.accessLog == nil {
 		return notFound("this server keeps no log of access")
 	}

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
@@ -31,7 +30,7 @@ const (
 )
 
 // adapt is the one place where errors become answers and log lines.
-func (a *API) adapt(s style, h handlerFunc) http.HandlerFunc {
+func (a *admission) adapt(s style, h handlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := h(w, r)
 		if err == nil {
@@ -41,7 +40,7 @@ func (a *API) adapt(s style, h handlerFunc) http.HandlerFunc {
 	}
 }
 
-func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
+func (a *admission) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 	if cause := context.Cause(r.Context()); errors.Is(err, context.Canceled) && errors.Is(cause, context.DeadlineExceeded) {
 		err = cause
 	}
@@ -69,15 +68,12 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, s style, err error) {
 		w.WriteHeader(e.Status)
 		return
 	}
-	writeProblem(w, e, requestID(r.Context()))
+	writeProblem(w, e, RequestID(r.Context()))
 }
-
-// quiet reports whether the error is logged elsewhere, at a bounded rate.
-func (e *Error) quiet() bool { return e.Kind == "overload" || e.Kind == "unauthenticated" }
 
 // observe is around all routes: it sets the id of the request, takes up the caller's trace context,
 // catches panics, measures, and refuses what guard refuses.
-func (a *API) observe(next http.Handler) http.Handler {
+func (a *admission) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		ctx := r.Context()
@@ -101,7 +97,7 @@ func (a *API) observe(next http.Handler) http.Handler {
 }
 
 // observed ends an exchange, whose handler may have panicked.
-func (a *API) observed(x *exchange, r *http.Request, start time.Time) {
+func (a *admission) observed(x *exchange, r *http.Request, start time.Time) {
 	if p := recover(); p != nil {
 		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
 			panic(p)
@@ -123,14 +119,4 @@ func (a *API) observed(x *exchange, r *http.Request, start time.Time) {
 		a.log.LogAttrs(x, slog.LevelDebug, "answered", slog.Int("status", status), slog.String("method", r.Method),
 			slog.String("route", routePattern(r)), slog.Duration("took", time.Since(start)), slog.Int("bytes", x.bytes), slog.String("peer", access.Peer(r)))
 	}
-}
-
-// routePattern is the matched route, never the path, which a client is free to make up.
-func routePattern(r *http.Request) string {
-	if c := chi.RouteContext(r.Context()); c != nil {
-		if p := c.RoutePattern(); p != "" {
-			return p
-		}
-	}
-	return "none"
 }

@@ -6,10 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
-	"sync"
+	"strings"
 	"time"
-
-	"github.com/go-chi/chi/v5"
 
 	"berth/internal/span"
 )
@@ -24,13 +22,9 @@ type callClass struct {
 	patient bool
 }
 
-// writeMargin is what a connection's own time-outs leave beyond a class's deadline, so that a late
-// answer is still ours.
-const writeMargin = 5 * time.Second
-
 // admit waits for a call's turn, before its body is read. The call goes on with the request that is
 // returned, whose context ends at the deadline, and is to be ended.
-func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane string) (on *http.Request, end func(), err error) {
+func (a *admission) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane string) (on *http.Request, end func(), err error) {
 	rc := http.NewResponseController(w)
 	until := time.Now().Add(c.deadline)
 	readBy := until.Add(writeMargin)
@@ -69,7 +63,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, c *callClass, lane s
 }
 
 // shed counts a refusal and words it for the kind of client.
-func (a *API) shed(r *http.Request, s style, err error) error {
+func (a *admission) shed(r *http.Request, s style, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -77,7 +71,7 @@ func (a *API) shed(r *http.Request, s style, err error) error {
 	a.metrics.shed(r.Context(), routePattern(r), e.Limit)
 	if s == extenderStyle {
 		e.Status = http.StatusServiceUnavailable
-		if a.isPrioritize(r) {
+		if isPrioritize(r) {
 			a.metrics.prioritizeFailed(r.Context(), "overload")
 		}
 	}
@@ -87,34 +81,12 @@ func (a *API) shed(r *http.Request, s style, err error) error {
 	return e
 }
 
-// seldom lets one log line through in a while for each cause.
-type seldom struct {
-	every time.Duration
-	mu    sync.Mutex
-	last  map[string]time.Time // guarded by mu; the causes are routes and settings, so they are few
+func isPrioritize(r *http.Request) bool {
+	return strings.HasSuffix(routePattern(r), "/prioritize")
 }
-
-func (s *seldom) allow(cause string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := time.Now(); now.Sub(s.last[cause]) >= s.every {
-		s.last[cause] = now
-		return true
-	}
-	return false
-}
-
-// byCluster is the lane of calls that name their cluster in the path or, for an upload, in the
-// query.
-func byCluster(r *http.Request) string {
-	return cmp.Or(chi.URLParam(r, "cluster"), clusterInQuery(r), defaultCluster)
-}
-
-// defaultCluster is the cluster of calls that name none.
-const defaultCluster = "default"
 
 // classes makes the gates of a server.
-func (a *API) classes() {
+func (a *admission) classes() {
 	l := &a.limits
 	cpu := func(name string, inFlight, queue int, deadline time.Duration) *callClass {
 		c := &callClass{gate: newGate(name, inFlight, 0, queue, deadline), deadline: deadline}
@@ -139,10 +111,4 @@ func (a *API) classes() {
 	a.readCalls = cpu("read", l.ReadInFlight, l.ReadQueue, l.ReadDeadline)
 	a.replayCalls.patient, a.scenarioCalls.patient = true, true
 	a.queryCalls = cpu("query", l.QueryInFlight, l.QueryQueue, l.QueryDeadline)
-}
-
-// Timeouts returns the time-outs of a server for connections that no class speaks for yet.
-func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {
-	longest := max(l.ExtenderDeadline, l.DecisionDeadline, l.ReadDeadline)
-	return 5 * time.Second, longest + writeMargin, longest + writeMargin, 120 * time.Second
 }

@@ -98,7 +98,7 @@ func TestShadowIsAdmittedBeforeItsBody(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable || w.Body.Len() > 0 {
 		t.Errorf("a third body in Nodes mode: %d %s", w.Code, w.Body)
 	}
-	if a := h.do("POST", "/clusters/a/shadow/filter", filterBody(pod("web", "1", ""), "n1")); a.StatusCode != 200 || !strings.Contains(string(a.body), `"n1"`) || a.Header.Get(decisionIDHeader) != "" {
+	if a := h.do("POST", "/clusters/a/shadow/filter", filterBody(pod("web", "1", ""), "n1")); a.StatusCode != 200 || !strings.Contains(string(a.body), `"n1"`) || a.Header.Get("Berth-Decision-Id") != "" {
 		t.Errorf("a small body of a busy cluster: %d %s", a.StatusCode, a.body)
 	}
 	close(b.let)

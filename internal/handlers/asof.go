@@ -18,7 +18,7 @@ type asOf struct {
 
 // asOf reads the parameters snapshot and now. Without snapshot it is the newest revision; without
 // now it is the server's time, or for an older revision the time when that was made.
-func (a *API) asOf(r *http.Request, name string) (out asOf, err error) {
+func (a *restAPI) asOf(r *http.Request, name string) (out asOf, err error) {
 	query := r.URL.Query()
 	newest, err := a.view(r.Context(), name, 0)
 	if err != nil {

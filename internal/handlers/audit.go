@@ -28,7 +28,7 @@ const (
 //	@Success		200		{object}	audit.Anchor
 //	@Failure		400,401,403,429,500,503	{object}	Problem
 //	@Router			/v1/audit/heads [get]
-func (a *API) listAuditHeads(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listAuditHeads(w http.ResponseWriter, r *http.Request) error {
 	name := r.URL.Query().Get("cluster")
 	if name != "" {
 		if err := revision.CheckName(name); err != nil {
@@ -59,7 +59,7 @@ var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 //	@Success		200		{object}	audit.Report
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/audit [get]
-func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) verifyAudit(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/config"
 	"berth/internal/decision"
@@ -52,13 +52,13 @@ func (u *unrecorded) Write(_ context.Context, e *record.Entry) (spooled bool, er
 // naiveFilter is the handler as one would write it first: upstream's types through encoding/json.
 func naiveFilter(u Decisions) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		var args extender.ExtenderArgs
+		var args extenderv1.ExtenderArgs
 		if err := json.NewDecoder(r.Body).Decode(&args); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		asked := *args.NodeNames
-		out := extender.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{}}
+		out := extenderv1.ExtenderFilterResult{NodeNames: &[]string{}, FailedNodes: extenderv1.FailedNodesMap{}, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{}}
 		e, err := u.Evaluate(r.Context(), decision.Question{Verb: "filter", Cluster: "default", Pod: args.Pod, NodeNames: asked})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -67,7 +67,7 @@ func naiveFilter(u Decisions) http.HandlerFunc {
 		for _, name := range asked {
 			row := e.Result.Nodes().Row(name)
 			if row < 0 {
-				out.FailedNodes[name] = unknownNode
+				out.FailedNodes[name] = "node(s) not known to berth yet"
 				continue
 			}
 			text, unresolvable, failed := e.Result.ReasonOf(row)
@@ -82,7 +82,7 @@ func naiveFilter(u Decisions) http.HandlerFunc {
 		}
 		_, err = u.Write(r.Context(), e)
 		if err != nil {
-			out = extender.ExtenderFilterResult{Error: err.Error()}
+			out = extenderv1.ExtenderFilterResult{Error: err.Error()}
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(out)
@@ -133,7 +133,7 @@ func BenchmarkFilterHTTP(b *testing.B) {
 			asked = append(asked, names[i])
 		}
 	}
-	body, err := json.Marshal(extender.ExtenderArgs{Pod: &corev1.Pod{}, NodeNames: &asked})
+	body, err := json.Marshal(extenderv1.ExtenderArgs{Pod: &corev1.Pod{}, NodeNames: &asked})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -225,28 +225,4 @@ func mustNew(b *testing.B, o Options) *API {
 		b.Fatal(err)
 	}
 	return a
-}
-
-// BenchmarkDecodePosted decodes a decision's body with and without the check of its pod's fields,
-// in the same run.
-func BenchmarkDecodePosted(b *testing.B) {
-	body := []byte(`{"snapshot":"prod@7","pod":` + pod("web", "2", `,"nodeSelector":{"disk":"ssd","arch":"amd64"},"tolerations":[{"key":"gpu","operator":"Exists"}],"schedulerName":"default-scheduler",
-		"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"kubernetes.io/hostname"}]}},
-		"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}]`) + `}`)
-	m, l, st := openLog(b)
-	a, err := New(optionsFor(m, l, st))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, mode := range []string{fieldsIgnore, fieldsStrict} {
-		b.Run(mode, func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(body)))
-			for b.Loop() {
-				if _, err := a.decodeDecision(body, &posted{mode: mode, limits: a.limits.objects(), pods: a.pods}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

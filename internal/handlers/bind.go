@@ -24,7 +24,7 @@ import (
 //	@Failure		503		"overloaded, or the bind could not be recorded in time"
 //	@Router			/bind [post]
 //	@Router			/clusters/{cluster}/bind [post]
-func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
+func (a *extenderAPI) bind(w http.ResponseWriter, r *http.Request) error {
 	if err := a.known(r); err != nil {
 		return a.bindRefused(w, r, err)
 	}
@@ -44,7 +44,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 	a.strangers.bound(name)
 	out, err := a.binder.Bind(r.Context(), name, decision.PodRef{Namespace: args.PodNamespace, Name: args.PodName, UID: args.PodUID}, args.Node)
 	if err != nil {
-		return a.bindRefused(w, r, a.noSnapshot(name, err))
+		return a.bindRefused(w, r, noSnapshot(name, err))
 	}
 	if out.Decision != "" {
 		w.Header().Set(decisionIDHeader, out.Decision)
@@ -55,7 +55,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request) error {
 
 // bindRefused tells kube-scheduler in words why not; of any other status it would show no more than
 // the number.
-func (a *API) bindRefused(w http.ResponseWriter, r *http.Request, err error) error {
+func (a *extenderAPI) bindRefused(w http.ResponseWriter, r *http.Request, err error) error {
 	var refused *bind.RefusedError
 	detail := ""
 	if errors.As(err, &refused) {

@@ -91,6 +91,7 @@ func unreadable(r *http.Request, err error) error {
 	return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: "the body could not be read to its end", Cause: err}
 }
 
+// unsupportedEncoding refuses a body that is encoded.
 func unsupportedEncoding(w http.ResponseWriter, got, want string) error {
 	w.Header().Set("Accept-Encoding", want)
 	return &Error{

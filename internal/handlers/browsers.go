@@ -27,7 +27,7 @@ var nosniff = []string{"nosniff"}
 // server's (DNS rebinding), and bodies of types that a page may send without asking. kube-scheduler
 // and command-line clients send none of these. Pages of origins that are named may call the API;
 // what their browsers ask before is answered here.
-func (a *API) guard(w http.ResponseWriter, r *http.Request) (answered bool, err error) {
+func (a *admission) guard(w http.ResponseWriter, r *http.Request) (answered bool, err error) {
 	w.Header()["X-Content-Type-Options"] = nosniff
 	if err := a.checkHost(r); err != nil {
 		return false, err
@@ -54,7 +54,7 @@ func FromAnotherSite(r *http.Request) bool {
 // checkHost refuses requests that reach a loopback address under a name that is not loopback's,
 // and, where names are set, all under other names. Elsewhere an address is as good as a name that
 // is set: no page of another site has it for its own name.
-func (a *API) checkHost(r *http.Request) error {
+func (a *admission) checkHost(r *http.Request) error {
 	name := r.Host
 	if host, _, err := net.SplitHostPort(name); err == nil {
 		name = host

@@ -18,6 +18,6 @@ import (
 //	@Success		200			{object}	scenario.Capacity
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/capacity [get]
-func (a *API) getCapacity(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getCapacity(w http.ResponseWriter, r *http.Request) error {
 	return measureAt(a, w, r, scenario.MeasureCapacity, "pool")
 }

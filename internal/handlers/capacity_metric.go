@@ -40,7 +40,7 @@ type measured struct {
 
 // watchCapacity shows how full the clusters in memory are. The scrape measures, and decisions never
 // wait for it.
-func (a *API) watchCapacity(meter metric.Meter) error {
+func (a *restAPI) watchCapacity(meter metric.Meter) error {
 	if meter == nil {
 		meter = noop.NewMeterProvider().Meter("")
 	}
@@ -93,7 +93,7 @@ func shapeLabel(requests map[string]int64) string {
 }
 
 // measureHeld measures the clusters in memory. One that cannot be measured now keeps its figures.
-func (a *API) measureHeld(ctx context.Context) map[string]measured {
+func (a *restAPI) measureHeld(ctx context.Context) map[string]measured {
 	if a.clusters == nil || a.limits.CapacityInterval <= 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func appendRows(rows []store.Capacity, v *revision.View, m *measured) []store.Ca
 
 // keepCapacity writes what was measured. A store that does not answer costs the scrape a second,
 // and these rows.
-func (a *API) keepCapacity(ctx context.Context, rows []store.Capacity) {
+func (a *restAPI) keepCapacity(ctx context.Context, rows []store.Capacity) {
 	if a.capacities.kept == nil || len(rows) == 0 {
 		return
 	}

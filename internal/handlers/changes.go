@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"berth/internal/decision/admit"
+	ledger "berth/internal/decision/admit"
 	"berth/internal/kube/object"
 )
 
@@ -16,12 +16,12 @@ type ChangeRequest struct {
 	// the manifest leaves out; another one is created.
 	Apply []json.RawMessage `json:"apply" swaggertype:"array,object"`
 	// Patch changes single fields of objects that are there.
-	Patch []admit.Patch `json:"patch"`
+	Patch []ledger.Patch `json:"patch"`
 	// Replace holds objects that are stored as they stand.
 	Replace []json.RawMessage `json:"replace" swaggertype:"array,object"`
 	// Delete names objects to remove. One that does not exist is passed over
 	// and named in the answer.
-	Delete []admit.Deletion `json:"delete"`
+	Delete []ledger.Deletion `json:"delete"`
 	// Strict makes it an error to delete an object that does not exist.
 	Strict bool `json:"strict"`
 } // @name ChangeRequest
@@ -39,7 +39,7 @@ type ChangeRequest struct {
 //	@Success		200,201	{object}	Snapshot
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots/{id}/changes [post]
-func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, parent, err := snapshotID(r)
 	if err != nil {
 		return err
@@ -55,11 +55,11 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var req ChangeRequest
-	p, err := a.decodePosted(r, body, &req, a.changesBounds())
+	p, err := a.decodePosted(r, body, &req, changesBounds(&a.limits))
 	if err != nil {
 		return err
 	}
-	made, err := a.ledger.Change(r.Context(), name, parent, admit.Change{
+	made, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
 		Apply: req.Apply, Replace: req.Replace, Patch: req.Patch, Delete: req.Delete, Strict: req.Strict, Read: p.object,
 	})
 	if err != nil {
@@ -79,13 +79,13 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, s)
 }
 
-// preempted returns admit.Options.Preempted of a log.
-func preempted(log Decisions) func(ctx context.Context, cluster string, pods []object.Key) ([]admit.Preemption, error) {
-	return func(ctx context.Context, cluster string, pods []object.Key) ([]admit.Preemption, error) {
+// preempted returns ledger.Options.Preempted of a log.
+func preempted(log Decisions) func(ctx context.Context, cluster string, pods []object.Key) ([]ledger.Preemption, error) {
+	return func(ctx context.Context, cluster string, pods []object.Key) ([]ledger.Preemption, error) {
 		list, err := log.Preempted(ctx, cluster, pods)
-		out := make([]admit.Preemption, len(list))
+		out := make([]ledger.Preemption, len(list))
 		for i, x := range list {
-			out[i] = admit.Preemption{
+			out[i] = ledger.Preemption{
 				Victim: object.Key{Kind: "Pod", Namespace: x.Victim.Namespace, Name: x.Victim.Name}, VictimUID: x.Victim.UID,
 				For: object.Key{Kind: "Pod", Namespace: x.For.Namespace, Name: x.For.Name}, ForUID: x.For.UID,
 			}

@@ -27,7 +27,7 @@ type LaneStatus struct {
 }
 
 // Calls returns how busy each class of calls is.
-func (a *API) Calls() []ClassStatus {
+func (a *admission) Calls() []ClassStatus {
 	return []ClassStatus{
 		a.filterCalls.status("filter"), a.nodesCalls.status("nodes"), a.bindCalls.status("bind"), a.passCalls.status("shadow pass"),
 		a.snapshotCalls.status("snapshot"), a.decisionCalls.status("decision"), a.replayCalls.status("replay"),

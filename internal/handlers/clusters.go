@@ -44,7 +44,7 @@ func clusterOf(c store.ClusterInfo) Cluster {
 //	@Success	200	{object}	ClusterList
 //	@Failure	400,401,403,429,500,503	{object}	Problem
 //	@Router		/v1/clusters [get]
-func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listClusters(w http.ResponseWriter, r *http.Request) error {
 	limit := a.limits.MaxPage
 	if r.URL.Query().Has("limit") {
 		var err error
@@ -81,7 +81,7 @@ func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 //	@Success	200		{object}	Cluster
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/clusters/{cluster} [get]
-func (a *API) getCluster(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getCluster(w http.ResponseWriter, r *http.Request) error {
 	c, err := a.cluster(r)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (a *API) getCluster(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, clusterOf(c))
 }
 
-func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {
+func (a *restAPI) cluster(r *http.Request) (store.ClusterInfo, error) {
 	name, err := clusterParam(r)
 	if err != nil {
 		return store.ClusterInfo{}, err
@@ -109,7 +109,7 @@ const namedClusters = 10
 
 // noCluster is that there is no cluster of a name, with the one that was meant, or those that the
 // caller may see.
-func (a *API) noCluster(ctx context.Context, name string) error {
+func (a *restAPI) noCluster(ctx context.Context, name string) error {
 	text := fmt.Sprintf("there is no cluster %q", name)
 	list, err := a.clusters.Clusters(ctx, store.ClusterFilter{Limit: a.limits.MaxPage})
 	if err != nil || len(list) == 0 {
@@ -131,7 +131,7 @@ func (a *API) noCluster(ctx context.Context, name string) error {
 
 // checkCluster refuses a list without rows that is about a cluster of which there is nothing,
 // neither a revision nor a decision; an empty name is of all clusters.
-func (a *API) checkCluster(ctx context.Context, name string, rows int) error {
+func (a *restAPI) checkCluster(ctx context.Context, name string, rows int) error {
 	if name == "" || rows > 0 {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (a *API) checkCluster(ctx context.Context, name string, rows int) error {
 
 // roomForCluster refuses a cluster that would be one too many. Uploads of several new ones at the
 // same moment may pass the limit by their number.
-func (a *API) roomForCluster(ctx context.Context, name string) error {
+func (a *restAPI) roomForCluster(ctx context.Context, name string) error {
 	found, err := a.clusters.Clusters(ctx, store.ClusterFilter{Name: name})
 	if err != nil || len(found) > 0 {
 		return err
@@ -176,7 +176,7 @@ func (a *API) roomForCluster(ctx context.Context, name string) error {
 //	@Success	204
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/clusters/{cluster} [delete]
-func (a *API) deleteCluster(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) deleteCluster(w http.ResponseWriter, r *http.Request) error {
 	c, err := a.cluster(r)
 	if err != nil {
 		return err
@@ -189,9 +189,17 @@ func (a *API) deleteCluster(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.priorityClasses.Gone(r.Context(), c.Name)
 	a.decisions.Gone(c.Name)
-	a.names.Remove(c.Name)
-	a.nodes.Remove(c.Name)
+	a.gone(c.Name)
 	a.metrics.gone(c.Name)
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// notFollowed refuses to change a cluster by hand whose state comes from its apiserver: the next
+// event would say otherwise.
+func (a *restAPI) notFollowed(cluster string) error {
+	if !a.followed(cluster) {
+		return nil
+	}
+	return &Error{Status: http.StatusConflict, Kind: "followed", Detail: fmt.Sprintf("cluster %s is followed through its apiserver: change it there", cluster)}
 }

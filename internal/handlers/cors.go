@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // CheckOrigin reports what is wrong with an origin that is to be let in: it is written as browsers
@@ -29,7 +31,7 @@ const answeredHeaders = "Location, Retry-After, RateLimit, RateLimit-Policy, War
 // shares reports whether a request comes from a page of an origin that the settings name, to the
 // API by script. It writes the headers that let the page read the answer. Cookies and client
 // certificates of the browser are no part of it: there is no Access-Control-Allow-Credentials.
-func (a *API) shares(w http.ResponseWriter, r *http.Request) bool {
+func (a *admission) shares(w http.ResponseWriter, r *http.Request) bool {
 	if len(a.origins) == 0 || !strings.HasPrefix(r.URL.Path, "/v1/") {
 		return false
 	}
@@ -61,4 +63,30 @@ func preflight(w http.ResponseWriter, r *http.Request) bool {
 	h.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
 	return true
+}
+
+// allowedMethods returns the methods that the path has.
+func allowedMethods(r *http.Request) []string {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	return methodsAt(r, path)
+}
+
+// methodsAt calls the router itself for the methods that a path has.
+func methodsAt(r *http.Request, path string) (allowed []string) {
+	c := chi.RouteContext(r.Context())
+	if c == nil || c.Routes == nil {
+		return nil
+	}
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		if c.Routes.Match(chi.NewRouteContext(), m, path) {
+			allowed = append(allowed, m)
+			if m == http.MethodGet {
+				allowed = append(allowed, http.MethodHead)
+			}
+		}
+	}
+	return allowed
 }

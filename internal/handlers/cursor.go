@@ -18,12 +18,12 @@ var free = []string{"cursor", "limit", "snapshot", "now"}
 
 // sealCursor returns a cursor that goes on with this list alone: what it says, behind an HMAC over
 // it and over what was requested.
-func (a *API) sealCursor(r *http.Request, plain string) string {
+func (a *restAPI) sealCursor(r *http.Request, plain string) string {
 	return base64.RawURLEncoding.EncodeToString(append(a.cursorSum(r, plain), plain...))
 }
 
 // openCursor returns what the request's cursor says; "" without one.
-func (a *API) openCursor(r *http.Request) (plain string, err error) {
+func (a *restAPI) openCursor(r *http.Request) (plain string, err error) {
 	text := r.URL.Query().Get("cursor")
 	if text == "" {
 		return "", nil
@@ -43,7 +43,7 @@ func badCursor() error {
 }
 
 // cursorSum is the HMAC over a cursor and the list that it is of: path, parameters and caller.
-func (a *API) cursorSum(r *http.Request, plain string) []byte {
+func (a *restAPI) cursorSum(r *http.Request, plain string) []byte {
 	query := r.URL.Query()
 	for _, name := range free {
 		query.Del(name)

@@ -70,7 +70,7 @@ type PodName struct {
 //	@Success		201		{object}	decision.Answer
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions [post]
-func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) decide(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 	ans, err := evaluate(r.Context(), q)
 	if err != nil {
 		if q.Revision == 0 && q.PodRef == nil {
-			return a.noSnapshot(q.Cluster, err)
+			return noSnapshot(q.Cluster, err)
 		}
 		return err
 	}
@@ -115,7 +115,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 
 // profileLabel is a profile's name for metrics. Those of a configuration that came with the
 // question are the caller's words, each of which would make series for good.
-func (a *API) profileLabel(q *decision.Question, name string) string {
+func (a *restAPI) profileLabel(q *decision.Question, name string) string {
 	if q.Profiles == nil {
 		return name
 	}
@@ -126,9 +126,9 @@ func (a *API) profileLabel(q *decision.Question, name string) string {
 }
 
 // decodeDecision makes a question of a body.
-func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err error) {
+func (a *restAPI) decodeDecision(body []byte, p *posted) (q decision.Question, err error) {
 	var req DecisionRequest
-	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+	if err := decodeStrict(body, &req, decisionBounds(&a.limits)); err != nil {
 		return q, err
 	}
 	if req.Snapshot == "" && req.Bind && !req.DryRun {
@@ -189,7 +189,7 @@ func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Questio
 // parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a
 // string, at a place of the body. What of it has no effect is a warning of the request, unless that
 // wants none.
-func (a *API) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.Profile, error) {
+func (a *restAPI) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.Profile, error) {
 	if isNull(raw) {
 		return nil, nil
 	}
@@ -218,5 +218,3 @@ func (a *API) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.
 	}
 	return profiles, nil
 }
-
-func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -272,7 +272,7 @@ func TestBadInput(t *testing.T) {
 			}
 			var p Problem
 			a := h.want(c.status, &p, c.method, c.path, c.body, headers...)
-			if a.Header.Get("Content-Type") != problemType || p.Status != c.status || !strings.HasPrefix(p.Type, "urn:berth:problem:") || p.Title == "" {
+			if a.Header.Get("Content-Type") != "application/problem+json" || p.Status != c.status || !strings.HasPrefix(p.Type, "urn:berth:problem:") || p.Title == "" {
 				t.Errorf("%v %s", a.Header, a.body)
 			}
 			if part, ok := strings.CutPrefix(c.field, "~"); ok {

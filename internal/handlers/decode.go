@@ -205,10 +205,44 @@ func (b jsonBounds) check(body []byte) error {
 	return tooLarge(b.depthSetting, fmt.Sprintf("the body nests deeper than the limit %s=%d at byte %d", b.depthSetting, b.depth, limit.Offset))
 }
 
-func (a *API) decisionBounds() jsonBounds {
-	return jsonBounds{a.limits.MaxDepth, a.limits.DecisionMaxTokens, "max-json-depth", "decision-max-tokens"}
+// decisionBounds are those of the bodies of decisions.
+func decisionBounds(l *Limits) jsonBounds {
+	return jsonBounds{l.MaxDepth, l.DecisionMaxTokens, "max-json-depth", "decision-max-tokens"}
 }
 
-func (a *API) changesBounds() jsonBounds {
-	return jsonBounds{a.limits.MaxDepth, a.limits.ChangesMaxTokens, "max-json-depth", "changes-max-tokens"}
+// changesBounds are those of the bodies of changes.
+func changesBounds(l *Limits) jsonBounds {
+	return jsonBounds{l.MaxDepth, l.ChangesMaxTokens, "max-json-depth", "changes-max-tokens"}
+}
+
+// isNull reports whether a value of JSON is absent or null.
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// notJSON words a body that is no JSON object; one that looks like YAML needs its media type.
+func notJSON(body []byte) string {
+	const message = "the body is not a JSON object"
+	switch {
+	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
+		return message + ": it begins with a byte order mark; want UTF-8 without one"
+	case bytes.HasPrefix(body, []byte("\xff\xfe")), bytes.HasPrefix(body, []byte("\xfe\xff")):
+		return message + ": it is UTF-16; want UTF-8"
+	}
+	line, _, _ := bytes.Cut(body, []byte("\n"))
+	key, _, _ := bytes.Cut(line, []byte(":"))
+	switch {
+	case bytes.HasPrefix(line, []byte("---")), bytes.HasPrefix(line, []byte("#")), bytes.HasPrefix(line, []byte("%YAML")):
+	case len(key) < len(line) && len(key) > 0 && bytes.IndexFunc(key, notOfName) < 0:
+	default:
+		return message
+	}
+	return message + "; for YAML send Content-Type: application/yaml"
+}
+
+func notOfName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+}
+
+// scenarioBounds are those of the bodies of questions about what comes next.
+func scenarioBounds(l *Limits) jsonBounds {
+	return jsonBounds{l.MaxDepth, l.ScenarioMaxTokens, "max-json-depth", "scenario-max-tokens"}
 }

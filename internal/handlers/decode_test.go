@@ -1,16 +1,17 @@
 package handlers
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"berth/internal/handlers/wire"
+	"berth/internal/config"
 )
 
 func FuzzDecisionRequest(f *testing.F) {
 	for _, seed := range []string{
-		`{"pod":` + pod("p", "1", `,"schedulingGates":[{"name":"g"}]`) + `,"explain":"full","dryRun":true}`, `{"podRef":{"namespace":"a","name":"b"},"nodeNames":["n"]}`,
+		`{"pod":` + aPod("p", "1", `,"schedulingGates":[{"name":"g"}]`) + `,"explain":"full","dryRun":true}`, `{"podRef":{"namespace":"a","name":"b"},"nodeNames":["n"]}`,
 		`{"snapshot":"prod@7","config":"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"}`,
 		`{"pod":{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"-1e9999"}}}]}}}`,
 		`{"bind":null,"preempt":false}`, `{"podd":1}`, `[]`, ``, `{"pod":{}}{}`, `{"config":{"profiles":[{}]}}`, strings.Repeat("[", 200),
@@ -36,12 +37,12 @@ func FuzzDecisionRequest(f *testing.F) {
 }
 
 func FuzzChangeRequest(f *testing.F) {
-	f.Add([]byte(`{"apply":[` + node("n", "1") + `],"delete":[{"kind":"Pod","namespace":"a","name":"b"}]}`))
+	f.Add([]byte(`{"apply":[` + `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"1"}}}` + `],"delete":[{"kind":"Pod","namespace":"a","name":"b"}]}`))
 	f.Add([]byte(`{"apply":[{}]}`))
 	a := fuzzAPI(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var req ChangeRequest
-		if err := decodeStrict(body, &req, a.changesBounds()); err != nil {
+		if err := decodeStrict(body, &req, changesBounds(&a.limits)); err != nil {
 			if e := translate(err); e.Status != 400 && e.Status != 413 {
 				t.Errorf("%d: %v", e.Status, err)
 			}
@@ -49,48 +50,41 @@ func FuzzChangeRequest(f *testing.F) {
 	})
 }
 
-func fuzzAPI(f *testing.F) *API {
-	f.Helper()
-	m, l, st := openLog(f)
-	a, err := New(optionsFor(m, l, st))
+func fuzzAPI(t testing.TB) *restAPI {
+	t.Helper()
+	o := Options{ParseProfiles: config.Parse}
+	a, err := newAdmission(&o)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	return a
+	r, err := newREST(a, o, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
-// TestCountingIsNoDecoder holds the count to what it is there for: it never takes a body for larger
-// than it is.
-func TestCountingIsNoDecoder(t *testing.T) {
-	b := jsonBounds{depth: 3, tokens: 6, depthSetting: "d", tokenSetting: "t"}
-	for body, limit := range map[string]string{
-		`{"a":[{"b":1}]}`: "", `{"a":[[{}]]}`: "d", `{"a":"[[[[[["}`: "", `{"a":"\"[[[[{{{{"}`: "", `[1,2,3,4,5]`: "", `[1,2,3,4,5,6]`: "t",
-		`[-1.5e10, true ,null,"x"]`: "", `[[],[],[],[],[],[]]`: "t", ``: "", `"`: "", `{"a`: "", `"\`: "",
-	} {
-		err := b.check([]byte(body))
-		if (err == nil) != (limit == "") || err != nil && translate(err).Limit != limit {
-			t.Errorf("%s: %v, want %q", body, err, limit)
-		}
-	}
+// aPod is a pod in JSON.
+func aPod(name, cpu, more string) string {
+	return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q,"namespace":"shop","uid":"uid-%s"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":%q}}}]%s}}`, name, name, cpu, more)
 }
 
-func TestPooledCallKeepsNothing(t *testing.T) {
-	h := start(t, nil)
-	h.upload("default", small())
-	secret := strings.Replace(pod("web", "1", ""), `"spec"`, `"status":{"message":"s3cret"},"spec"`, 1)
-	h.want(200, nil, "POST", "/filter", filterBody(secret, "n1", "zz"))
-	for range 20 {
-		c := calls.Get().(*call)
-		if c.args.Pod != nil || c.table.names != nil || c.id != "" {
-			t.Error("a call's memory is handed on with its content")
-		}
-		for _, u := range c.args.Unknown[:cap(c.args.Unknown)] {
-			if u != nil {
-				t.Error("a name of another call")
+// BenchmarkDecodePosted decodes a decision's body with and without the check of its pod's fields,
+// in the same run.
+func BenchmarkDecodePosted(b *testing.B) {
+	body := []byte(`{"snapshot":"prod@7","pod":` + aPod("web", "2", `,"nodeSelector":{"disk":"ssd","arch":"amd64"},"tolerations":[{"key":"gpu","operator":"Exists"}],"schedulerName":"default-scheduler",
+		"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{"matchLabels":{"app":"web"}},"topologyKey":"kubernetes.io/hostname"}]}},
+		"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}]`) + `}`)
+	a := fuzzAPI(b)
+	for _, mode := range []string{fieldsIgnore, fieldsStrict} {
+		b.Run(mode, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if _, err := a.decodeDecision(body, &posted{mode: mode, limits: a.limits.objects(), pods: a.pods}); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-	}
-	if wire.MaxPooledBuffer < 1<<20 {
-		t.Error("a call of 15,000 names is not pooled")
+		})
 	}
 }

@@ -67,7 +67,7 @@ func (d *denials) allow(of denial, now time.Time) (tell bool, untold int) {
 
 // denied reports whether a line is to be logged of a call that is refused, with the number of those
 // before it that had none.
-func (a *API) denied(r *http.Request, why string) (tell bool, untold slog.Attr) {
+func (a *admission) denied(r *http.Request, why string) (tell bool, untold slog.Attr) {
 	tell, n := a.denials.allow(denial{callerOf(r), why}, time.Now())
 	if n > 0 {
 		untold = slog.Int("untold", n)

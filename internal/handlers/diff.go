@@ -22,7 +22,7 @@ import (
 //	@Success		200		{object}	report.Diff
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots/{id}/diff [get]
-func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	name, rev, err := snapshotID(r)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ const foundBytes = 1 << 10
 //	@Success		200		{object}	report.Classes
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/classes [get]
-func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func TestEndpointsAreAnnotated(t *testing.T) {
 		described += len(item.Operations())
 	}
 	compared := 0
-	for _, e := range slices.Concat(restEndpoints, extenderEndpoints, aroundEndpoints) {
+	for _, e := range everyEndpoint() {
 		method, path, _ := strings.Cut(e.route, " ")
 		item := doc.Paths.Value(path)
 		if item == nil || item.GetOperation(method) == nil {

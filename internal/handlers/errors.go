@@ -10,10 +10,11 @@ import (
 	field "k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/decision"
-	"berth/internal/decision/admit"
+	ledger "berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/handlers/wire"
 	"berth/internal/kube/object"
+	"berth/internal/priorityclass"
 	"berth/internal/revision"
 	"berth/internal/store"
 )
@@ -44,10 +45,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// internal reports a fault of ours.
 func internal(cause error) *Error {
 	return &Error{Status: http.StatusInternalServerError, Kind: "internal", Detail: "something failed inside berth; its log tells what, by the requestId", Cause: cause}
 }
 
+// badRequest reports a body or a parameter that cannot be read.
 func badRequest(detail string) *Error {
 	return &Error{Status: http.StatusBadRequest, Kind: "malformed", Detail: detail}
 }
@@ -61,10 +64,12 @@ func badField(status int, name, message string) *Error {
 	return &Error{Status: status, Kind: kind, Detail: name + ": " + message, Fields: []FieldError{{name, string(field.ErrorTypeInvalid), message}}}
 }
 
+// tooLarge reports that a limit was passed.
 func tooLarge(limit, detail string) *Error {
 	return &Error{Status: http.StatusRequestEntityTooLarge, Kind: "limit", Detail: detail, Limit: limit}
 }
 
+// notFound reports that there is no such thing.
 func notFound(detail string) *Error {
 	return &Error{Status: http.StatusNotFound, Kind: "not-found", Detail: detail}
 }
@@ -253,7 +258,7 @@ func otherPod(err *decision.StoredError) *Error {
 		e.Fields = append(e.Fields, FieldError{"pod." + f.Path, string(field.ErrorTypeInvalid), f.Message})
 	}
 	if len(err.Refused) == 0 {
-		e.Conflict.Changes = &ConflictChanges{[]admit.Patch{{Kind: "Pod", Namespace: err.Namespace, Name: err.Name, Type: "merge", Patch: err.Patch}}}
+		e.Conflict.Changes = &ConflictChanges{[]ledger.Patch{{Kind: "Pod", Namespace: err.Namespace, Name: err.Name, Type: "merge", Patch: err.Patch}}}
 	}
 	for _, f := range fieldErrors(err.Refused) {
 		f.Field = "pod." + f.Field
@@ -297,3 +302,39 @@ func fieldErrors(list field.ErrorList) []FieldError {
 	}
 	return out
 }
+
+// behind makes the answer to a call that was held for nothing.
+func behind(err error) *Error {
+	var b *revision.BehindError
+	if !errors.As(err, &b) {
+		return nil
+	}
+	return &Error{Status: http.StatusServiceUnavailable, Kind: "behind", Detail: b.Error(), RetryAfter: 1, Cause: b.Cause}
+}
+
+// fromClasses words the errors of the stored classes as an API server does.
+func fromClasses(err error) *Error {
+	var invalid *priorityclass.InvalidError
+	var forbidden *priorityclass.ForbiddenError
+	var mismatch *priorityclass.MismatchError
+	var exists *priorityclass.ExistsError
+	var full *priorityclass.FullError
+	switch {
+	case errors.As(err, &invalid):
+		e := &Error{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: invalid.Error()}
+		e.Fields = fieldErrors(invalid.Errors)
+		return e
+	case errors.As(err, &forbidden):
+		return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: forbidden.Error()}
+	case errors.As(err, &mismatch):
+		return badField(http.StatusBadRequest, "metadata.name", mismatch.Error())
+	case errors.As(err, &exists):
+		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: exists.Error()}
+	case errors.As(err, &full):
+		return &Error{Status: http.StatusUnprocessableEntity, Kind: "limit", Detail: full.Error()}
+	}
+	return nil
+}
+
+// quiet reports whether the error is logged elsewhere, at a bounded rate.
+func (e *Error) quiet() bool { return e.Kind == "overload" || e.Kind == "unauthenticated" }

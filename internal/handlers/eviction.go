@@ -57,13 +57,13 @@ type EvictionRanking struct {
 //	@Success		200		{object}	EvictionRanking
 //	@Failure		400,401,403,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction-ranking [post]
-func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) rankForEviction(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
 	}
 	var req EvictionRankingRequest
-	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	p, err := a.decodePosted(r, body, &req, decisionBounds(&a.limits))
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ type exchange struct {
 	caller *access.Identity
 	asked  store.Asked
 	claim  *memory.Claim // nil until the call is admitted, as the next one
-	place  *place
+	place  slot.Slot
 	by     caller  // set with them
 	body   *[]byte // read, in a pooled buffer; nil: none was
 

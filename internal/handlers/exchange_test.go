@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"net/http"
 	"testing"
 )
@@ -26,23 +25,5 @@ func TestRequestsAllocateLittle(t *testing.T) {
 	})
 	if n > 24 {
 		t.Errorf("%v allocations a request", n)
-	}
-}
-
-// TestExchangeCountsTheFinalAnswer: an informational answer is none, and a second header is not
-// sent.
-func TestExchangeCountsTheFinalAnswer(t *testing.T) {
-	w := &sink{header: http.Header{}}
-	x := &exchange{Context: context.Background(), ResponseWriter: w}
-	x.WriteHeader(http.StatusEarlyHints)
-	if x.status != 0 {
-		t.Errorf("status %d after early hints", x.status)
-	}
-	if n, err := x.Write([]byte("ok")); n != 2 || err != nil || x.status != http.StatusOK || x.bytes != 2 {
-		t.Errorf("%d bytes, status %d: %v", x.bytes, x.status, err)
-	}
-	x.WriteHeader(http.StatusTeapot)
-	if x.status != http.StatusOK || w.status != http.StatusOK || x.Unwrap() != http.ResponseWriter(w) {
-		t.Errorf("status %d after a second header", x.status)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,9 +26,6 @@ import (
 	"berth/internal/steps"
 )
 
-// decisionIDHeader carries a decision's id where the body has no place for it.
-const decisionIDHeader = "Berth-Decision-Id"
-
 // unknownNode is said of a node that the snapshot lacks. kube-scheduler counts equal texts, so it
 // names nothing.
 const unknownNode = "node(s) not known to berth yet"
@@ -48,7 +44,7 @@ const unknownNode = "node(s) not known to berth yet"
 //	@Failure		503		"overloaded, or the answer could not be recorded in time"
 //	@Router			/filter [post]
 //	@Router			/clusters/{cluster}/filter [post]
-func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
+func (a *extenderAPI) filter(w http.ResponseWriter, r *http.Request) error {
 	return a.judge(w, r, "filter")
 }
 
@@ -68,7 +64,7 @@ func (a *API) filter(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/clusters/{cluster}/prioritize [post]
 //	@Router			/score-only/prioritize [post]
 //	@Router			/clusters/{cluster}/score-only/prioritize [post]
-func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
+func (a *extenderAPI) prioritize(w http.ResponseWriter, r *http.Request) error {
 	err := a.judge(w, r, "prioritize")
 	if err != nil && translate(err).Kind != "overload" {
 		a.metrics.prioritizeFailed(r.Context(), translate(err).Kind)
@@ -76,29 +72,25 @@ func (a *API) prioritize(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-func (a *API) isPrioritize(r *http.Request) bool {
-	return strings.HasSuffix(routePattern(r), "/prioritize")
-}
-
 // known reports why a call's cluster has no state, if it has none.
-func (a *API) known(r *http.Request) error {
+func (a *extenderAPI) known(r *http.Request) error {
 	name := byCluster(r)
 	if err := revision.CheckName(name); err != nil {
 		return err
 	}
-	_, err := a.view(r.Context(), name, 0)
+	_, err := viewOf(r.Context(), a.clusters, name, 0)
 	return err
 }
 
 // filterRefused tells kube-scheduler in words why its nodes were not judged.
-func (a *API) filterRefused(w http.ResponseWriter, r *http.Request, buf []byte, e *Error) error {
+func (a *extenderAPI) filterRefused(w http.ResponseWriter, r *http.Request, buf []byte, e *Error) error {
 	a.log.LogAttrs(r.Context(), slog.LevelInfo, "refused", slog.Int("status", e.Status), slog.String("route", routePattern(r)), slog.String("error", clipped(e.Error(), maxDetail)))
 	return writeBytes(w, http.StatusOK, wire.AppendFilterError(buf, clipped(e.Detail, maxDetail)))
 }
 
 // classOf returns a call's class by its size, before its body is read, and how large that may be:
 // what is larger than any list of names is in Nodes mode.
-func (a *API) classOf(r *http.Request) (c *callClass, limit Bytes, setting string) {
+func (a *extenderAPI) classOf(r *http.Request) (c *callClass, limit Bytes, setting string) {
 	if r.ContentLength >= 0 && r.ContentLength <= int64(a.limits.FilterMaxBytes) {
 		return a.filterCalls, a.limits.FilterMaxBytes, "filter-max-bytes"
 	}
@@ -136,7 +128,7 @@ func (c *call) done() {
 
 // judge answers a call about nodes. A cluster without a snapshot is refused in the same words as
 // anything else that a body says, the body unread.
-func (a *API) judge(w http.ResponseWriter, r *http.Request, verb string) error {
+func (a *extenderAPI) judge(w http.ResponseWriter, r *http.Request, verb string) error {
 	class, limit, setting := a.classOf(r)
 	r, end, err := a.admit(w, r, class, byCluster(r))
 	if err != nil {
@@ -207,12 +199,12 @@ func (e *protocolError) Unwrap() error { return e.error }
 // ask reads the question, unless that was done, puts it and writes the answer to c.reply, where
 // that is not a shadow's. An answer that rejects is none unless it is final: errRejects. The answer
 // must not be sent before ask returns: only then is it on record.
-func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time, final bool) error {
+func (a *extenderAPI) ask(r *http.Request, verb, mode string, body []byte, c *call, start time.Time, final bool) error {
 	name := byCluster(r)
 	if err := revision.CheckName(name); err != nil {
 		return err
 	}
-	view, err := a.view(r.Context(), name, 0)
+	view, err := viewOf(r.Context(), a.clusters, name, 0)
 	if err != nil {
 		return err
 	}
@@ -266,7 +258,7 @@ func (a *API) ask(r *http.Request, verb, mode string, body []byte, c *call, star
 }
 
 // reply writes the answer of a result.
-func (a *API) reply(ctx context.Context, name, verb string, c *call, res *engine.Result, final bool) error {
+func (a *extenderAPI) reply(ctx context.Context, name, verb string, c *call, res *engine.Result, final bool) error {
 	c.place(res.Nodes())
 	if c.rejects(verb, res.Feasible.Has) {
 		if err := a.mayReject(name, verb, c, final); err != nil {
@@ -285,7 +277,7 @@ func (a *API) reply(ctx context.Context, name, verb string, c *call, res *engine
 }
 
 // judged counts and logs what was decided for a call.
-func (a *API) judged(ctx context.Context, e *record.Entry, counts engine.Counts, failures []engine.FailureCount, start time.Time) {
+func (a *extenderAPI) judged(ctx context.Context, e *record.Entry, counts engine.Counts, failures []engine.FailureCount, start time.Time) {
 	pod := e.Question.Pod
 	if p := e.Result.Query.Profile.Name; p != pod.Spec.SchedulerName {
 		a.fellBack(ctx, e.Verb, e.Cluster, pod.Spec.SchedulerName, p)
@@ -295,7 +287,7 @@ func (a *API) judged(ctx context.Context, e *record.Entry, counts engine.Counts,
 }
 
 // question makes the question that the log answers.
-func (a *API) question(c *call, verb string, view *revision.View) (q decision.Question, err error) {
+func (a *extenderAPI) question(c *call, verb string, view *revision.View) (q decision.Question, err error) {
 	switch {
 	case c.args.Pod == nil:
 		return q, &protocolError{fieldMissing("Pod")}
@@ -351,7 +343,7 @@ func (c *call) candidates() []string {
 }
 
 // standIns decodes the nodes that were sent, those that came before not at all.
-func (a *API) standIns(ctx context.Context, c *call, cache *wire.NodeCache[*corev1.Node]) ([]*corev1.Node, error) {
+func (a *extenderAPI) standIns(ctx context.Context, c *call, cache *wire.NodeCache[*corev1.Node]) ([]*corev1.Node, error) {
 	nodes := make([]*corev1.Node, 0, len(c.args.Nodes))
 	lim := a.limits.objects()
 	for i, item := range c.args.Nodes {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
 func filterBody(pod string, names ...string) string {
@@ -29,16 +29,16 @@ func filterBody(pod string, names ...string) string {
 // TestTypesAreUpstreams keeps the described bodies from drifting from extender/v1's.
 func TestTypesAreUpstreams(t *testing.T) {
 	for _, c := range []struct{ own, upstream any }{
-		{ExtenderArgs{}, extender.ExtenderArgs{}},
-		{ExtenderFilterResult{}, extender.ExtenderFilterResult{}},
-		{HostPriority{}, extender.HostPriority{}},
-		{ExtenderPreemptionArgs{}, extender.ExtenderPreemptionArgs{}},
-		{ExtenderPreemptionResult{}, extender.ExtenderPreemptionResult{}},
-		{ExtenderVictims{}, extender.Victims{}},
-		{ExtenderMetaVictims{}, extender.MetaVictims{}},
-		{ExtenderMetaPod{}, extender.MetaPod{}},
-		{ExtenderBindingArgs{}, extender.ExtenderBindingArgs{}},
-		{ExtenderBindingResult{}, extender.ExtenderBindingResult{}},
+		{ExtenderArgs{}, extenderv1.ExtenderArgs{}},
+		{ExtenderFilterResult{}, extenderv1.ExtenderFilterResult{}},
+		{HostPriority{}, extenderv1.HostPriority{}},
+		{ExtenderPreemptionArgs{}, extenderv1.ExtenderPreemptionArgs{}},
+		{ExtenderPreemptionResult{}, extenderv1.ExtenderPreemptionResult{}},
+		{ExtenderVictims{}, extenderv1.Victims{}},
+		{ExtenderMetaVictims{}, extenderv1.MetaVictims{}},
+		{ExtenderMetaPod{}, extenderv1.MetaPod{}},
+		{ExtenderBindingArgs{}, extenderv1.ExtenderBindingArgs{}},
+		{ExtenderBindingResult{}, extenderv1.ExtenderBindingResult{}},
 	} {
 		own, up := reflect.TypeOf(c.own), reflect.TypeOf(c.upstream)
 		if own.NumField() != up.NumField() {
@@ -60,34 +60,34 @@ func TestFilterInNames(t *testing.T) {
 		name string
 		pod  string
 		ask  []string
-		want extender.ExtenderFilterResult
+		want extenderv1.ExtenderFilterResult
 	}{
-		{"every node is in the result or in a map, by what eviction can mend", pod("web", "700m", ""), []string{"n3", "n2", "n1"}, extender.ExtenderFilterResult{
-			NodeNames: &[]string{"n1"}, FailedNodes: extender.FailedNodesMap{"n2": "Insufficient cpu"},
-			FailedAndUnresolvableNodes: extender.FailedNodesMap{"n3": "node(s) had untolerated taint(s)"},
+		{"every node is in the result or in a map, by what eviction can mend", pod("web", "700m", ""), []string{"n3", "n2", "n1"}, extenderv1.ExtenderFilterResult{
+			NodeNames: &[]string{"n1"}, FailedNodes: extenderv1.FailedNodesMap{"n2": "Insufficient cpu"},
+			FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{"n3": "node(s) had untolerated taint(s)"},
 		}},
-		{"the input's order is kept, and only what was asked comes back (12)", pod("web", "100m", ""), []string{"n2", "n1"}, extender.ExtenderFilterResult{
-			NodeNames: &[]string{"n2", "n1"}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{},
+		{"the input's order is kept, and only what was asked comes back (12)", pod("web", "100m", ""), []string{"n2", "n1"}, extenderv1.ExtenderFilterResult{
+			NodeNames: &[]string{"n2", "n1"}, FailedNodes: extenderv1.FailedNodesMap{}, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{},
 		}},
-		{"a node that berth does not know yet is named (9)", pod("web", "2", ""), []string{"new", "n1", ""}, extender.ExtenderFilterResult{
-			NodeNames: &[]string{"n1"}, FailedNodes: extender.FailedNodesMap{"new": unknownNode, "": unknownNode}, FailedAndUnresolvableNodes: extender.FailedNodesMap{},
+		{"a node that berth does not know yet is named (9)", pod("web", "2", ""), []string{"new", "n1", ""}, extenderv1.ExtenderFilterResult{
+			NodeNames: &[]string{"n1"}, FailedNodes: extenderv1.FailedNodesMap{"new": "node(s) not known to berth yet", "": "node(s) not known to berth yet"}, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{},
 		}},
-		{"no name is asked: an empty list, not null (12)", pod("web", "2", ""), nil, extender.ExtenderFilterResult{
-			NodeNames: &[]string{}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{},
+		{"no name is asked: an empty list, not null (12)", pod("web", "2", ""), nil, extenderv1.ExtenderFilterResult{
+			NodeNames: &[]string{}, FailedNodes: extenderv1.FailedNodesMap{}, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{},
 		}},
-		{"only unknown ones", pod("web", "2", ""), []string{"x"}, extender.ExtenderFilterResult{
-			NodeNames: &[]string{}, FailedNodes: extender.FailedNodesMap{"x": unknownNode}, FailedAndUnresolvableNodes: extender.FailedNodesMap{},
+		{"only unknown ones", pod("web", "2", ""), []string{"x"}, extenderv1.ExtenderFilterResult{
+			NodeNames: &[]string{}, FailedNodes: extenderv1.FailedNodesMap{"x": "node(s) not known to berth yet"}, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{},
 		}},
-		{"a nominated node does not hide the others (16)", strings.Replace(pod("web", "100m", ""), `"spec"`, `"status":{"nominatedNodeName":"n1"},"spec"`, 1), []string{"n1", "n2"}, extender.ExtenderFilterResult{
-			NodeNames: &[]string{"n1", "n2"}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{},
+		{"a nominated node does not hide the others (16)", strings.Replace(pod("web", "100m", ""), `"spec"`, `"status":{"nominatedNodeName":"n1"},"spec"`, 1), []string{"n1", "n2"}, extenderv1.ExtenderFilterResult{
+			NodeNames: &[]string{"n1", "n2"}, FailedNodes: extenderv1.FailedNodesMap{}, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{},
 		}},
-		{"a gated pod: every node says so (9)", pod("web", "100m", `,"schedulingGates":[{"name":"g"}]`), []string{"n1"}, extender.ExtenderFilterResult{
-			NodeNames: &[]string{}, FailedNodes: extender.FailedNodesMap{}, FailedAndUnresolvableNodes: extender.FailedNodesMap{"n1": "Scheduling is blocked due to non-empty scheduling gates"},
+		{"a gated pod: every node says so (9)", pod("web", "100m", `,"schedulingGates":[{"name":"g"}]`), []string{"n1"}, extenderv1.ExtenderFilterResult{
+			NodeNames: &[]string{}, FailedNodes: extenderv1.FailedNodesMap{}, FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{"n1": "Scheduling is blocked due to non-empty scheduling gates"},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h.T = t
-			var got extender.ExtenderFilterResult
+			var got extenderv1.ExtenderFilterResult
 			a := h.want(200, &got, "POST", "/filter", filterBody(c.pod, c.ask...))
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
@@ -147,7 +147,7 @@ func TestFilterInNodes(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", a.body, want)
 		}
 	}
-	var scores extender.HostPriorityList
+	var scores extenderv1.HostPriorityList
 	h.want(200, &scores, "POST", "/prioritize", body)
 	if len(scores) != 3 || scores[0].Host != "tmpl" || scores[0].Score != 0 || scores[1].Score+scores[2].Score < 10 {
 		t.Errorf("%+v", scores)
@@ -158,7 +158,7 @@ func TestFilterInNodes(t *testing.T) {
 func TestKeysInAnyCase(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
-	var got extender.ExtenderFilterResult
+	var got extenderv1.ExtenderFilterResult
 	h.want(200, &got, "POST", "/filter", `{"pod":`+pod("web", "2", "")+`,"nodes":null,"nodenames":["n1"],"future":{"x":1}}`)
 	if got.NodeNames == nil || len(*got.NodeNames) != 1 {
 		t.Errorf("%+v", got)
@@ -171,7 +171,7 @@ func TestPodWithoutContainers(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
 	bare := `{"metadata":{"name":"bare","uid":"u","creationTimestamp":null},"spec":{"containers":null},"status":{}}`
-	var got extender.ExtenderFilterResult
+	var got extenderv1.ExtenderFilterResult
 	a := h.want(200, &got, "POST", "/filter", filterBody(bare, "n1", "n2"))
 	if got.Error != "" || got.NodeNames == nil || len(*got.NodeNames)+len(got.FailedNodes)+len(got.FailedAndUnresolvableNodes) != 2 || len(*got.NodeNames) == 0 {
 		t.Errorf("%s", a.body)
@@ -190,7 +190,7 @@ func TestPrioritize(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", listOf(node("a", "16"), node("b", "4"), node("c", "1"), pod("web", "2", ""), pod("busy", "8", `,"nodeName":"a"`)))
 	a := h.want(200, nil, "POST", "/prioritize", filterBody(pod("web", "2", ""), "c", "b", "a", "x"))
-	var got extender.HostPriorityList
+	var got extenderv1.HostPriorityList
 	if err := json.Unmarshal(a.body, &got); err != nil || a.body[0] != '[' {
 		t.Fatalf("%v %s", err, a.body)
 	}
@@ -236,7 +236,7 @@ func TestFailuresOfTheExtender(t *testing.T) {
 		"a node twice":        `{"Pod":` + pod("web", "2", "") + `,"Nodes":{"items":[` + node("n1", "1") + `,` + node("n1", "1") + `]}}`,
 	}
 	for name, body := range semantic {
-		var got extender.ExtenderFilterResult
+		var got extenderv1.ExtenderFilterResult
 		h.want(200, &got, "POST", "/filter", body)
 		if got.Error == "" || got.NodeNames != nil || got.Nodes != nil {
 			t.Errorf("%s: %+v", name, got)
@@ -245,7 +245,7 @@ func TestFailuresOfTheExtender(t *testing.T) {
 			t.Errorf("%s: /prioritize has no place for an error but its status: %d", name, a.StatusCode)
 		}
 	}
-	var got extender.ExtenderFilterResult
+	var got extenderv1.ExtenderFilterResult
 	h.want(200, &got, "POST", "/clusters/absent/filter", filterBody(pod("web", "2", ""), "n1"))
 	if !strings.Contains(got.Error, "/v1/snapshots?cluster=absent") {
 		t.Errorf("%+v", got)
@@ -285,7 +285,7 @@ func TestBind(t *testing.T) {
 	h.upload("default", small())
 	bind := func(name, uid, node string) string {
 		t.Helper()
-		var r extender.ExtenderBindingResult
+		var r extenderv1.ExtenderBindingResult
 		a := h.want(200, &r, "POST", "/bind", fmt.Sprintf(`{"PodName":%q,"PodNamespace":"shop","PodUID":%q,"Node":%q}`, name, uid, node))
 		if len(a.body) == 0 {
 			t.Fatal("empty")
@@ -310,7 +310,7 @@ func TestBind(t *testing.T) {
 	if s.Revision != 2 || s.Cause != "bind" {
 		t.Errorf("one bind makes one revision: %+v", s)
 	}
-	var r extender.ExtenderBindingResult
+	var r extenderv1.ExtenderBindingResult
 	h.want(200, &r, "POST", "/clusters/absent/bind", `{"PodName":"a","PodNamespace":"b","PodUID":"c","Node":"d"}`)
 	if r.Error == "" {
 		t.Error("a bind in an unknown cluster succeeded")
@@ -334,7 +334,7 @@ func TestRealBodies(t *testing.T) {
 	}
 	for _, run := range []string{"b", "d", "do", "e"} {
 		body := read(run + "_filter.request.json")
-		var args extender.ExtenderArgs
+		var args extenderv1.ExtenderArgs
 		if err := json.Unmarshal([]byte(body), &args); err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +353,7 @@ func TestRealBodies(t *testing.T) {
 			}
 		}
 		h.upload(run, listOf(items...))
-		var got extender.ExtenderFilterResult
+		var got extenderv1.ExtenderFilterResult
 		h.want(200, &got, "POST", "/clusters/"+run+"/filter", body)
 		if got.Error != "" {
 			t.Errorf("%s: %s", run, got.Error)
@@ -370,7 +370,7 @@ func TestRealBodies(t *testing.T) {
 		}
 	}
 	for _, run := range []string{"d", "do"} {
-		var got extender.HostPriorityList
+		var got extenderv1.HostPriorityList
 		h.want(200, &got, "POST", "/clusters/"+run+"/prioritize", read(run+"_prioritize.request.json"))
 		if len(got) == 0 {
 			t.Errorf("%s: no scores", run)
@@ -404,7 +404,7 @@ func TestConnectionIsReused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got extender.ExtenderFilterResult
+		var got extenderv1.ExtenderFilterResult
 		if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || len(*got.NodeNames) != len(names) {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/decision"
 	"berth/internal/scenario"
@@ -80,7 +80,7 @@ func (refusing) Unserved(_ string, pod decision.PodRef, scheduler string) string
 func TestFilterRefusesWhatBindWould(t *testing.T) {
 	h := start(t, func(o *Options) { o.Binder = refusing{o.Binder} })
 	h.upload("default", small())
-	filter := func(path, scheduler string) (got extender.ExtenderFilterResult) {
+	filter := func(path, scheduler string) (got extenderv1.ExtenderFilterResult) {
 		h.want(200, &got, "POST", path, filterBody(pod("web", "2", `,"schedulerName":"`+scheduler+`"`), "n1", "n2"))
 		return got
 	}

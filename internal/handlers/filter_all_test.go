@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
 // TestFilterOfAllNodes asks about all nodes, again and again, while pods, their order and the
@@ -43,7 +43,7 @@ func TestFilterOfAllNodes(t *testing.T) {
 			names = slices.Concat(names[at:], names[:at])
 		}
 		p := pods[rng.IntN(1+rng.IntN(len(pods)))]
-		var got, want extender.ExtenderFilterResult
+		var got, want extenderv1.ExtenderFilterResult
 		h.want(200, &got, "POST", "/filter", filterBody(p, names...))
 		h.want(200, &want, "POST", "/filter", filterBody(p, append(slices.Clone(names), "stranger")...))
 		delete(want.FailedNodes, "stranger")

@@ -11,7 +11,7 @@ import (
 // followDecisions lists what was recorded after a place in a cluster's log. It
 // takes no filters: next is the last place looked at, and a filter would keep
 // it where it is as long as nothing passes.
-func (a *API) followDecisions(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) followDecisions(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	names := make([]string, 0, len(q))
 	for name := range q {

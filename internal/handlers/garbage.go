@@ -37,14 +37,14 @@ type GarbageRequest struct {
 //	@Success		200		{object}	report.GarbageList
 //	@Failure		400,401,403,404,409,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/garbage [post]
-func (a *API) listGarbage(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listGarbage(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
 	}
 	var req GarbageRequest
 	if len(bytes.TrimSpace(body)) > 0 {
-		if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
+		if err := decodePart(r, body, &req, decisionBounds(&a.limits)); err != nil {
 			return err
 		}
 	}

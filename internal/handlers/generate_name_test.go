@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/decision"
 )
@@ -40,7 +40,7 @@ func TestGenerateName(t *testing.T) {
 			t.Errorf("%s: %+v", more, again)
 		}
 	}
-	var got extender.ExtenderFilterResult
+	var got extenderv1.ExtenderFilterResult
 	if h.want(200, &got, "POST", "/filter", filterBody(p, "n1")); got.Error != "" {
 		t.Errorf("%+v", got)
 	}

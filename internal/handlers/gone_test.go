@@ -21,7 +21,7 @@ func TestStatesOfDeletedClustersAreCollected(t *testing.T) {
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@1","pod":`+pod+`}`)
 	h.want(200, nil, "GET", "/metrics", "")
 	state := func() weak.Pointer[revision.View] {
-		v, err := h.api.clusters.View(asServer(t.Context()), "prod", 0)
+		v, err := h.m.View(t.Context(), "prod", 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -279,12 +279,12 @@ var dimensions = append(append([]dimension{
 	{name: "nodes with victims", limit: "nodes-max-nodes", calls: func(g *growing) []longCall {
 		return preempts(g.list(func(i int) string { return fmt.Sprintf(`"n%04d":{"Pods":[{"UID":"uid-p%05d"}]}`, i, i) }))
 	}},
-	{name: "jobs that have ended", most: 1000, objects: func(*growing) []string { return few() }, before: func(a *API, g *growing) error {
-		ctx := asServer(context.Background())
+	{name: "jobs that have ended", most: 1000, objects: func(*growing) []string { return few() }, before: func(o *Options, g *growing) error {
+		ctx := context.Background()
 		for range g.n {
-			j, err := a.simulations.Start(ctx, &simulations.Question{Cluster: g.cluster, Revision: 1, Kind: "fit", Body: []byte(onePod)})
+			j, err := o.Simulations.Start(ctx, &simulations.Question{Cluster: g.cluster, Revision: 1, Kind: "fit", Body: []byte(onePod)})
 			if err == nil {
-				_, err = a.simulations.Cancel(ctx, j.ID)
+				_, err = o.Simulations.Cancel(ctx, j.ID)
 			}
 			if err != nil {
 				return err

@@ -34,7 +34,7 @@ type dimension struct {
 	// objects are uploaded, as a part of its own; nil: calls are about the cluster base.
 	objects func(g *growing) []string
 	// before is called between the upload and the calls; nil: nothing is.
-	before func(a *API, g *growing) error
+	before func(o *Options, g *growing) error
 	calls  func(g *growing) []longCall
 }
 
@@ -260,7 +260,7 @@ func (g *growth) run(t *testing.T, d *dimension, n, run, limit int, seen func(pa
 		}
 	}
 	if d.before != nil {
-		if err := d.before(g.api, at); err != nil {
+		if err := d.before(&g.o, at); err != nil {
 			t.Fatalf("%s: %d: %v", d.name, n, err)
 		}
 	}

@@ -366,3 +366,18 @@ func (g guardedClasses) Delete(ctx context.Context, at, name string) (*schedulin
 	}
 	return g.PriorityClasses.Delete(ctx, at, name)
 }
+
+// guard puts the guarded types between an API and what it is made of.
+func guard(o Options) Options {
+	if o.Clusters != nil {
+		o.Clusters = guardedClusters{o.Clusters}
+	}
+	if o.Decisions != nil {
+		o.Decisions = guardedDecisions{o.Decisions}
+	}
+	if o.PriorityClasses != nil {
+		o.PriorityClasses = guardedClasses{o.PriorityClasses}
+	}
+	o.Binder, o.Replays, o.Simulations = guardedBinder{o.Binder}, guardReplays(o.Replays), guardSimulations(o.Simulations)
+	return o
+}

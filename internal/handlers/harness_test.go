@@ -48,6 +48,8 @@ type harness struct {
 	url    string
 	client *http.Client
 	log    *syncBuffer
+	m      *revision.Manager
+	o      Options
 }
 
 type syncBuffer struct {
@@ -138,7 +140,7 @@ func start(t *testing.T, change func(*Options)) *harness {
 		client.CloseIdleConnections()
 		s.Close()
 	})
-	return &harness{T: t, api: a, url: s.URL, client: client, log: log}
+	return &harness{T: t, api: a, url: s.URL, client: client, log: log, m: m, o: o}
 }
 
 // answer is a response, read whole.
@@ -220,7 +222,7 @@ func conforms(req *http.Request, resp *http.Response, body []byte) error {
 	route, params, err := router.FindRoute(at)
 	if err != nil {
 		if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed {
-			if got := resp.Header.Get("Content-Type"); got != problemType {
+			if got := resp.Header.Get("Content-Type"); got != "application/problem+json" {
 				return fmt.Errorf("outside the routes: Content-Type %q", got)
 			}
 			return nil

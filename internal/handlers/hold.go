@@ -13,10 +13,6 @@ import (
 	"berth/internal/revision"
 )
 
-// Hold keeps a rejection back until the state is as new as what kube-scheduler acted on;
-// follow.Holder has one.
-type Hold func(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (rejects bool, err error)) error
-
 // neverHeld is for servers that follow no cluster.
 func neverHeld(_ context.Context, _ string, _ func() *corev1.Pod, try func(final bool) (bool, error)) error {
 	_, err := try(true)
@@ -29,7 +25,7 @@ var errRejects = errors.New("the answer rejects, and the state may be behind")
 // held calls ask until its answer may be given: ask gives errRejects where final is false and its
 // answer rejects. The outcome is counted: the call passed on a later state, it was rejected by one
 // that is new enough, or neither in time.
-func (a *API) held(r *http.Request, verb string, pod func() *corev1.Pod, ask func(final bool) error) error {
+func (a *extenderAPI) held(r *http.Request, verb string, pod func() *corev1.Pod, ask func(final bool) error) error {
 	var since time.Time // the first rejection; zero: there was none
 	last := false
 	err := a.hold(r.Context(), byCluster(r), pod, func(final bool) (bool, error) {
@@ -58,15 +54,6 @@ func (a *API) held(r *http.Request, verb string, pod func() *corev1.Pod, ask fun
 	return err
 }
 
-// behind makes the answer to a call that was held for nothing.
-func behind(err error) *Error {
-	var b *revision.BehindError
-	if !errors.As(err, &b) {
-		return nil
-	}
-	return &Error{Status: http.StatusServiceUnavailable, Kind: "behind", Detail: b.Error(), RetryAfter: 1, Cause: b.Cause}
-}
-
 // rejects reports whether no asked node is let pass, or where scores are asked for, whether there
 // is a node that the state lacks. What some nodes pass strands no pod.
 func (c *call) rejects(verb string, feasible func(row int) bool) bool {
@@ -84,7 +71,7 @@ func (c *call) rejects(verb string, feasible func(row int) bool) bool {
 
 // mayReject reports whether an answer that rejects may be given. A node that the state lacks is not
 // rejected where it would have been waited for.
-func (a *API) mayReject(name, verb string, c *call, final bool) error {
+func (a *extenderAPI) mayReject(name, verb string, c *call, final bool) error {
 	if !final {
 		c.held = true
 		return errRejects

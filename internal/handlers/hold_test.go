@@ -7,7 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/revision"
 )
@@ -45,9 +45,9 @@ func startHolding(t *testing.T) (*harness, *holding) {
 	return h, held
 }
 
-func (h *harness) filtered(names ...string) extender.ExtenderFilterResult {
+func (h *harness) filtered(names ...string) extenderv1.ExtenderFilterResult {
 	h.Helper()
-	var got extender.ExtenderFilterResult
+	var got extenderv1.ExtenderFilterResult
 	h.want(200, &got, "POST", "/filter", filterBody(pod("web", "2", ""), names...))
 	return got
 }
@@ -93,7 +93,7 @@ func TestUnknownNodeIsNotRejected(t *testing.T) {
 	if got := h.filtered("new", "other"); got.Error != "" || len(*got.NodeNames) != 1 || held.tries != 1 {
 		t.Errorf("a pod that has somewhere to go waits for no node: %+v", got)
 	}
-	var scores extender.HostPriorityList
+	var scores extenderv1.HostPriorityList
 	held.late, held.tries = true, 0
 	h.want(200, &scores, "POST", "/prioritize", filterBody(pod("web", "2", ""), "new", "other"))
 	if len(scores) != 2 || scores[1].Score != 0 || held.tries != 1 {
@@ -112,7 +112,7 @@ func TestBehindRejectsNothing(t *testing.T) {
 	body := `{"Pod":` + pod("web", "2", "") + `,"NodeNameToMetaVictims":{"n1":{"Pods":[]}}}`
 	h.want(503, nil, "POST", "/preempt", body)
 	held.late = false
-	var got extender.ExtenderPreemptionResult
+	var got extenderv1.ExtenderPreemptionResult
 	h.want(200, &got, "POST", "/preempt", body)
 	if held.tries != 4 {
 		t.Errorf("%d tries for two rejections and one that stands", held.tries)

@@ -11,7 +11,7 @@ import (
 )
 
 // jobPage reads which page of jobs is wanted, and returns it with the cursor of the next one.
-func jobPage[J any](a *API, r *http.Request, list func(ctx context.Context, cluster, before string, limit int) ([]J, error), id func(J) string) (items []J, cursor string, err error) {
+func jobPage[J any](a *restAPI, r *http.Request, list func(ctx context.Context, cluster, before string, limit int) ([]J, error), id func(J) string) (items []J, cursor string, err error) {
 	q := r.URL.Query()
 	name := q.Get("cluster")
 	if name != "" {

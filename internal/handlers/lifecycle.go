@@ -55,13 +55,13 @@ type LifecycleRequest struct {
 //	@Success		200		{object}	podlife.Life
 //	@Failure		400,401,403,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/lifecycle [post]
-func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
 	}
 	var req LifecycleRequest
-	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	p, err := a.decodePosted(r, body, &req, decisionBounds(&a.limits))
 	if err != nil {
 		return err
 	}

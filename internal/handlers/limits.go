@@ -176,6 +176,7 @@ func (l *Limits) CheckMemory(budget int64) error {
 	return nil
 }
 
+// objects bounds Kubernetes objects.
 func (l *Limits) objects() object.Limits {
 	return object.Limits{
 		MaxDepth: l.MaxDepth, MaxTokens: l.MaxTokens, MaxObjectBytes: int(l.MaxObjectBytes),
@@ -189,6 +190,7 @@ func (l *Limits) objects() object.Limits {
 	}
 }
 
+// filter bounds the bodies of /filter and /prioritize.
 func (l *Limits) filter() wire.Limits {
 	return wire.Limits{Bytes: int(l.NodesMaxBytes), Depth: l.MaxDepth, Tokens: l.NodesMaxTokens, Names: l.FilterMaxNames, Nodes: l.NodesMaxNodes}
 }
@@ -199,6 +201,7 @@ func (l *Limits) preempt() wire.Limits {
 	return wire.Limits{Bytes: int(l.NodesMaxBytes), Depth: l.MaxDepth, Tokens: l.NodesMaxTokens, Nodes: l.NodesMaxNodes, VictimsPerNode: l.MaxPods, Victims: l.MaxPods}
 }
 
+// bind bounds the body of /bind.
 func (l *Limits) bind() wire.Limits {
 	lim := wire.BindLimits()
 	lim.Bytes = int(l.BindMaxBytes)
@@ -245,4 +248,14 @@ func (b Bytes) String() string {
 		}
 	}
 	return strconv.FormatInt(int64(b), 10)
+}
+
+// writeMargin is what a connection's own time-outs leave beyond a class's deadline, so that a late
+// answer is still ours.
+const writeMargin = 5 * time.Second
+
+// Timeouts returns the time-outs of a server for connections that no class speaks for yet.
+func (l *Limits) Timeouts() (readHeader, read, write, idle time.Duration) {
+	longest := max(l.ExtenderDeadline, l.DecisionDeadline, l.ReadDeadline)
+	return 5 * time.Second, longest + writeMargin, longest + writeMargin, 120 * time.Second
 }

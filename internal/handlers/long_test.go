@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/revision"
 	"berth/test/stepstest"
 )
 
@@ -143,7 +142,7 @@ func (h *harness) within(c *longCall, of func(parent context.Context) context.Co
 // answerAt answers a call whose deadline is over at a look at its context; 0: never. Nothing is in
 // memory of the calls before.
 func (h *harness) answerAt(c *longCall, look int) (a *httptest.ResponseRecorder, looks int) {
-	h.api.clusters.(guardedClusters).all.(*revision.Manager).Relieve()
+	h.m.Relieve()
 	var seen *stepstest.Context
 	a = h.within(c, func(parent context.Context) context.Context {
 		seen = stepstest.After(parent, look)

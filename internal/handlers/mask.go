@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
@@ -16,7 +15,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/state"
-	"berth/internal/report"
 	"berth/internal/revision"
 )
 
@@ -30,17 +28,6 @@ func mayPod(ctx context.Context, right access.Right, name, namespace string) err
 		return forbidden(right, fmt.Sprintf("all namespaces of cluster %q, since what you ask for is in none", name))
 	}
 	return forbidden(right, fmt.Sprintf("namespace %q of cluster %q", namespace, name))
-}
-
-// storyReader tells stories of one cluster to a request's caller: pods of namespaces that it may
-// not see are counted, and not named.
-func (a *API) storyReader(ctx context.Context, name string, clock func() time.Time) *report.Reader {
-	r := &report.Reader{Clusters: a.clusters, Log: a.told, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: clock}
-	if !sees(ctx, name, "") {
-		r.Sees = func(namespace string) bool { return sees(ctx, name, namespace) }
-		r.Mask = func(ans *decision.Answer) { mask(ctx, ans) }
-	}
-	return r
 }
 
 // storyLog has decisions and the queue whole, since a story counts what it does not name.
@@ -170,3 +157,6 @@ func maskDetails(list []engine.Detail) []engine.Detail {
 	}
 	return list
 }
+
+// logOfStories returns the log as stories read it.
+func logOfStories(all Decisions) storyLog { return storyLog{guardedDecisions{all}} }

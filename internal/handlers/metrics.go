@@ -133,6 +133,7 @@ const otherLabel = "_OTHER"
 // known keeps a client from making up labels.
 var known = map[string]bool{http.MethodGet: true, http.MethodPost: true, http.MethodDelete: true, http.MethodHead: true, http.MethodPut: true, http.MethodOptions: true, http.MethodPatch: true}
 
+// request counts an answered request.
 func (m *metrics) request(ctx context.Context, route, method string, status int, took time.Duration) {
 	if !known[method] {
 		method = otherLabel
@@ -145,6 +146,7 @@ func (m *metrics) request(ctx context.Context, route, method string, status int,
 	m.requests.Record(ctx, took.Seconds(), m.labels.requests.of(requestLabels{route, method, status}).record...)
 }
 
+// decided counts a decision.
 func (m *metrics) decided(ctx context.Context, verb, profile string, outcome engine.Outcome, counts engine.Counts, failures []engine.FailureCount, abstained []engine.NotEvaluated, took time.Duration) {
 	l := &m.labels
 	m.decisions.Add(ctx, 1, l.decisions.of(decisionLabels{verb, string(outcome), profile}).add...)
@@ -160,18 +162,22 @@ func (m *metrics) decided(ctx context.Context, verb, profile string, outcome eng
 	}
 }
 
+// shed counts a call that a limit refused.
 func (m *metrics) shed(ctx context.Context, route, limit string) {
 	m.sheds.Add(ctx, 1, metric.WithAttributes(attribute.String("route", route), attribute.String("cause", limit)))
 }
 
+// prioritizeFailed counts a call of /prioritize without scores.
 func (m *metrics) prioritizeFailed(ctx context.Context, cause string) {
 	m.prioritize.Add(ctx, 1, metric.WithAttributes(attribute.String("cause", cause)))
 }
 
+// fellBack counts a decision of the first profile about a pod of none.
 func (m *metrics) fellBack(ctx context.Context, verb, profile string) {
 	m.fallbacks.Add(ctx, 1, metric.WithAttributes(attribute.String("verb", verb), attribute.String("profile", profile)))
 }
 
+// missed counts a call that a shadow has no record of.
 func (m *metrics) missed(ctx context.Context, cause string) {
 	m.unrecorded.Add(ctx, 1, metric.WithAttributes(attribute.String("cause", cause)))
 }
@@ -181,6 +187,7 @@ func (m *metrics) held(ctx context.Context, verb, outcome string, took time.Dura
 	m.holds.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("verb", verb), attribute.String("outcome", outcome)))
 }
 
+// replayed counts a replay.
 func (m *metrics) replayed(ctx context.Context, identical bool) {
 	result := "different"
 	if identical {
@@ -199,12 +206,14 @@ func (m *metrics) simulating(ctx context.Context) (done func(result string)) {
 	}
 }
 
+// received notes the newest state of a cluster.
 func (m *metrics) received(v *revision.View) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.snapshots[v.Cluster] = snapshotFigures{v.CreatedAt.Unix(), int64(v.Summary.Objects["Node"]), int64(v.Summary.Objects["Pod"])}
 }
 
+// gone forgets a cluster.
 func (m *metrics) gone(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,13 +20,13 @@ import (
 //	@Success		200			{object}	scenario.NodesUse
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/nodes [get]
-func (a *API) listNodes(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listNodes(w http.ResponseWriter, r *http.Request) error {
 	return measureAt(a, w, r, scenario.MeasureNodes, "group")
 }
 
 // measureAt answers with what measure finds at the revision that the request names. The label that
 // groups nodes is a parameter of the query.
-func measureAt[T any](a *API, w http.ResponseWriter, r *http.Request, measure func(context.Context, *revision.View, string) (T, error), label string) error {
+func measureAt[T any](a *restAPI, w http.ResponseWriter, r *http.Request, measure func(context.Context, *revision.View, string) (T, error), label string) error {
 	name, err := clusterParam(r)
 	if err != nil {
 		return err

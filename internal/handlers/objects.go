@@ -29,7 +29,7 @@ type ObjectList struct {
 } // @name ObjectList
 
 // pageSize reads the limit of a list.
-func (a *API) pageSize(r *http.Request) (int, error) {
+func (a *restAPI) pageSize(r *http.Request) (int, error) {
 	text := r.URL.Query().Get("limit")
 	if text == "" {
 		return min(100, a.limits.MaxPage), nil
@@ -60,7 +60,7 @@ func (a *API) pageSize(r *http.Request) (int, error) {
 //	@Success	200		{object}	ObjectList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots/{id}/objects [get]
-func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listObjects(w http.ResponseWriter, r *http.Request) error {
 	name, revision, err := snapshotID(r)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func objectName(kind string, item []byte) string {
 }
 
 // objectCursor returns the object that the request goes on behind.
-func (a *API) objectCursor(r *http.Request) (k object.Key, err error) {
+func (a *restAPI) objectCursor(r *http.Request) (k object.Key, err error) {
 	text, err := a.openCursor(r)
 	if err != nil || text == "" {
 		return k, err

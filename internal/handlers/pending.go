@@ -24,7 +24,7 @@ import (
 //	@Success		200			{object}	report.Pending
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pending [get]
-func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listPending(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ type askedPod struct {
 
 // askedPod reads the pod of a question: one that was posted, or one that a snapshot holds, which
 // the caller has to have the right to. The node is that of the question, else that of the snapshot.
-func (a *API) askedPod(r *http.Request, p *posted, raw json.RawMessage, ref *PodName, snapshot string, node json.RawMessage) (out askedPod, err error) {
+func (a *restAPI) askedPod(r *http.Request, p *posted, raw json.RawMessage, ref *PodName, snapshot string, node json.RawMessage) (out askedPod, err error) {
 	if isNull(raw) == (ref == nil) {
 		return out, badField(http.StatusBadRequest, "pod", "one of pod and podRef is needed, and only one")
 	}
@@ -63,7 +63,7 @@ func (p *askedPod) id() string {
 
 // snapshotOf returns the revision that the field snapshot names, for an answer about a pod of a
 // namespace of it.
-func (a *API) snapshotOf(ctx context.Context, id, namespace string) (*revision.View, error) {
+func (a *restAPI) snapshotOf(ctx context.Context, id, namespace string) (*revision.View, error) {
 	name, rev, err := revision.ParseID(id)
 	if err != nil {
 		return nil, badField(http.StatusBadRequest, "snapshot", reason(err))

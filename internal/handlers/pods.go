@@ -59,13 +59,13 @@ type Admission struct {
 //	@Success		200		{object}	Admission
 //	@Failure		400,401,403,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/admission [post]
-func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) admitPod(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
 	}
 	var req AdmissionRequest
-	if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
+	if err := decodePart(r, body, &req, decisionBounds(&a.limits)); err != nil {
 		return err
 	}
 	if req.Cluster == "" {
@@ -88,7 +88,7 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, Admission{Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: fieldErrors(v.Errors), Warnings: p.warn(w)})
 }
 
-func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v podlife.Verdict, err error) {
+func (a *restAPI) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v podlife.Verdict, err error) {
 	pod, _, err := p.wholePod("pod", req.Pod)
 	if err != nil {
 		return v, err

@@ -49,7 +49,7 @@ func fieldMode(r *http.Request, fallback string) (string, error) {
 }
 
 // decodePosted decodes a body of objects into v, strictly, and begins its request.
-func (a *API) decodePosted(r *http.Request, body []byte, v any, b jsonBounds) (*posted, error) {
+func (a *restAPI) decodePosted(r *http.Request, body []byte, v any, b jsonBounds) (*posted, error) {
 	if err := decodePart(r, body, v, b); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (a *API) decodePosted(r *http.Request, body []byte, v any, b jsonBounds) (*
 }
 
 // posted begins a request whose objects are posted one by one, so that Strict is the default.
-func (a *API) posted(r *http.Request) (*posted, error) {
+func (a *restAPI) posted(r *http.Request) (*posted, error) {
 	mode, err := fieldMode(r, fieldsStrict)
 	return &posted{mode: mode, limits: a.limits.objects(), pods: a.pods, steps: steps.Of(r.Context())}, err
 }
@@ -105,7 +105,7 @@ func (p *posted) refusal(at string, list []object.UnknownField, total int) error
 	e := &Error{Status: http.StatusBadRequest, Kind: "unknown-field"}
 	var said []string
 	for _, u := range list {
-		f := FieldError{within(at, u.Path), string(field.ErrorTypeForbidden), u.Message()}
+		f := FieldError{Field: within(at, u.Path), Type: string(field.ErrorTypeForbidden), Message: u.Message()}
 		e.Fields = append(e.Fields, f)
 		said = append(said, f.Field+": "+f.Message)
 	}

@@ -34,7 +34,7 @@ import (
 //	@Failure		503		"overloaded, or the answer could not be recorded in time"
 //	@Router			/preempt [post]
 //	@Router			/clusters/{cluster}/preempt [post]
-func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
+func (a *extenderAPI) preempt(w http.ResponseWriter, r *http.Request) error {
 	class, limit, setting := a.classOf(r)
 	r, end, err := a.admit(w, r, class, byCluster(r))
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *API) preempt(w http.ResponseWriter, r *http.Request) error {
 	return writeBytes(w, http.StatusOK, reply)
 }
 
-func (a *API) preemptionArgs(ctx context.Context, body []byte) (*wire.PreemptionArgs, error) {
+func (a *extenderAPI) preemptionArgs(ctx context.Context, body []byte) (*wire.PreemptionArgs, error) {
 	if err := memory.Take(ctx, object.Weight(body)); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (a *API) preemptionArgs(ctx context.Context, body []byte) (*wire.Preemption
 }
 
 // judgeVictims puts the question and returns the answer, which is on record then.
-func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionArgs) (id string, reply []byte, err error) {
+func (a *extenderAPI) judgeVictims(r *http.Request, mode string, args *wire.PreemptionArgs) (id string, reply []byte, err error) {
 	name := byCluster(r)
 	if err := revision.CheckName(name); err != nil {
 		return "", nil, err
@@ -91,14 +91,14 @@ func (a *API) judgeVictims(r *http.Request, mode string, args *wire.PreemptionAr
 		})
 	}
 	if err != nil {
-		return "", nil, a.noSnapshot(name, err)
+		return "", nil, noSnapshot(name, err)
 	}
 	return id, reply, nil
 }
 
 // askVictims puts the question. An answer that leaves out a node on which kube-scheduler would
 // preempt is none unless it is final: errRejects.
-func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id string, reply []byte, err error) {
+func (a *extenderAPI) askVictims(r *http.Request, q decision.Question, final bool) (id string, reply []byte, err error) {
 	start := time.Now()
 	e, err := a.decisions.Evaluate(r.Context(), q)
 	if err != nil {
@@ -116,7 +116,7 @@ func (a *API) askVictims(r *http.Request, q decision.Question, final bool) (id s
 }
 
 // preemption makes the question that the log answers, its nodes in order of name.
-func (a *API) preemption(name string, args *wire.PreemptionArgs) (q decision.Question, err error) {
+func (a *extenderAPI) preemption(name string, args *wire.PreemptionArgs) (q decision.Question, err error) {
 	switch {
 	case args.Pod == nil:
 		return q, fieldMissing("Pod")

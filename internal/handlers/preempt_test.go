@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
 // full is a cluster of full nodes; the pods' names say where they are and at
@@ -24,20 +24,20 @@ func full() string {
 		`{"kind":"PodDisruptionBudget","apiVersion":"policy/v1","metadata":{"name":"web","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":"web"}}},"status":{"disruptionsAllowed":0}}`)
 }
 
-func uids(names ...string) *extender.MetaVictims {
-	v := &extender.MetaVictims{Pods: []*extender.MetaPod{}}
+func uids(names ...string) *extenderv1.MetaVictims {
+	v := &extenderv1.MetaVictims{Pods: []*extenderv1.MetaPod{}}
 	for _, n := range names {
-		v.Pods = append(v.Pods, &extender.MetaPod{UID: "uid-" + n})
+		v.Pods = append(v.Pods, &extenderv1.MetaPod{UID: "uid-" + n})
 	}
 	return v
 }
 
-func violating(n int64, v *extender.MetaVictims) *extender.MetaVictims {
+func violating(n int64, v *extenderv1.MetaVictims) *extenderv1.MetaVictims {
 	v.NumPDBViolations = n
 	return v
 }
 
-type byNode = map[string]*extender.MetaVictims
+type byNode = map[string]*extenderv1.MetaVictims
 
 func TestPreemptByUID(t *testing.T) {
 	h := start(t, nil)
@@ -55,7 +55,7 @@ func TestPreemptByUID(t *testing.T) {
 		{"a node that berth does not know stays as it came", pod("p", "1", `,"priority":100`), byNode{"new": violating(3, uids("x", "y"))}, byNode{"new": violating(3, uids("x", "y"))}},
 		{"nobody is asked about", pod("p", "1", ""), byNode{}, byNode{}},
 		{"nowhere it would fit: preemption does not help (24)", pod("p", "64", `,"priority":100`), byNode{"n1": uids("a1")}, byNode{}},
-		{"a null among the pods is nobody (26)", pod("p", "1", `,"priority":100`), byNode{"n3": {Pods: []*extender.MetaPod{nil, {UID: "uid-c1"}}}}, byNode{"n3": uids("c1")}},
+		{"a null among the pods is nobody (26)", pod("p", "1", `,"priority":100`), byNode{"n3": {Pods: []*extenderv1.MetaPod{nil, {UID: "uid-c1"}}}}, byNode{"n3": uids("c1")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h.T = t
@@ -63,7 +63,7 @@ func TestPreemptByUID(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got extender.ExtenderPreemptionResult
+			var got extenderv1.ExtenderPreemptionResult
 			a := h.want(200, &got, "POST", "/preempt", fmt.Sprintf(`{"Pod":%s,"NodeNameToVictims":null,"NodeNameToMetaVictims":%s}`, c.pod, ask))
 			if d := cmp.Diff(c.want, got.NodeNameToMetaVictims); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
@@ -71,7 +71,7 @@ func TestPreemptByUID(t *testing.T) {
 			if strings.Contains(string(a.body), "null") {
 				t.Errorf("kube-scheduler would crash on the null (26): %s", a.body)
 			}
-			id := a.Header.Get(decisionIDHeader)
+			id := a.Header.Get("Berth-Decision-Id")
 			var replay struct{ Identical bool }
 			if h.want(200, &replay, "POST", "/v1/decisions/"+id+"/replay", `{}`); !replay.Identical {
 				t.Errorf("the replay of %s differs", id)
@@ -92,7 +92,7 @@ func TestPreemptByPods(t *testing.T) {
 		}
 		return p
 	}
-	ask := extender.ExtenderPreemptionArgs{NodeNameToVictims: map[string]*extender.Victims{
+	ask := extenderv1.ExtenderPreemptionArgs{NodeNameToVictims: map[string]*extenderv1.Victims{
 		"n1": {Pods: []*corev1.Pod{whole("a1", 1, "web")}, NumPDBViolations: 9},
 		// berth has not heard of these yet: their own priority and labels count.
 		"n3": {Pods: []*corev1.Pod{whole("c1", 1, "db"), whole("c9", 9, "web"), nil}},
@@ -104,7 +104,7 @@ func TestPreemptByPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got extender.ExtenderPreemptionResult
+	var got extenderv1.ExtenderPreemptionResult
 	a := h.want(200, &got, "POST", "/clusters/prod/preempt", string(body))
 	want := byNode{"n1": violating(1, uids("a1")), "n3": violating(1, uids("c9", "c1"))}
 	if d := cmp.Diff(want, got.NodeNameToMetaVictims); d != "" {
@@ -123,7 +123,7 @@ func TestPreemptByPods(t *testing.T) {
 			}
 		}
 	}
-	h.want(200, &d, "GET", "/v1/decisions/"+a.Header.Get(decisionIDHeader), "")
+	h.want(200, &d, "GET", "/v1/decisions/"+a.Header.Get("Berth-Decision-Id"), "")
 	if d.Verb != "preempt" || d.Outcome != "Preempting" || len(d.Preemption.Candidates) != 2 || !d.Preemption.Candidates[1].Victims[0].Unknown {
 		t.Errorf("%+v", d)
 	}

@@ -56,13 +56,13 @@ type NodePressure struct {
 //	@Success		200		{object}	NodePressure
 //	@Failure		400,401,403,413,415,429	{object}	Problem
 //	@Router			/v1/nodes/eviction [post]
-func (a *API) previewEvictions(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) previewEvictions(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
 	}
 	var req NodePressureRequest
-	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	p, err := a.decodePosted(r, body, &req, decisionBounds(&a.limits))
 	if err != nil {
 		return err
 	}

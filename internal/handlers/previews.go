@@ -44,7 +44,7 @@ type PreviewRequest struct {
 //	@Success		200		{object}	decision.Answer
 //	@Failure		400,401,403,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/previews [post]
-func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) preview(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var req PreviewRequest
-	if err := decodePart(r, body, &req, a.decisionBounds()); err != nil {
+	if err := decodePart(r, body, &req, decisionBounds(&a.limits)); err != nil {
 		return err
 	}
 	q := decision.Question{Explain: engine.Explain(req.Explain), Suggest: req.Suggest, DryRun: true}
@@ -93,7 +93,7 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 const previewCluster = "preview"
 
 // previewed compiles the objects of a preview.
-func (a *API) previewed(r *http.Request, raw json.RawMessage) (*revision.View, error) {
+func (a *restAPI) previewed(r *http.Request, raw json.RawMessage) (*revision.View, error) {
 	text, format := []byte(raw), object.JSON
 	if len(raw) > 0 && raw[0] == '"' {
 		var s string
@@ -123,7 +123,7 @@ func (a *API) previewed(r *http.Request, raw json.RawMessage) (*revision.View, e
 }
 
 // fromYAML reads an object that may come as YAML in a string.
-func (a *API) fromYAML(r *http.Request, name string, raw json.RawMessage) (json.RawMessage, error) {
+func (a *restAPI) fromYAML(r *http.Request, name string, raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return raw, nil
 	}

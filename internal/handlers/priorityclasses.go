@@ -10,25 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/memory"
-	"berth/internal/priorityclass"
 	"berth/internal/report"
 	"berth/internal/store"
 )
-
-// PriorityClasses is what the API needs of the stored classes; *priorityclass.Registry is one.
-type PriorityClasses interface {
-	List(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error)
-	Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
-	Create(ctx context.Context, cluster string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error)
-	Update(ctx context.Context, cluster, name string, c *schedulingv1.PriorityClass) (*schedulingv1.PriorityClass, error)
-	Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error)
-	// Count returns the number of stored classes of a cluster and of all clusters, from memory.
-	Count(cluster string) (inCluster, inAll int)
-	// Class answers from memory, for decisions; the default class for "".
-	Class(cluster, name string) *schedulingv1.PriorityClass
-	// Gone reports that a cluster was deleted with everything in it.
-	Gone(ctx context.Context, cluster string)
-}
 
 // PriorityClass describes scheduling.k8s.io/v1 PriorityClass as berth keeps it: metadata without
 // owners, finalizers, managed fields and what kubectl applied last.
@@ -95,7 +79,7 @@ type ListedPriorityClass struct {
 //	@Success		200		{object}	PriorityClassList
 //	@Failure		400,401,403,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses [get]
-func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listPriorityClasses(w http.ResponseWriter, r *http.Request) error {
 	cluster, err := queryCluster(r)
 	if err != nil {
 		return err
@@ -123,7 +107,7 @@ func (a *API) listPriorityClasses(w http.ResponseWriter, r *http.Request) error 
 }
 
 // listClasses reads the stored classes of a cluster.
-func (a *API) listClasses(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
+func (a *restAPI) listClasses(ctx context.Context, cluster string) (*schedulingv1.PriorityClassList, error) {
 	if err := memory.Take(ctx, int64(a.limits.MaxPriorityClasses)*int64(a.limits.PriorityClassMaxBytes)); err != nil {
 		return nil, err
 	}
@@ -140,7 +124,7 @@ func (a *API) listClasses(ctx context.Context, cluster string) (*schedulingv1.Pr
 //	@Success	200		{object}	PriorityClass
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/priorityclasses/{name} [get]
-func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, name, err := classPath(r)
 	if err != nil {
 		return err
@@ -165,7 +149,7 @@ func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 //	@Success		201		{object}	PriorityClass
 //	@Failure		400,401,403,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses [post]
-func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) createPriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, err := queryCluster(r)
 	if err != nil {
 		return err
@@ -185,7 +169,7 @@ func (a *API) createPriorityClass(w http.ResponseWriter, r *http.Request) error 
 
 // roomForClass refuses a class that would be one too many. Calls at the same moment may pass the
 // limits by their number.
-func (a *API) roomForClass(cluster string) error {
+func (a *restAPI) roomForClass(cluster string) error {
 	inCluster, inAll := a.priorityClasses.Count(cluster)
 	if n := a.limits.MaxPriorityClasses; inCluster >= n {
 		return tooLarge("max-priority-classes", fmt.Sprintf("the cluster has the most stored priority classes that the limit max-priority-classes=%d allows", n))
@@ -210,7 +194,7 @@ func (a *API) roomForClass(cluster string) error {
 //	@Success		200		{object}	PriorityClass
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses/{name} [put]
-func (a *API) updatePriorityClass(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) updatePriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, name, err := classPath(r)
 	if err != nil {
 		return err
@@ -235,7 +219,7 @@ func (a *API) updatePriorityClass(w http.ResponseWriter, r *http.Request) error 
 //	@Success		200		{object}	object
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/priorityclasses/{name} [delete]
-func (a *API) deletePriorityClass(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) deletePriorityClass(w http.ResponseWriter, r *http.Request) error {
 	cluster, name, err := classPath(r)
 	if err != nil {
 		return err
@@ -259,7 +243,7 @@ func classPath(r *http.Request) (cluster, name string, err error) {
 }
 
 // withClass decodes the class in a body.
-func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedulingv1.PriorityClass) error) error {
+func (a *restAPI) withClass(w http.ResponseWriter, r *http.Request, use func(*schedulingv1.PriorityClass) error) error {
 	body, err := a.jsonBody(w, r, a.limits.PriorityClassMaxBytes, "priority-class-max-bytes")
 	if err != nil {
 		return err
@@ -269,7 +253,7 @@ func (a *API) withClass(w http.ResponseWriter, r *http.Request, use func(*schedu
 		return err
 	}
 	c := &schedulingv1.PriorityClass{}
-	if err := decodeKubernetes(body, c, a.decisionBounds()); err != nil {
+	if err := decodeKubernetes(body, c, decisionBounds(&a.limits)); err != nil {
 		return invalidClass(err)
 	}
 	if err := wantKind(c.TypeMeta, "PriorityClass", schedulingv1.SchemeGroupVersion.String()); err != nil {
@@ -290,28 +274,4 @@ func invalidClass(err error) error {
 		return e
 	}
 	return err
-}
-
-// fromClasses words the errors of the stored classes as an API server does.
-func fromClasses(err error) *Error {
-	var invalid *priorityclass.InvalidError
-	var forbidden *priorityclass.ForbiddenError
-	var mismatch *priorityclass.MismatchError
-	var exists *priorityclass.ExistsError
-	var full *priorityclass.FullError
-	switch {
-	case errors.As(err, &invalid):
-		e := &Error{Status: http.StatusUnprocessableEntity, Kind: "invalid", Detail: invalid.Error()}
-		e.Fields = fieldErrors(invalid.Errors)
-		return e
-	case errors.As(err, &forbidden):
-		return &Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: forbidden.Error()}
-	case errors.As(err, &mismatch):
-		return badField(http.StatusBadRequest, "metadata.name", mismatch.Error())
-	case errors.As(err, &exists):
-		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: exists.Error()}
-	case errors.As(err, &full):
-		return &Error{Status: http.StatusUnprocessableEntity, Kind: "limit", Detail: full.Error()}
-	}
-	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"berth/internal/decision"
-	"berth/internal/decision/admit"
+	ledger "berth/internal/decision/admit"
 	"berth/internal/handlers/wire"
 	"berth/internal/steps"
 )
@@ -57,7 +57,7 @@ type Conflict struct {
 
 // ConflictChanges are changes that end a conflict.
 type ConflictChanges struct {
-	Patch []admit.Patch `json:"patch"`
+	Patch []ledger.Patch `json:"patch"`
 } // @name ConflictChanges
 
 // FieldError is what is wrong with one field.

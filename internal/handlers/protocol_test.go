@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
 // What the extender protocol expects of replies and connections, whatever the verb.
@@ -77,14 +77,14 @@ func TestReasonsAreFew(t *testing.T) {
 	}
 	h.upload("default", listOf(node("n1", "1"), node("n2", "2"), tainted, cordoned, node("n5", "64"), node("n6", "4"), pod("busy5", "3", `,"nodeName":"n6"`), port("held", `,"nodeName":"n5"`)))
 	body := strings.Replace(filterBody(port("asks", `,"schedulerName":"default-scheduler"`), "n1", "n2", "n3", "n4", "n5", "n6", "n7"), `"cpu":"1"`, `"cpu":"3"`, 1)
-	var got extender.ExtenderFilterResult
+	var got extenderv1.ExtenderFilterResult
 	a := h.want(200, &got, "POST", "/filter", body)
 	if len(got.FailedNodes)+len(got.FailedAndUnresolvableNodes) != 7 {
 		t.Fatalf("want seven refusals: %s", a.body)
 	}
 	particular := regexp.MustCompile(`\d|gpu|busy|held|asks`)
 	texts := map[string]bool{}
-	for _, m := range []extender.FailedNodesMap{got.FailedNodes, got.FailedAndUnresolvableNodes} {
+	for _, m := range []extenderv1.FailedNodesMap{got.FailedNodes, got.FailedAndUnresolvableNodes} {
 		for n, why := range m {
 			if texts[why] = true; why == "" || particular.MatchString(why) {
 				t.Errorf("%s: %q", n, why)
@@ -105,7 +105,7 @@ func TestBindsAtOnce(t *testing.T) {
 	errs := make([]string, 12)
 	for i := range errs {
 		wg.Go(func() {
-			var r extender.ExtenderBindingResult
+			var r extenderv1.ExtenderBindingResult
 			a := h.do("POST", "/bind", fmt.Sprintf(`{"PodName":"web","PodNamespace":"shop","PodUID":"uid-web","Node":"n%d"}`, i%3+1))
 			if err := json.Unmarshal(a.body, &r); err != nil || a.StatusCode != 200 {
 				r.Error = fmt.Sprintf("%d %s", a.StatusCode, a.body)

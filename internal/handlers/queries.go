@@ -51,7 +51,7 @@ type QueryAnswer struct {
 //	@Success	200	{object}	QueryList
 //	@Failure	400,401,403,429,500,503	{object}	Problem
 //	@Router		/v1/queries [get]
-func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
+func (a *restAPI) listQueries(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, QueryList{queries.All()})
 }
 
@@ -76,7 +76,7 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Success		200			{object}	QueryAnswer
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/queries/{name} [get]
-func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) runQuery(w http.ResponseWriter, r *http.Request) error {
 	name, err := pathParam(r, "name")
 	if err != nil {
 		return err

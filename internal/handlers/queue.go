@@ -29,7 +29,7 @@ const queuePage = 5000
 //	@Success		200		{object}	report.Queue
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
-func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getQueue(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 }
 
 // storedClasses returns the stored priority classes of a cluster; nil where none are stored.
-func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.PriorityClass {
+func (a *restAPI) storedClasses(cluster string) func(name string) *schedulingv1.PriorityClass {
 	if a.priorityClasses == nil {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (a *API) storedClasses(cluster string) func(name string) *schedulingv1.Prio
 
 // queuePlace returns what a page goes on from: the revision and time of the first one, and the
 // place in the lists.
-func (a *API) queuePlace(r *http.Request, name string) (at asOf, from int, err error) {
+func (a *restAPI) queuePlace(r *http.Request, name string) (at asOf, from int, err error) {
 	cursor, err := a.openCursor(r)
 	if err != nil {
 		return at, 0, err

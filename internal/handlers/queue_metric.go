@@ -36,7 +36,7 @@ type counted struct {
 
 // watchQueue shows how many pods wait, of the clusters that are in memory. The name is
 // kube-scheduler's own, and so are the labels of a queue.
-func (a *API) watchQueue(meter metric.Meter) error {
+func (a *restAPI) watchQueue(meter metric.Meter) error {
 	if meter == nil {
 		meter = noop.NewMeterProvider().Meter("")
 	}
@@ -60,7 +60,7 @@ func (a *API) watchQueue(meter metric.Meter) error {
 }
 
 // countWaiting counts. A cluster whose log cannot be read now is left out.
-func (a *API) countWaiting(ctx context.Context) []counted {
+func (a *restAPI) countWaiting(ctx context.Context) []counted {
 	if a.clusters == nil || a.decisions == nil {
 		return nil
 	}

@@ -56,7 +56,7 @@ type ReplayRequest struct {
 //	@Success	200			{object}	DecisionList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/decisions [get]
-func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listDecisions(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Has("after") {
 		return a.followDecisions(w, r)
 	}
@@ -90,7 +90,7 @@ var allowed = map[string][]string{
 	"verb":    {"filter", "prioritize", "preempt", "bind", "bind-result", "decide"},
 }
 
-func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int, err error) {
+func (a *restAPI) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int, err error) {
 	q := r.URL.Query()
 	f = store.DecisionFilter{
 		Cluster: q.Get("cluster"), Namespace: q.Get("namespace"), Pod: q.Get("pod"), Node: q.Get("node"),
@@ -152,7 +152,7 @@ func contains(list []string, s string) bool {
 }
 
 // decisionCursor returns the record that the request goes on behind.
-func (a *API) decisionCursor(r *http.Request) (time.Time, string, error) {
+func (a *restAPI) decisionCursor(r *http.Request) (time.Time, string, error) {
 	text, err := a.openCursor(r)
 	if err != nil || text == "" {
 		return time.Time{}, "", err
@@ -187,7 +187,7 @@ func decisionID(r *http.Request) (string, error) {
 //	@Success		200	{object}	record.Recorded
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id} [get]
-func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getDecision(w http.ResponseWriter, r *http.Request) error {
 	id, err := decisionID(r)
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 //	@Success		200		{object}	record.Replay
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/decisions/{id}/replay [post]
-func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) replay(w http.ResponseWriter, r *http.Request) error {
 	id, err := decisionID(r)
 	if err != nil {
 		return err
@@ -241,12 +241,12 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, out)
 }
 
-func (a *API) decodeReplay(body []byte, p *posted) (o record.Overrides, err error) {
+func (a *restAPI) decodeReplay(body []byte, p *posted) (o record.Overrides, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return o, nil
 	}
 	var req ReplayRequest
-	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+	if err := decodeStrict(body, &req, decisionBounds(&a.limits)); err != nil {
 		return o, err
 	}
 	o.Snapshot, o.Profile = req.Snapshot, req.Profile

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,12 +9,6 @@ import (
 	"berth/internal/replays"
 	"berth/internal/store"
 )
-
-// Replays is what the API needs of batch replays; *replays.Jobs is one.
-type Replays interface {
-	jobCalls[replays.Request, *replays.Job]
-	Differences(ctx context.Context, id string, after store.ReplayCursor, limit int) ([]*replays.Difference, error)
-}
 
 // BatchRequest describes which decisions are to be answered again, and under what.
 type BatchRequest struct {
@@ -57,7 +50,7 @@ type BatchDifferenceList struct {
 //	@Success		201		{object}	replays.Job
 //	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/replays [post]
-func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) startBatch(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
@@ -80,9 +73,9 @@ func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusCreated, job)
 }
 
-func (a *API) decodeBatch(body []byte, p *posted) (q replays.Request, err error) {
+func (a *restAPI) decodeBatch(body []byte, p *posted) (q replays.Request, err error) {
 	var req BatchRequest
-	if err := decodeStrict(body, &req, a.decisionBounds()); err != nil {
+	if err := decodeStrict(body, &req, decisionBounds(&a.limits)); err != nil {
 		return q, err
 	}
 	q.Cluster, q.Profile = req.Cluster, req.Profile
@@ -131,7 +124,7 @@ func (a *API) decodeBatch(body []byte, p *posted) (q replays.Request, err error)
 //	@Success	200		{object}	BatchList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays [get]
-func (a *API) listBatches(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listBatches(w http.ResponseWriter, r *http.Request) error {
 	items, cursor, err := jobPage(a, r, a.batches.List, func(j *replays.Job) string { return j.ID })
 	if err != nil {
 		return err
@@ -148,7 +141,7 @@ func (a *API) listBatches(w http.ResponseWriter, r *http.Request) error {
 //	@Success	200	{object}	replays.Job
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays/{id} [get]
-func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getBatch(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.batches.Get)
 }
 
@@ -162,7 +155,7 @@ func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Success		200	{object}	replays.Job
 //	@Failure		400,401,403,404,415,429,500,503	{object}	Problem
 //	@Router			/v1/replays/{id}/cancel [post]
-func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.batches.Cancel)
 }
 
@@ -174,7 +167,7 @@ func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Success	204
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/replays/{id} [delete]
-func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) deleteBatch(w http.ResponseWriter, r *http.Request) error {
 	return deleteJob(w, r, a.batches.Delete)
 }
 
@@ -190,7 +183,7 @@ func (a *API) deleteBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Success		200		{object}	BatchDifferenceList
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/replays/{id}/differences [get]
-func (a *API) listBatchDifferences(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listBatchDifferences(w http.ResponseWriter, r *http.Request) error {
 	id, err := jobID(r)
 	if err != nil {
 		return err
@@ -217,7 +210,7 @@ func (a *API) listBatchDifferences(w http.ResponseWriter, r *http.Request) error
 }
 
 // batchCursor returns the difference that the request goes on behind.
-func (a *API) batchCursor(r *http.Request) (c store.ReplayCursor, err error) {
+func (a *restAPI) batchCursor(r *http.Request) (c store.ReplayCursor, err error) {
 	text, err := a.openCursor(r)
 	if err != nil || text == "" {
 		return c, err

@@ -7,14 +7,13 @@ import (
 	"github.com/google/uuid"
 )
 
+// requestIDHeader carries a request's id.
 const requestIDHeader = "X-Request-Id"
 
 type requestIDKey struct{}
 
 // RequestID returns the id of the request that ctx belongs to; empty without one.
-func RequestID(ctx context.Context) string { return requestID(ctx) }
-
-func requestID(ctx context.Context) string {
+func RequestID(ctx context.Context) string {
 	if id, ok := ctx.Value(requestIDKey{}).(*string); ok {
 		return *id
 	}
@@ -45,3 +44,6 @@ func newID() string {
 	}
 	return id.String()
 }
+
+// decisionIDHeader carries a decision's id where the body has no place for it.
+const decisionIDHeader = "Berth-Decision-Id"

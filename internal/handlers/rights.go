@@ -13,32 +13,9 @@ import (
 	"berth/internal/store"
 )
 
-// scope is what a route's answer is about.
-type scope int
-
-const (
-	// wholeCluster routes answer about a whole cluster: the right has to hold in all its
-	// namespaces.
-	wholeCluster scope = iota
-	// someNamespaces routes show a caller what its namespaces hold, and mask the rest.
-	someNamespaces
-	// allClusters routes answer about all clusters.
-	allClusters
-	// callerAlone routes answer about the caller.
-	callerAlone
-	// open routes need no identity.
-	open
-)
-
-// need is what a route asks of its caller.
-type need struct {
-	right access.Right
-	scope scope
-}
-
 // identified wraps routes that need no right of the table: pages, which request what they show from
 // routes that do.
-func (a *API) identified(next http.Handler) http.Handler {
+func (a *admission) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.identify(r); err != nil {
 			a.fail(w, r, rest, err)
@@ -50,7 +27,7 @@ func (a *API) identified(next http.Handler) http.Handler {
 
 // identify sets the caller of a request's context. A request that another one of this process makes
 // has its caller already.
-func (a *API) identify(r *http.Request) error {
+func (a *admission) identify(r *http.Request) error {
 	if access.From(r.Context()) != nil {
 		return nil
 	}
@@ -70,23 +47,12 @@ func (a *API) identify(r *http.Request) error {
 }
 
 // authorize refuses callers without the route's right.
-func (a *API) authorize(r *http.Request, m *mounted) error {
+func (a *admission) authorize(r *http.Request, m *mounted) error {
 	if err := a.identify(r); err != nil {
 		return err
 	}
 	exchangeOf(r.Context()).need = &m.need
 	return checkRoute(r.Context(), m.need, m.about.cluster(r))
-}
-
-// needKey is the key of a context's *need.
-type needKey struct{}
-
-// needOf returns what the route of a request's context asks of its caller.
-func needOf(ctx context.Context) need {
-	if n, ok := ctx.Value(needKey{}).(*need); ok {
-		return *n
-	}
-	return need{}
 }
 
 // about describes which cluster the requests of a route are about.
@@ -117,14 +83,6 @@ func (t *about) cluster(r *http.Request) string {
 		return name
 	}
 	return cmp.Or(clusterInQuery(r), t.fallback)
-}
-
-// clusterInQuery is the cluster that the query names, empty where it does not.
-func clusterInQuery(r *http.Request) string {
-	if r.URL.RawQuery == "" {
-		return ""
-	}
-	return r.URL.Query().Get("cluster")
 }
 
 // checkRoute is the check before the body.
@@ -196,8 +154,3 @@ func sees(ctx context.Context, name, namespace string) bool {
 
 // seesCluster reports whether the caller may see anything of a cluster.
 func seesCluster(ctx context.Context, name string) bool { return mayIn(ctx, name) == nil }
-
-// asServer is the context of work that no caller asked for.
-func asServer(ctx context.Context) context.Context {
-	return context.WithValue(access.With(ctx, access.Server(), "", ""), needKey{}, &need{access.Administer, wholeCluster})
-}

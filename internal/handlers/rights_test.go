@@ -11,10 +11,19 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
+// everyEndpoint lists the endpoints of all listeners.
+func everyEndpoint() []endpoint {
+	a, err := New(Options{})
+	if err != nil {
+		panic(err)
+	}
+	return slices.Concat(a.rest.endpoints(), a.extender.endpoints(), a.endpoints())
+}
+
 // needs are the rights of all routes.
 var needs = func() map[string]need {
 	table := map[string]need{}
-	for _, e := range slices.Concat(restEndpoints, extenderEndpoints, aroundEndpoints) {
+	for _, e := range everyEndpoint() {
 		table[e.route] = e.need
 	}
 	return table

@@ -14,7 +14,7 @@ import (
 
 // Router returns all routes there are. Paths are exact and nothing redirects: a redirect would turn
 // kube-scheduler's POST into a GET.
-func (a *API) Router() *chi.Mux { return a.routes(nil, a.extenderRoutes, a.restRoutes, a.aroundRoutes) }
+func (a *API) Router() *chi.Mux { return a.routes(nil, a.forExtender, a.forREST, a.around) }
 
 // routes returns the API's own routes, each with its right, and beside them those of pages.
 func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.Mux {
@@ -39,21 +39,27 @@ func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.M
 	return r
 }
 
+func (a *API) forExtender(r chi.Router) { a.mount(r, a.extender.endpoints(), extenderStyle, false) }
+
+func (a *API) forREST(r chi.Router) { a.mount(r, a.rest.endpoints(), rest, true) }
+
+func (a *API) around(r chi.Router) { a.mount(r, a.endpoints(), rest, false) }
+
 // Handler returns the router with tracing around it, and routes more beside the API's. The caller's
 // W3C trace context is taken up whether or not spans are sent anywhere, so that logs name the
 // caller's trace.
 func (a *API) Handler(more ...func(chi.Router)) http.Handler {
-	return a.traced(a.routes(more, a.extenderRoutes, a.restRoutes, a.aroundRoutes))
+	return a.traced(a.routes(more, a.forExtender, a.forREST, a.around))
 }
 
 // ExtenderHandler is Handler with kube-scheduler's calls alone, for a listener of their own.
 func (a *API) ExtenderHandler() http.Handler {
-	return a.traced(a.routes(nil, a.extenderRoutes, a.aroundRoutes))
+	return a.traced(a.routes(nil, a.forExtender, a.around))
 }
 
 // RestHandler is Handler without them.
 func (a *API) RestHandler(more ...func(chi.Router)) http.Handler {
-	return a.traced(a.routes(more, a.restRoutes, a.aroundRoutes))
+	return a.traced(a.routes(more, a.forREST, a.around))
 }
 
 // MetricsHandler is for a listener of its own, whose callers need no identity.
@@ -67,7 +73,7 @@ func (a *API) MetricsHandler() http.Handler {
 
 // InProcess returns the routes of the REST listener for parts of this process that call them as
 // callers do. The caller is the one in the request's context (access.With).
-func (a *API) InProcess() http.Handler { return a.routes(nil, a.restRoutes, a.aroundRoutes) }
+func (a *API) InProcess() http.Handler { return a.routes(nil, a.forREST, a.around) }
 
 func (a *API) traced(router http.Handler) http.Handler {
 	if a.tracer == nil { // observe takes up the caller's trace
@@ -83,30 +89,4 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Add("Allow", m)
 	}
 	return &Error{Status: http.StatusMethodNotAllowed, Kind: "method", Detail: fmt.Sprintf("%.20s is not allowed here; allowed: %v", r.Method, allowed)}
-}
-
-// allowedMethods returns the methods that the path has.
-func allowedMethods(r *http.Request) []string {
-	path := r.URL.RawPath
-	if path == "" {
-		path = r.URL.Path
-	}
-	return methodsAt(r, path)
-}
-
-// methodsAt calls the router itself for the methods that a path has.
-func methodsAt(r *http.Request, path string) (allowed []string) {
-	c := chi.RouteContext(r.Context())
-	if c == nil || c.Routes == nil {
-		return nil
-	}
-	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
-		if c.Routes.Match(chi.NewRouteContext(), m, path) {
-			allowed = append(allowed, m)
-			if m == http.MethodGet {
-				allowed = append(allowed, http.MethodHead)
-			}
-		}
-	}
-	return allowed
 }

@@ -24,23 +24,23 @@ func newDecisionSample() *decisionSample {
 
 // logDecision writes a line about a decision, or counts it for the next line. pod is
 // namespace/name.
-func (a *API) logDecision(ctx context.Context, verb, snapshot, namespace, pod, outcome, node string, took time.Duration) {
-	a.sample.skipped.Add(1)
-	a.sample.sometimes.Do(func() {
+func (o *observer) logDecision(ctx context.Context, verb, snapshot, namespace, pod, outcome, node string, took time.Duration) {
+	o.sample.skipped.Add(1)
+	o.sample.sometimes.Do(func() {
 		attrs := []slog.Attr{
 			slog.String("verb", verb), slog.String("snapshot", snapshot), slog.String("pod", namespace+"/"+pod),
 			slog.String("outcome", outcome), slog.Duration("took", took),
 		}
-		if a.pages {
+		if o.pages {
 			name, _, _ := strings.Cut(snapshot, "@")
 			attrs = append(attrs, slog.String("page", "/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(pod)+"?cluster="+url.QueryEscape(name)))
 		}
 		if node != "" {
 			attrs = append(attrs, slog.String("node", node))
 		}
-		if n := a.sample.skipped.Swap(0) - 1; n > 0 {
+		if n := o.sample.skipped.Swap(0) - 1; n > 0 {
 			attrs = append(attrs, slog.Int64("othersNotLogged", n))
 		}
-		a.log.LogAttrs(ctx, slog.LevelInfo, "decided", attrs...)
+		o.log.LogAttrs(ctx, slog.LevelInfo, "decided", attrs...)
 	})
 }

@@ -10,7 +10,7 @@ import (
 
 func TestDecisionsAreSampledInTheLog(t *testing.T) {
 	var out bytes.Buffer
-	a := &API{log: slog.New(slog.NewJSONHandler(&out, nil)), sample: newDecisionSample()}
+	a := &observer{log: slog.New(slog.NewJSONHandler(&out, nil)), sample: newDecisionSample()}
 	a.sample.sometimes.Interval = time.Hour
 	for range 50 {
 		a.logDecision(t.Context(), "decide", "prod@7", "shop", "web", "Scheduled", "n1", time.Millisecond)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
-	"berth/internal/decision/admit"
+	ledger "berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/scenario"
 )
@@ -19,11 +19,6 @@ type scenarioRequest interface {
 	scenario.Question
 	wait() *metav1.Duration
 	base() *ScenarioBase
-}
-
-// scenarioBounds are those of a question about what comes next.
-func (a *API) scenarioBounds() jsonBounds {
-	return jsonBounds{a.limits.MaxDepth, a.limits.ScenarioMaxTokens, "max-json-depth", "scenario-max-tokens"}
 }
 
 // ScenarioWait is how long a question about what comes next may keep its call waiting.
@@ -49,23 +44,23 @@ func (b *ScenarioBase) base() *ScenarioBase { return b }
 
 // scenarioCall is a question about what comes next, and the revision and the time that it is about.
 type scenarioCall struct {
-	a       *API
+	a       *restAPI
 	verb    string
 	at      asOf
 	posted  *posted
-	classes admit.Classes
+	classes ledger.Classes
 	watch   *scenario.Watch
 }
 
 // askScenario answers a question, or starts a job that does.
-func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) error {
+func (a *restAPI) askScenario(w http.ResponseWriter, r *http.Request, verb string) error {
 	body, err := a.jsonBody(w, r, a.limits.ScenarioMaxBytes, "scenario-max-bytes")
 	if err != nil {
 		return err
 	}
 	req := scenarioVerbs[verb]()
 	c := &scenarioCall{a: a, verb: verb, classes: a.priorityClasses, watch: scenario.Watching(r.Context())}
-	if err := decodePart(r, body, req, a.scenarioBounds()); err != nil {
+	if err := decodePart(r, body, req, scenarioBounds(&a.limits)); err != nil {
 		return err
 	}
 	wait, err := a.waitOf(req)
@@ -91,7 +86,7 @@ func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) e
 
 // scenarioAt returns the revision that a question names and its time, which is the revision's own
 // unless it names another, so that the same question has the same answer.
-func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err error) {
+func (a *restAPI) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err error) {
 	if q, ok := req.(*SimulationRequest); ok {
 		return q.at(r.Context(), a)
 	}
@@ -112,7 +107,7 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 	if err != nil {
 		return nil, err
 	}
-	admission := c.a.admission
+	admission := c.a.forks
 	admission.Classes = c.classes
 	s := &scenario.Stage{
 		Editor: &scenario.Editor{

@@ -29,7 +29,7 @@ import (
 //	@Router			/clusters/{cluster}/shadow/filter [post]
 //	@Router			/score-only/filter [post]
 //	@Router			/clusters/{cluster}/score-only/filter [post]
-func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
+func (a *extenderAPI) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 	return a.shadow(w, r, "filter")
 }
 
@@ -46,7 +46,7 @@ func (a *API) shadowFilter(w http.ResponseWriter, r *http.Request) error {
 //	@Failure		503		"a call with whole nodes, overloaded"
 //	@Router			/shadow/prioritize [post]
 //	@Router			/clusters/{cluster}/shadow/prioritize [post]
-func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
+func (a *extenderAPI) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 	return a.shadow(w, r, "prioritize")
 }
 
@@ -65,7 +65,7 @@ func (a *API) shadowPrioritize(w http.ResponseWriter, r *http.Request) error {
 //	@Router			/clusters/{cluster}/shadow/preempt [post]
 //	@Router			/score-only/preempt [post]
 //	@Router			/clusters/{cluster}/score-only/preempt [post]
-func (a *API) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
+func (a *extenderAPI) shadowPreempt(w http.ResponseWriter, r *http.Request) error {
 	return a.shadow(w, r, decision.VerbPreempt)
 }
 
@@ -90,7 +90,7 @@ func stand(args *wire.PreemptionArgs) []wire.MetaVictims {
 
 // readAhead reads a body: whether the call can be judged or not, its nodes are the answer. It reads
 // no state, which may not be there; the names mostly are those of the call before.
-func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
+func (a *extenderAPI) readAhead(r *http.Request, body []byte, c *call) error {
 	c.table = a.names.last(byCluster(r))
 	parser := wire.Parser{Limits: a.limits.filter(), Names: c.table.names}
 	if err := parser.FilterArgs(body, &c.args); err != nil {
@@ -103,7 +103,7 @@ func (a *API) readAhead(r *http.Request, body []byte, c *call) error {
 // shadow reads a call and answers it after its judgement was recorded or has failed. It is admitted
 // before its body is read. A call that is not admitted, or whose cluster has no state, is let pass
 // without being judged if its body is small; all such calls share one gate.
-func (a *API) shadow(w http.ResponseWriter, r *http.Request, verb string) error {
+func (a *extenderAPI) shadow(w http.ResponseWriter, r *http.Request, verb string) error {
 	class, limit, setting := a.classOf(r)
 	on, end, err := a.admit(w, r, class, byCluster(r))
 	switch {
@@ -130,7 +130,7 @@ func (a *API) shadow(w http.ResponseWriter, r *http.Request, verb string) error 
 
 // pass answers a call with what lets it pass. It is judged unless unjudged is the reason that it
 // cannot be.
-func (a *API) pass(w http.ResponseWriter, r *http.Request, verb string, limit Bytes, setting string, unjudged error) error {
+func (a *extenderAPI) pass(w http.ResponseWriter, r *http.Request, verb string, limit Bytes, setting string, unjudged error) error {
 	body, err := rawBody(w, r, limit, setting)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (a *API) pass(w http.ResponseWriter, r *http.Request, verb string, limit By
 }
 
 // letPass reads a call and returns the answer that lets it pass, and for a preemption its victims.
-func (a *API) letPass(r *http.Request, verb string, body []byte, c *call) (reply []byte, victims *wire.PreemptionArgs, err error) {
+func (a *extenderAPI) letPass(r *http.Request, verb string, body []byte, c *call) (reply []byte, victims *wire.PreemptionArgs, err error) {
 	if verb == decision.VerbPreempt {
 		if victims, err = a.preemptionArgs(r.Context(), body); err != nil {
 			return nil, nil, err
@@ -177,7 +177,7 @@ func (a *API) letPass(r *http.Request, verb string, body []byte, c *call) (reply
 }
 
 // missed counts a call that a shadow has no record of.
-func (a *API) missed(r *http.Request, err error) {
+func (a *extenderAPI) missed(r *http.Request, err error) {
 	e := translate(err)
 	a.metrics.missed(r.Context(), e.Kind)
 	if a.seldom.allow("shadow" + e.Kind) {

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"testing"
 
-	extender "k8s.io/kube-scheduler/extender/v1"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/config"
 )
@@ -37,7 +37,7 @@ func BenchmarkShadow(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var args extender.ExtenderArgs
+	var args extenderv1.ExtenderArgs
 	if err := json.Unmarshal(body, &args); err != nil || len(*args.NodeNames) != n {
 		b.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestShadow(t *testing.T) {
 		if res.StatusCode != http.StatusOK || !strings.Contains(string(res.body), test.want) {
 			t.Errorf("%s: %d %s, want %s", test.path, res.StatusCode, res.body, test.want)
 		}
-		if rec := h.do(http.MethodGet, "/v1/decisions/"+res.Header.Get(decisionIDHeader), ""); rec.StatusCode != http.StatusOK || !strings.Contains(string(rec.body), `"verb":"`+test.verb+`"`) {
+		if rec := h.do(http.MethodGet, "/v1/decisions/"+res.Header.Get("Berth-Decision-Id"), ""); rec.StatusCode != http.StatusOK || !strings.Contains(string(rec.body), `"verb":"`+test.verb+`"`) {
 			t.Errorf("%s names no record of its own: %d %s", test.path, rec.StatusCode, rec.body)
 		}
 		list := h.do(http.MethodGet, "/v1/decisions", "").body
@@ -100,7 +100,7 @@ func TestShadowReadsAhead(t *testing.T) {
 			if string(res.body) != want[i] {
 				t.Errorf("%s: %s, without a table %s", body, res.body, want[i])
 			}
-			got = append(got, judged(res.Header.Get(decisionIDHeader)))
+			got = append(got, judged(res.Header.Get("Berth-Decision-Id")))
 			if res := h.do(http.MethodPost, "/shadow/prioritize", body); string(res.body) != "[]" {
 				t.Errorf("%s: %s", body, res.body)
 			}

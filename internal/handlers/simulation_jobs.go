@@ -23,17 +23,13 @@ import (
 	"berth/internal/store"
 )
 
-// Simulations is what the API needs of the jobs of questions about what comes next;
-// *simulations.Jobs is one.
-type Simulations = jobCalls[*simulations.Question, *simulations.Job]
-
 // simulationWait is how long POST /v1/simulations waits unless told.
 const simulationWait = 2 * time.Second
 
 func (q *ScenarioWait) wait() *metav1.Duration { return q.Wait }
 
 // waitOf returns for how long a call waits until its question becomes a job; nil for no job.
-func (a *API) waitOf(req scenarioRequest) (*time.Duration, error) {
+func (a *restAPI) waitOf(req scenarioRequest) (*time.Duration, error) {
 	wait := req.wait()
 	if _, ok := req.(*SimulationRequest); ok && wait == nil {
 		wait = &metav1.Duration{Duration: min(simulationWait, a.limits.ScenarioDeadline)}
@@ -59,8 +55,8 @@ type jobQuestion struct {
 }
 
 // server names what the answers of this server depend on.
-func (a *API) server() string {
-	text := fmt.Sprint(engine.Version, " ", engine.Semantics, " ", a.admission.TolerationSeconds)
+func (a *restAPI) server() string {
+	text := fmt.Sprint(engine.Version, " ", engine.Semantics, " ", a.forks.TolerationSeconds)
 	for _, p := range a.configured {
 		text += " " + p.Digest
 	}
@@ -81,7 +77,7 @@ func (f fixedClasses) Class(_, name string) *schedulingv1.PriorityClass {
 
 // classesOf reads what decisions need of a cluster's classes, so that a job has the same
 // throughout.
-func (a *API) classesOf(ctx context.Context, cluster string) (fixedClasses, error) {
+func (a *restAPI) classesOf(ctx context.Context, cluster string) (fixedClasses, error) {
 	list, err := a.priorityClasses.List(ctx, cluster)
 	if err != nil {
 		return nil, err
@@ -96,7 +92,7 @@ func (a *API) classesOf(ctx context.Context, cluster string) (fixedClasses, erro
 }
 
 // counted answers a question, and counts it.
-func (a *API) counted(ctx context.Context, c *scenarioCall, req scenarioRequest) (any, error) {
+func (a *restAPI) counted(ctx context.Context, c *scenarioCall, req scenarioRequest) (any, error) {
 	done := a.metrics.simulating(ctx)
 	out, err := span.In(ctx, span.Evaluate, func(ctx context.Context) (any, error) { return c.answer(ctx, req) })
 	switch {
@@ -111,7 +107,7 @@ func (a *API) counted(ctx context.Context, c *scenarioCall, req scenarioRequest)
 }
 
 // orJob answers a question within a time, or starts a job that goes on with what is finished.
-func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req scenarioRequest, body []byte, wait time.Duration) error {
+func (a *restAPI) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req scenarioRequest, body []byte, wait time.Duration) error {
 	classes, err := a.classesOf(r.Context(), c.at.view.Cluster)
 	if err != nil {
 		return err
@@ -155,7 +151,7 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 }
 
 // RunSimulation answers the question of a job; simulations.Runner.
-func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *scenario.Watch) (result []byte, err error) {
+func (a *restAPI) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *scenario.Watch) (result []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.log.LogAttrs(ctx, slog.LevelError, "panic", slog.Any("panic", p), slog.String("job", job.ID), slog.String("stack", string(debug.Stack())))
@@ -181,7 +177,7 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte
 		return nil, badRequest(fmt.Sprintf("this server does not know questions of kind %q", job.Verb))
 	}
 	req := ask()
-	if err := decodeStrict(q.Body, req, a.scenarioBounds()); err != nil {
+	if err := decodeStrict(q.Body, req, scenarioBounds(&a.limits)); err != nil {
 		return nil, err
 	}
 	view, err := a.view(ctx, job.Cluster, job.Revision)
@@ -216,7 +212,7 @@ type SimulationList struct {
 //	@Success	200		{object}	SimulationList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/simulations [get]
-func (a *API) listSimulations(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listSimulations(w http.ResponseWriter, r *http.Request) error {
 	items, cursor, err := jobPage(a, r, a.simulations.List, func(j *simulations.Job) string { return j.ID })
 	if err != nil {
 		return err
@@ -233,7 +229,7 @@ func (a *API) listSimulations(w http.ResponseWriter, r *http.Request) error {
 //	@Success	200	{object}	simulations.Job
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/simulations/{id} [get]
-func (a *API) getSimulation(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getSimulation(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.simulations.Get)
 }
 
@@ -247,7 +243,7 @@ func (a *API) getSimulation(w http.ResponseWriter, r *http.Request) error {
 //	@Success		200	{object}	simulations.Job
 //	@Failure		400,401,403,404,415,429,500,503	{object}	Problem
 //	@Router			/v1/simulations/{id}/cancel [post]
-func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.simulations.Cancel)
 }
 
@@ -259,6 +255,6 @@ func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
 //	@Success	204
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/simulations/{id} [delete]
-func (a *API) deleteSimulation(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) deleteSimulation(w http.ResponseWriter, r *http.Request) error {
 	return deleteJob(w, r, a.simulations.Delete)
 }

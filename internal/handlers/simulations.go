@@ -16,7 +16,7 @@ import (
 func (q *SimulationRequest) base() *ScenarioBase { return &ScenarioBase{Edits: q.Edits} }
 
 // at returns the revision that a scenario begins at, and its time.
-func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error) {
+func (q *SimulationRequest) at(ctx context.Context, a *restAPI) (at asOf, err error) {
 	if h := q.Arrivals.History; h != nil && h.Cluster != "" {
 		if err := mayIn(ctx, h.Cluster); err != nil {
 			return at, err

@@ -2,14 +2,12 @@ package handlers
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
-
-	"github.com/go-chi/chi/v5"
 
 	"berth/internal/kube/object"
 	"berth/internal/report"
@@ -97,18 +95,6 @@ func snapshotID(r *http.Request) (name string, rev int64, err error) {
 	return name, rev, nil
 }
 
-// pathParam returns a part of the path, unescaped: clients may write @ as %40.
-func pathParam(r *http.Request, name string) (string, error) {
-	if r.URL.RawPath == "" { // then the router has matched what is unescaped already
-		return chi.URLParam(r, name), nil
-	}
-	s, err := url.PathUnescape(chi.URLParam(r, name))
-	if err != nil {
-		return "", badField(http.StatusBadRequest, name, "it is not escaped as a part of a URL")
-	}
-	return s, nil
-}
-
 // clusterParam returns the cluster in the path.
 func clusterParam(r *http.Request) (string, error) {
 	name, err := pathParam(r, "cluster")
@@ -141,7 +127,7 @@ func queryCluster(r *http.Request) (string, error) {
 //	@Success	200		{object}	SnapshotList
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots [get]
-func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 	name, err := queryCluster(r)
 	if err != nil {
 		return err
@@ -191,7 +177,7 @@ func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 //	@Success	200	{object}	Snapshot
 //	@Failure	400,401,403,404,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots/{id} [get]
-func (a *API) getSnapshot(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, revision, err := snapshotID(r)
 	if err != nil {
 		return err
@@ -209,7 +195,7 @@ func (a *API) getSnapshot(w http.ResponseWriter, r *http.Request) error {
 }
 
 // revision reads a revision's row, which needs none of its state; 0 is the newest.
-func (a *API) revision(r *http.Request, name string, rev int64) (*store.Revision, error) {
+func (a *restAPI) revision(r *http.Request, name string, rev int64) (*store.Revision, error) {
 	before := int64(0)
 	if rev > 0 {
 		before = rev + 1
@@ -233,7 +219,7 @@ func (a *API) revision(r *http.Request, name string, rev int64) (*store.Revision
 //	@Success	204
 //	@Failure	400,401,403,404,409,429,500,503	{object}	Problem
 //	@Router		/v1/snapshots/{id} [delete]
-func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, rev, err := snapshotID(r)
 	if err != nil {
 		return err
@@ -252,4 +238,20 @@ func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// catchUp reports whether the store has a newer revision of a cluster than this server knew, and
+// reads it.
+func (a *restAPI) catchUp(ctx context.Context, name string) (bool, error) {
+	v, err := a.clusters.View(ctx, name, 0)
+	if err != nil {
+		return false, noSnapshot(name, err)
+	}
+	newer, err := a.clusters.CatchUp(ctx, v)
+	return newer != nil, err
+}
+
+// view returns a revision of a cluster, 0 for the newest.
+func (a *restAPI) view(ctx context.Context, name string, rev int64) (*revision.View, error) {
+	return viewOf(ctx, a.clusters, name, rev)
 }

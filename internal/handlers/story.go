@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/access"
+	"berth/internal/decision"
 	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -32,7 +34,7 @@ const defaultAttempts = 10
 //	@Success		200			{object}	report.Story
 //	@Failure		400,401,403,404,429,500,503	{object}	Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
-func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) getStory(w http.ResponseWriter, r *http.Request) error {
 	var at [3]string
 	for i, name := range []string{"cluster", "namespace", "name"} {
 		var err error
@@ -80,4 +82,15 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, out)
+}
+
+// storyReader tells stories of one cluster to a request's caller: pods of namespaces that it may
+// not see are counted, and not named.
+func (a *restAPI) storyReader(ctx context.Context, name string, clock func() time.Time) *report.Reader {
+	r := &report.Reader{Clusters: a.clusters, Log: a.stories, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: clock}
+	if !sees(ctx, name, "") {
+		r.Sees = func(namespace string) bool { return sees(ctx, name, namespace) }
+		r.Mask = func(ans *decision.Answer) { mask(ctx, ans) }
+	}
+	return r
 }

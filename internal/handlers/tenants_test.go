@@ -16,18 +16,19 @@ import (
 // they; make tenancy measures the same in time.
 func TestTenantsTakeTurns(t *testing.T) {
 	const each = 2
-	h := start(t, func(o *Options) {
-		l := &o.Limits
-		for _, n := range []*int{&l.FilterInFlight, &l.NodesInFlight, &l.BindInFlight, &l.SnapshotInFlight, &l.DecisionInFlight, &l.ReplayInFlight, &l.ScenarioInFlight, &l.ReadInFlight, &l.QueryInFlight} {
-			*n = 1
-		}
-		for _, n := range []*int{&l.FilterQueue, &l.NodesQueue, &l.BindQueue, &l.SnapshotQueue, &l.DecisionQueue, &l.ReplayQueue, &l.ScenarioQueue, &l.ReadQueue, &l.QueryQueue} {
-			*n = 25 * each
-		}
-		l.FilterTotal, l.NodesTotal, l.BindTotal, l.SnapshotTotal = 1, 1, 1, 1
-		l.ExtenderQueueWait, l.ExtenderDeadline, l.QueryDeadline, l.DecisionDeadline = time.Minute, time.Minute, time.Minute, time.Minute
-	})
-	a := h.api
+	l := DefaultLimits()
+	for _, n := range []*int{&l.FilterInFlight, &l.NodesInFlight, &l.BindInFlight, &l.SnapshotInFlight, &l.DecisionInFlight, &l.ReplayInFlight, &l.ScenarioInFlight, &l.ReadInFlight, &l.QueryInFlight} {
+		*n = 1
+	}
+	for _, n := range []*int{&l.FilterQueue, &l.NodesQueue, &l.BindQueue, &l.SnapshotQueue, &l.DecisionQueue, &l.ReplayQueue, &l.ScenarioQueue, &l.ReadQueue, &l.QueryQueue} {
+		*n = 25 * each
+	}
+	l.FilterTotal, l.NodesTotal, l.BindTotal, l.SnapshotTotal = 1, 1, 1, 1
+	l.ExtenderQueueWait, l.ExtenderDeadline, l.QueryDeadline, l.DecisionDeadline = time.Minute, time.Minute, time.Minute, time.Minute
+	a, err := newAdmission(&Options{Limits: l})
+	if err != nil {
+		t.Fatal(err)
+	}
 	a.passCalls.gate.queue = 25 * each // its places are as many as its slots
 	for name, c := range map[string]*callClass{
 		"filter": a.filterCalls, "nodes": a.nodesCalls, "bind": a.bindCalls, "shadow pass": a.passCalls, "snapshot": a.snapshotCalls,
@@ -37,7 +38,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 			var mu sync.Mutex
 			var order []string
 			let := make(chan struct{})
-			serve := func(_ *API, w http.ResponseWriter, r *http.Request) error {
+			serve := func(w http.ResponseWriter, r *http.Request) error {
 				mu.Lock()
 				order = append(order, access.From(r.Context()).Name)
 				mu.Unlock()
@@ -45,10 +46,10 @@ func TestTenantsTakeTurns(t *testing.T) {
 				w.WriteHeader(http.StatusNoContent)
 				return nil
 			}
-			handler := a.observe(&mounted{endpoint: &endpoint{need: need{scope: open}, serve: serve}, a: a, class: c})
+			handler := a.observe(&mounted{endpoint: &endpoint{need: need{scope: open}, serve: serve, class: c}, a: a})
 			var group sync.WaitGroup
 			waiting := func(n int) {
-				waitFor(t, func() bool { c.gate.mu.Lock(); defer c.gate.mu.Unlock(); return c.gate.waiting == n })
+				waitUntil(t, func() bool { c.gate.mu.Lock(); defer c.gate.mu.Unlock(); return c.gate.waiting == n })
 			}
 			send := func(tenant string, n int) {
 				who := &access.Identity{Kind: access.KindToken, Name: tenant, Grants: access.All}

@@ -73,13 +73,13 @@ type TerminationRequest struct {
 //	@Success		200		{object}	podlife.Termination
 //	@Failure		400,401,403,404,413,415,429,500,503	{object}	Problem
 //	@Router			/v1/pods/termination [post]
-func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) previewTermination(w http.ResponseWriter, r *http.Request) error {
 	body, err := a.jsonBody(w, r, a.limits.DecisionMaxBytes, "decision-max-bytes")
 	if err != nil {
 		return err
 	}
 	var req TerminationRequest
-	p, err := a.decodePosted(r, body, &req, a.decisionBounds())
+	p, err := a.decodePosted(r, body, &req, decisionBounds(&a.limits))
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (p *posted) nodeOf(raw json.RawMessage) (node *corev1.Node, given bool, err
 
 // budgets reads the budgets of a request, else those that the snapshot holds in the pod's
 // namespace; nil without either. Of a pod that is named they are read where something evicts it.
-func (a *API) budgets(r *http.Request, p *posted, req *TerminationRequest, pod *askedPod, evicts bool) (out []*policyv1.PodDisruptionBudget, err error) {
+func (a *restAPI) budgets(r *http.Request, p *posted, req *TerminationRequest, pod *askedPod, evicts bool) (out []*policyv1.PodDisruptionBudget, err error) {
 	if req.Snapshot != "" && req.Budgets != nil && req.PodRef == nil {
 		return nil, badField(http.StatusBadRequest, "snapshot", "budgets are given: give one of the two")
 	}

@@ -36,7 +36,7 @@ import (
 //	@Success		200,201				{object}	Snapshot
 //	@Failure		400,401,403,409,413,415,422,429,500,503	{object}	Problem
 //	@Router			/v1/snapshots [post]
-func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
+func (a *restAPI) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, err := queryCluster(r)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func bodyError(err error) error {
 }
 
 // inflate returns the body as it was before compression, within the limits.
-func (a *API) inflate(w http.ResponseWriter, r *http.Request) (io.Reader, func(), error) {
+func (a *restAPI) inflate(w http.ResponseWriter, r *http.Request) (io.Reader, func(), error) {
 	l := &a.limits
 	if r.ContentLength > int64(l.SnapshotMaxBytes) {
 		w.Header().Set("Connection", "close")

@@ -20,7 +20,7 @@ type uploadFields struct {
 
 // uploadFields begins an upload. Dumps come from clusters of other versions, so that Ignore is the
 // default.
-func (a *API) uploadFields(r *http.Request) (*uploadFields, error) {
+func (a *restAPI) uploadFields(r *http.Request) (*uploadFields, error) {
 	mode, err := fieldMode(r, fieldsIgnore)
 	return &uploadFields{posted: posted{mode: mode}, counts: map[string]int{}}, err
 }
