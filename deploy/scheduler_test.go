@@ -15,7 +15,7 @@ import (
 	schedulerv1 "k8s.io/kube-scheduler/config/v1"
 
 	"berth/internal/config"
-	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 	"berth/internal/kube/follow"
 )
 
@@ -66,7 +66,7 @@ func TestSchedulerConfigurations(t *testing.T) {
 			if e.BindVerb != "" && e.Ignorable {
 				t.Error("a binder's failure would be passed over")
 			}
-			limits := handlers.DefaultLimits()
+			limits := limits.Default()
 			if e.HTTPTimeout.Duration <= limits.ExtenderDeadline || e.HTTPTimeout.Duration <= follow.DefaultBindTimeout+time.Second {
 				t.Errorf("kube-scheduler gives up after %s, before berth does", e.HTTPTimeout.Duration)
 			}

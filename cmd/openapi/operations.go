@@ -61,9 +61,13 @@ var route = regexp.MustCompile(`@Router\s+(\S+) \[(\w+)\]`)
 // handlerNames returns the id of each route's operation, by method and path ("post /v1/decisions"):
 // the name of its handler, or its path in words where a handler serves several.
 func handlerNames(dir string) (map[string]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
+	var files []string
+	for _, room := range []string{".", "extender", "rest"} {
+		found, err := filepath.Glob(filepath.Join(dir, room, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
 	}
 	names := map[string]string{}
 	for _, file := range files {

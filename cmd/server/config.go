@@ -10,7 +10,8 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/engine/state"
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 )
 
 // settings are everything that can be set of a server.
@@ -32,7 +33,7 @@ type settings struct {
 	DatabaseUnsafe    bool           `help:"Serve from a database whose settings may lose answered data; each is logged."`
 	Audit             string         `default:"strict" hidden:""` // until v0.3.0 it could be relaxed
 	SpoolDir          string         `placeholder:"DIR" help:"Directory for decisions while Postgres is unavailable; DIR/spool below --data-dir if not set."`
-	SpoolLimit        handlers.Bytes `default:"1GiB" placeholder:"BYTES" help:"Maximum size of the spool; beyond it, calls that must be recorded are refused."`
+	SpoolLimit        limits.Bytes   `default:"1GiB" placeholder:"BYTES" help:"Maximum size of the spool; beyond it, calls that must be recorded are refused."`
 	KeepDecisions     age            `placeholder:"AGE" help:"Delete decisions older than this, such as 90d or 2160h; without it all are kept."`
 	KeepRevisions     age            `placeholder:"AGE" help:"Delete superseded revisions older than this that no decision references, such as 7d or 168h; at least 1h; without it all are kept."`
 	PollInterval      time.Duration  `default:"500ms" help:"How often a server on Postgres polls for writes of other servers."`
@@ -47,7 +48,7 @@ type settings struct {
 	TolerationSeconds bool           `name:"default-toleration-seconds" default:"true" negatable:"" help:"Run the admission plugin DefaultTolerationSeconds on pods that the ledger stores: they tolerate a lost node for 300 s."`
 	CheckpointEvery   int            `default:"500" help:"Changes after which a whole state is written; up to ten times as many in a large cluster."`
 
-	Limits handlers.Limits `embed:"" group:"limits"`
+	Limits limits.Limits `embed:"" group:"limits"`
 }
 
 // afterApply is the form that kong wants of a hook behind flags and environment.
@@ -57,7 +58,7 @@ var _ afterApply = (*settings)(nil)
 
 // AfterApply sets what no flag does.
 func (s *settings) AfterApply() error {
-	s.Limits.Fixed = handlers.DefaultLimits().Fixed
+	s.Limits.Fixed = limits.Default().Fixed
 	return nil
 }
 
@@ -90,7 +91,7 @@ func (s *settings) validate() error {
 	}
 	errs = append(errs, s.checkListeners(), s.Kube.validate(), s.Access.validate(s.Kube.sources()))
 	for _, origin := range s.CORSOrigin {
-		if err := handlers.CheckOrigin(origin); err != nil {
+		if err := admit.CheckOrigin(origin); err != nil {
 			errs = append(errs, fmt.Errorf("--cors-origin: %w", err))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 	"berth/internal/web"
 	"berth/internal/words"
 )
@@ -47,7 +47,7 @@ func (c *settings) inForce(k *kong.Context, log *slog.Logger) (list []web.Settin
 	from := givenOf(k)
 	set, total := c.fit(from, log)
 	for _, name := range set {
-		from[name] = "memory limit of " + handlers.Bytes(total).String()
+		from[name] = "memory limit of " + limits.Bytes(total).String()
 	}
 	for _, group := range k.Selected().AllFlags(true) {
 		for _, f := range group {

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/limits"
 )
 
 // serveConns serves with few connections.
@@ -140,7 +141,7 @@ func TestIdentitiesKeepTheirConnections(t *testing.T) {
 	c := newConns(nil, 5, 5)
 	plain, secret := c.of(&fakeConn{from: "192.0.2.1:1"}), c.of(&fakeConn{from: "192.0.2.1:2"})
 	for n, over := range map[*conn]net.Conn{plain: plain, secret: tls.Server(secret, &tls.Config{})} {
-		joining(t.Context(), over).Value(handlers.NamedKey{}).(func())()
+		joining(t.Context(), over).Value(exchange.NamedKey{}).(func())()
 		if n.named.Load() == 0 {
 			t.Errorf("%T: not marked", over)
 		}
@@ -149,7 +150,7 @@ func TestIdentitiesKeepTheirConnections(t *testing.T) {
 
 // TestStreamsAreBounded: one connection of HTTP/2 carries as many calls at once as an apiserver's.
 func TestStreamsAreBounded(t *testing.T) {
-	limits := handlers.DefaultLimits()
+	limits := limits.Default()
 	s := (&place{limits: &limits}).server(t.Context(), slog.New(slog.DiscardHandler))
 	if s.HTTP2 == nil || s.HTTP2.MaxConcurrentStreams != 100 {
 		t.Errorf("%+v", s.HTTP2)

@@ -16,7 +16,8 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/engine"
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 	"berth/internal/jobs"
 	"berth/internal/kube/follow"
 	"berth/internal/memory"
@@ -116,7 +117,7 @@ func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, obs
 }
 
 // newSimulations makes the jobs of questions about what comes next.
-func (d *dependencies) newSimulations(l *handlers.Limits, log *slog.Logger) *simulations.Jobs {
+func (d *dependencies) newSimulations(l *limits.Limits, log *slog.Logger) *simulations.Jobs {
 	return simulations.New(d.store, jobs.Options{
 		Unfinished: l.ScenarioJobs, PerCluster: l.ScenarioClusterJobs, MaxResult: int(l.ScenarioMaxResult), Deadline: l.ScenarioJobDeadline, Budget: d.budget, Log: log,
 	})
@@ -154,10 +155,10 @@ func (d *dependencies) ready(ctx context.Context) error {
 }
 
 // notes returns the remarks that /readyz makes on a server that is ready.
-func (d *dependencies) notes() []handlers.Note {
-	var notes []handlers.Note
+func (d *dependencies) notes() []admit.Note {
+	var notes []admit.Note
 	if d.spool != nil {
-		notes = append(notes, handlers.Note{Name: "spool", Text: func() string {
+		notes = append(notes, admit.Note{Name: "spool", Text: func() string {
 			note, _ := d.spool.Ready()
 			return note
 		}})

@@ -11,7 +11,7 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 	"berth/internal/revision"
 	"berth/internal/store"
 	"berth/internal/store/postgres"
@@ -134,8 +134,8 @@ func (w *epochWatch) oldPrimary(err error) {
 }
 
 // notes are the remarks of /readyz.
-func (w *epochWatch) notes() []handlers.Note {
-	return []handlers.Note{{Name: "chain", Text: func() string {
+func (w *epochWatch) notes() []admit.Note {
+	return []admit.Note{{Name: "chain", Text: func() string {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.old != nil && time.Since(w.oldAt) < 5*time.Minute {

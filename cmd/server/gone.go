@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 )
 
 // refuseGone returns an error that names the flag, or the environment variable, of a limit that can
 // be set no more, and its value.
 func refuseGone(args []string, getenv func(string) string) error {
-	gone := handlers.FixedLimits()
+	gone := limits.FixedValues()
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		given := "--" + name
 		if env := "BERTH_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")); getenv(env) != "" {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 
 	"github.com/alecthomas/kong"
 )
@@ -12,7 +12,7 @@ import (
 // TestGoneFlagsSayWhatToDo wants each limit that was a flag to be refused with its value, as a flag
 // and as a variable.
 func TestGoneFlagsSayWhatToDo(t *testing.T) {
-	gone := handlers.FixedLimits()
+	gone := limits.FixedValues()
 	if len(gone) != 79 || gone["filter-queue"] != "32" {
 		t.Fatalf("%d limits are fixed: %v", len(gone), gone)
 	}

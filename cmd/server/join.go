@@ -6,7 +6,7 @@ import (
 	"net"
 	"time"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/exchange"
 )
 
 // httpBuffer is the size of net/http's buffer of what it writes to a connection.
@@ -28,10 +28,10 @@ func joining(ctx context.Context, c net.Conn) context.Context {
 		raw = t.NetConn()
 	}
 	if n, ok := raw.(*conn); ok {
-		ctx = context.WithValue(ctx, handlers.NamedKey{}, func() { n.named.Store(time.Now().UnixNano()) })
+		ctx = context.WithValue(ctx, exchange.NamedKey{}, func() { n.named.Store(time.Now().UnixNano()) })
 	}
 	if n, ok := c.(*conn); ok {
-		return context.WithValue(ctx, handlers.JoinKey{}, func() { n.joins = true })
+		return context.WithValue(ctx, exchange.JoinKey{}, func() { n.joins = true })
 	}
 	return ctx
 }

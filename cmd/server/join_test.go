@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/exchange"
 )
 
 // pieces is a connection that notes each write.
@@ -57,7 +57,7 @@ func TestLongAnswersArriveWhole(t *testing.T) {
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		size := int(r.ContentLength)
 		if size >= 2*httpBuffer {
-			r.Context().Value(handlers.JoinKey{}).(func())()
+			r.Context().Value(exchange.JoinKey{}).(func())()
 		}
 		_, _ = w.Write(text[:size])
 	}

@@ -18,7 +18,7 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 	"berth/internal/kube/follow"
 	"berth/internal/revision"
 )
@@ -185,9 +185,9 @@ func (d *dependencies) follow(s *settings, log *slog.Logger) (list []*follow.Fol
 // staleEnough is the age from which on a note names a cluster's state as old.
 const staleEnough = 5 * time.Second
 
-func followNotes(list []*follow.Follower) (notes []handlers.Note) {
+func followNotes(list []*follow.Follower) (notes []admit.Note) {
 	for _, f := range list {
-		notes = append(notes, handlers.Note{Name: "cluster " + f.Cluster(), Text: func() string {
+		notes = append(notes, admit.Note{Name: "cluster " + f.Cluster(), Text: func() string {
 			s := f.Status()
 			switch {
 			case s.Stale > staleEnough:

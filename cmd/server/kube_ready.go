@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 	"berth/internal/kube/follow"
 )
 
@@ -23,10 +23,10 @@ const waitForAll = 30 * time.Second
 // followChecks keep a server unready until it knows its clusters, and with a bound when it does not
 // know them any more. One of several that is out of reach does not take the others' schedulers away
 // from it: it is named, and the server is ready for the others, from a while after its start on.
-func followChecks[F follower](list []F, most time.Duration, now func() time.Time) (checks []handlers.Check) {
+func followChecks[F follower](list []F, most time.Duration, now func() time.Time) (checks []admit.Check) {
 	began := now()
 	for i, f := range list {
-		checks = append(checks, handlers.Check{Name: "cluster " + f.Cluster(), Probe: func(ctx context.Context) error {
+		checks = append(checks, admit.Check{Name: "cluster " + f.Cluster(), Probe: func(ctx context.Context) error {
 			unread, err := unfit(ctx, f, most)
 			if err == nil || unread && now().Sub(began) < waitForAll {
 				return err
@@ -36,7 +36,7 @@ func followChecks[F follower](list []F, most time.Duration, now func() time.Time
 					continue
 				}
 				if _, problem := unfit(ctx, other, most); problem == nil {
-					return &handlers.WarningError{Err: err}
+					return &admit.WarningError{Err: err}
 				}
 			}
 			return err

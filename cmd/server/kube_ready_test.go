@@ -10,7 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 	"berth/internal/kube/follow"
 	"berth/test/kubetest"
 )
@@ -56,7 +56,7 @@ func TestReadyForSome(t *testing.T) {
 		now = now.Add(test.after)
 		got := ""
 		for _, c := range checks {
-			var mild *handlers.WarningError
+			var mild *admit.WarningError
 			switch err := c.Probe(t.Context()); {
 			case err == nil:
 				got += "+"

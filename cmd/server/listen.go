@@ -20,6 +20,7 @@ import (
 
 	"berth/internal/access"
 	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 	"berth/internal/ops/certs"
 )
 
@@ -115,7 +116,7 @@ type place struct {
 	certs             *certs.Keeper // nil: no TLS
 	handler           http.Handler  // of the API, once there is one
 	serves            atomic.Pointer[http.Handler]
-	limits            *handlers.Limits
+	limits            *limits.Limits
 	identity          bool // each caller needs one
 	extender, metrics bool // what it serves; REST, and what no other listener serves, if neither
 }
@@ -250,7 +251,7 @@ type serving struct {
 }
 
 // start has the listeners accept connections; answer is called before the first one is answered.
-func (s *serving) start(ctx, ending context.Context, list []*place, limits *handlers.Limits, log *slog.Logger) {
+func (s *serving) start(ctx, ending context.Context, list []*place, limits *limits.Limits, log *slog.Logger) {
 	s.places, s.failed = list, make(chan error, len(list))
 	for _, p := range list {
 		p.limits = limits

@@ -9,7 +9,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/exchange"
 	"berth/internal/ops/admin"
 )
 
@@ -70,7 +70,7 @@ type contextual struct{ slog.Handler }
 
 // Handle implements slog.Handler.
 func (c contextual) Handle(ctx context.Context, r slog.Record) error {
-	if id := handlers.RequestID(ctx); id != "" {
+	if id := exchange.RequestID(ctx); id != "" {
 		r.AddAttrs(slog.String("requestId", id))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {

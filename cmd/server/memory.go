@@ -8,7 +8,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kong"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 	"berth/internal/memory"
 )
 
@@ -52,6 +52,6 @@ func limitMemory(log *slog.Logger) {
 	case err != nil:
 		log.Debug("no memory limit found", slog.Any("error", err))
 	case limit > 0 && limit < math.MaxInt64: // the runtime calls no limit so
-		log.Info("memory limit", slog.String("limit", handlers.Bytes(limit).String()))
+		log.Info("memory limit", slog.String("limit", limits.Bytes(limit).String()))
 	}
 }

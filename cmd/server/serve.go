@@ -18,6 +18,7 @@ import (
 	"berth/internal/access"
 	"berth/internal/config"
 	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 	"berth/internal/kube/follow"
 	"berth/internal/ops/admin"
 	"berth/internal/ops/doctor"
@@ -246,14 +247,14 @@ func (p *startup) makeAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.api, err = handlers.New(handlers.Options{
+	p.api, err = handlers.New(admit.Options{
 		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: p.sims,
 		Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey,
 		PriorityClasses: deps.classes, ParseProfiles: config.Parse,
 		TolerationSeconds: p.TolerationSeconds,
 		Profiles:          p.conf.Profiles,
-		Checks:            append([]handlers.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(p.following, p.Kube.MaxStaleness, time.Now)...),
-		Notes:             append(append(deps.notes(), handlers.Note{Name: "audit chains", Text: p.chains.note}), followNotes(p.following)...),
+		Checks:            append([]admit.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(p.following, p.Kube.MaxStaleness, time.Now)...),
+		Notes:             append(append(deps.notes(), admit.Note{Name: "audit chains", Text: p.chains.note}), followNotes(p.following)...),
 		Followed:          deps.followed, Hold: deps.hold,
 		Callers: p.callers, AccessLog: deps.store,
 		Hosts: p.AllowedHosts, Origins: p.CORSOrigin, Pages: p.Pages != pagesOff,

@@ -19,7 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 	"berth/test/pgtest"
 )
 
@@ -63,7 +63,7 @@ func valid(t *testing.T) settings {
 	t.Helper()
 	return settings{
 		Listen: "127.0.0.1:0", DataDir: t.TempDir(), ReadyFile: filepath.Join(t.TempDir(), "ready"), LogLevel: "info", LogFormat: "json",
-		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Audit: "strict", SpoolLimit: 1 << 30, Limits: handlers.DefaultLimits(),
+		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Audit: "strict", SpoolLimit: 1 << 30, Limits: limits.Default(),
 	}
 }
 
@@ -371,8 +371,8 @@ func TestLimitsFitIntoMemory(t *testing.T) {
 func TestEveryLimitIsAFlag(t *testing.T) {
 	_, out, _ := command(t, "config", "print")
 	_, help, _ := command(t, "serve", "--help")
-	for i := range reflect.TypeFor[handlers.Limits]().NumField() {
-		name := reflect.TypeFor[handlers.Limits]().Field(i).Tag.Get("name")
+	for i := range reflect.TypeFor[limits.Limits]().NumField() {
+		name := reflect.TypeFor[limits.Limits]().Field(i).Tag.Get("name")
 		if name == "" {
 			continue // the fixed ones
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/report"
 )
 
@@ -52,7 +52,7 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 	if err != nil {
 		return err
 	}
-	v := &handlers.Admission{}
+	v := &rest.Admission{}
 	if err := readInto(raw, v); err != nil {
 		return err
 	}
@@ -78,11 +78,11 @@ func (s *source) admit(ctx context.Context, t target) (json.RawMessage, error) {
 		return nil, err
 	}
 	now := s.now().UTC().Truncate(time.Second)
-	q := handlers.AdmissionRequest{Cluster: s.cluster, Operation: "CREATE", Pod: t.whole, Now: &now}
+	q := rest.AdmissionRequest{Cluster: s.cluster, Operation: "CREATE", Pod: t.whole, Now: &now}
 	return s.call(ctx, http.MethodPost, s.asPosted(), q, "v1", "pods", "admission")
 }
 
-func (p *page) admission(v *handlers.Admission, t target) {
+func (p *page) admission(v *rest.Admission, t target) {
 	if !v.Allowed {
 		p.head("REFUSED", red, t.String(), "", "")
 		p.gap()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/limits"
 	"berth/internal/scenario"
 	"berth/internal/simulations"
 )
@@ -61,7 +61,7 @@ func (s *source) body(q *scenarioQuestion) (map[string]any, error) {
 	js, err := json.Marshal(q.Question)
 	body := map[string]any{"wait": jobWait}
 	if s.dump != nil { // a process of one caller has no jobs
-		body["wait"] = handlers.Unbounded().ScenarioDeadline.String()
+		body["wait"] = limits.Unbounded().ScenarioDeadline.String()
 	}
 	if err == nil {
 		err = json.Unmarshal(js, &body)

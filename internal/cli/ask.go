@@ -13,7 +13,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/report"
 )
 
@@ -52,7 +52,7 @@ func (s *source) garbage(ctx context.Context, threshold int) (json.RawMessage, e
 	if err := s.newest(); err != nil {
 		return nil, err
 	}
-	q := handlers.GarbageRequest{TerminatedPodThreshold: &threshold}
+	q := rest.GarbageRequest{TerminatedPodThreshold: &threshold}
 	if s.dump != nil {
 		now := s.now()
 		q.Now = &now
@@ -114,7 +114,7 @@ type answer struct {
 
 // decide answers a question without recording it.
 func (s *source) decide(ctx context.Context, q question) (*answer, error) {
-	body := handlers.DecisionRequest{
+	body := rest.DecisionRequest{
 		Snapshot: q.snapshot, Pod: q.pod.whole, Profile: s.profile, Config: s.config, Explain: string(q.explain), Suggest: q.suggest, DryRun: true,
 	}
 	if body.Snapshot == "" {
@@ -130,7 +130,7 @@ func (s *source) decide(ctx context.Context, q question) (*answer, error) {
 		}
 	}
 	if body.Pod == nil {
-		body.PodRef = &handlers.PodName{Namespace: q.pod.namespace, Name: q.pod.name}
+		body.PodRef = &rest.PodName{Namespace: q.pod.namespace, Name: q.pod.name}
 	}
 	raw, err := s.call(ctx, http.MethodPost, passedOver(), body, "v1", "decisions")
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *source) pages(ctx context.Context, query url.Values, f func(*item) erro
 		if err != nil {
 			return s.hint(ctx, err, target{})
 		}
-		var page handlers.ObjectList
+		var page rest.ObjectList
 		if err := readInto(raw, &page); err != nil {
 			return err
 		}

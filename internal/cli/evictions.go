@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/podlife"
 )
 
@@ -71,12 +71,12 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if err != nil {
 		return err
 	}
-	q := handlers.EvictionRankingRequest{Signal: string(signal), Pods: pods}
+	q := rest.EvictionRankingRequest{Signal: string(signal), Pods: pods}
 	raw, err := from.call(ctx, http.MethodPost, from.asPosted(), q, "v1", "nodes", "eviction-ranking")
 	if err != nil {
 		return err
 	}
-	r := &handlers.EvictionRanking{}
+	r := &rest.EvictionRanking{}
 	if err := readInto(raw, r); err != nil {
 		return err
 	}
@@ -90,16 +90,16 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 }
 
 // candidates are the pods of a node, each with what the usage of a file has of it.
-func candidates(ctx context.Context, from *source, node, file string, usage *podlife.NodeUsage, of func(*item) corev1.ResourceList) ([]handlers.EvictionCandidate, error) {
+func candidates(ctx context.Context, from *source, node, file string, usage *podlife.NodeUsage, of func(*item) corev1.ResourceList) ([]rest.EvictionCandidate, error) {
 	if o, err := from.object(ctx, "Node", "", node); err != nil {
 		return nil, err
 	} else if o == nil {
 		return nil, &problem{what: "there is no node " + node}
 	}
-	pods, known := []handlers.EvictionCandidate{}, false
+	pods, known := []rest.EvictionCandidate{}, false
 	err := from.objects(ctx, "Pod", func(o *item) error {
 		if o.Spec.Node == node {
-			c := handlers.EvictionCandidate{Pod: o.raw}
+			c := rest.EvictionCandidate{Pod: o.raw}
 			if usage != nil {
 				used := of(o)
 				known = known || used != nil
@@ -118,7 +118,7 @@ func candidates(ctx context.Context, from *source, node, file string, usage *pod
 	return pods, err
 }
 
-func (p *page) ranking(r *handlers.EvictionRanking, node, signal, get string) {
+func (p *page) ranking(r *rest.EvictionRanking, node, signal, get string) {
 	known := 0
 	for i := range r.Ranking {
 		if !r.Ranking[i].NoStats {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/spf13/cobra"
+
 	"berth/internal/engine"
 	"berth/internal/report"
-	"github.com/spf13/cobra"
 )
 
 // explain answers why a pod is pending, or why it went where it went.

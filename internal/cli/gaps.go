@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"berth/internal/engine/explain/suggest"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/kube/follow"
 	"berth/internal/report"
 	"berth/internal/revision"
@@ -52,7 +52,7 @@ func (s *source) gaps(ctx context.Context) (*gaps, error) {
 	if err != nil {
 		return nil, s.hint(ctx, err, target{})
 	}
-	var snapshot handlers.Snapshot
+	var snapshot rest.Snapshot
 	if err := readInto(raw, &snapshot); err != nil {
 		return nil, err
 	}

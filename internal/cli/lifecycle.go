@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/podlife"
 )
 
@@ -200,18 +200,18 @@ func (a *app) jsonLines(pods []target, raws []json.RawMessage) error {
 
 // lifeQuestion is the body of the REST call.
 type lifeQuestion struct {
-	handlers.LifecycleRequest
+	rest.LifecycleRequest
 	// storage is what the pod's input has of claims, if it is a cluster.
 	storage podlife.Storage
 }
 
 // question makes the question about a pod; a nil node is not known.
 func (l *lifecycle) question(pod target, node json.RawMessage, now time.Time) (*lifeQuestion, error) {
-	q := &lifeQuestion{LifecycleRequest: handlers.LifecycleRequest{
+	q := &lifeQuestion{LifecycleRequest: rest.LifecycleRequest{
 		Pod: pod.whole, Node: node, MaxContainerRestartPeriod: l.restartPeriod, PreStopSeconds: l.preStop, ExitSeconds: l.exits, ExitCodes: exitCodes(l.codes), Now: &now,
 	}}
 	if pod.whole == nil {
-		q.PodRef = &handlers.PodName{Namespace: pod.namespace, Name: pod.name}
+		q.PodRef = &rest.PodName{Namespace: pod.namespace, Name: pod.name}
 	}
 	if l.lost != "" {
 		t, err := time.Parse(time.RFC3339, l.lost)

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/podlife"
 	"berth/internal/words"
 )
@@ -68,12 +68,12 @@ Exit code 0 if no pod is evicted, 2 if some are.`,
 	return cmd
 }
 
-// pressureQuestion is a handlers.NodePressureRequest with signals that were read.
+// pressureQuestion is a rest.NodePressureRequest with signals that were read.
 type pressureQuestion struct {
-	Config  podlife.EvictionConfig       `json:"config"`
-	Signals map[string]podlife.Observed  `json:"signals"`
-	Pods    []handlers.EvictionCandidate `json:"pods"`
-	Now     time.Time                    `json:"now"`
+	Config  podlife.EvictionConfig      `json:"config"`
+	Signals map[string]podlife.Observed `json:"signals"`
+	Pods    []rest.EvictionCandidate    `json:"pods"`
+	Now     time.Time                   `json:"now"`
 }
 
 func (p *pressure) run(cmd *cobra.Command, a *app, node string) error {
@@ -127,7 +127,7 @@ func (p *pressure) run(cmd *cobra.Command, a *app, node string) error {
 	if err != nil {
 		return err
 	}
-	r := &handlers.NodePressure{}
+	r := &rest.NodePressure{}
 	if err := readInto(raw, r); err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func leftOf(signal string, q resource.Quantity) string {
 	return words.Size(q.Value())
 }
 
-func (p *page) relief(r *handlers.NodePressure, node string, now time.Time) {
+func (p *page) relief(r *rest.NodePressure, node string, now time.Time) {
 	met := 0
 	for i := range r.Thresholds {
 		if r.Thresholds[i].Met {

@@ -19,6 +19,8 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 	"berth/internal/jobs"
 	"berth/internal/priorityclass"
 	"berth/internal/replays"
@@ -48,8 +50,8 @@ func serve(t *testing.T) string {
 	l := record.New(m, st, config.Default(), record.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
 	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
-	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: config.Parse, Limits: handlers.DefaultLimits(),
+	api, err := handlers.New(admit.Options{
+		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: config.Parse, Limits: limits.Default(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/scenario"
@@ -27,9 +29,9 @@ func newStates(list []*engine.Profile, views ...*revision.View) (*states, error)
 	for i, v := range views {
 		v.Revision = int64(i + 1)
 	}
-	api, err := handlers.New(handlers.Options{
+	api, err := handlers.New(admit.Options{
 		Clusters: s, Decisions: unlogged{Unlogged: s.decide}, PriorityClasses: noClasses{},
-		ParseProfiles: config.Parse, Profiles: list, Limits: handlers.Unbounded(),
+		ParseProfiles: config.Parse, Profiles: list, Limits: limits.Unbounded(),
 	})
 	if err != nil {
 		return nil, err
@@ -48,8 +50,8 @@ type states struct {
 	judged func()
 }
 
-// writing are the methods of handlers.Clusters that no question here comes to.
-type writing interface{ handlers.Clusters }
+// writing are the methods of admit.Clusters that no question here comes to.
+type writing interface{ admit.Clusters }
 
 // View returns a revision, 0 for the newest.
 func (s *states) View(_ context.Context, name string, rev int64) (*revision.View, error) {
@@ -81,25 +83,25 @@ type unlogged struct {
 }
 
 // reads are the methods that unlogged does not have of its own.
-type reads struct{ handlers.Decisions }
+type reads struct{ admit.Decisions }
 
-// Started implements handlers.Decisions.
+// Started implements admit.Decisions.
 func (unlogged) Started(context.Context, string, time.Time, time.Time) (int64, error) {
 	return 0, scenario.ErrNoLog
 }
 
-// History implements handlers.Decisions.
+// History implements admit.Decisions.
 func (unlogged) History(context.Context, string, time.Time, time.Time, int, func(int)) ([]record.Asked, bool, error) {
 	return nil, false, scenario.ErrNoLog
 }
 
 // noClasses are the stored priority classes, of which there are none.
-type noClasses struct{ handlers.PriorityClasses }
+type noClasses struct{ admit.PriorityClasses }
 
-// Class implements handlers.PriorityClasses.
+// Class implements admit.PriorityClasses.
 func (noClasses) Class(string, string) *schedulingv1.PriorityClass { return nil }
 
-// List implements handlers.PriorityClasses.
+// List implements admit.PriorityClasses.
 func (noClasses) List(context.Context, string) (*schedulingv1.PriorityClassList, error) {
 	return &schedulingv1.PriorityClassList{}, nil
 }

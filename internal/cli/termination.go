@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/kube/follow"
 	"berth/internal/podlife"
 )
@@ -132,13 +132,13 @@ func (t *termination) run(ctx context.Context, a *app, names []string) error {
 }
 
 // question makes the question about the one pod of an input.
-func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*handlers.TerminationRequest, error) {
-	q := &handlers.TerminationRequest{
+func (t *termination) question(ctx context.Context, a *app, in *input, now time.Time) (*rest.TerminationRequest, error) {
+	q := &rest.TerminationRequest{
 		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,
 		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, ExitCodes: exitCodes(t.codes), HookFails: t.hookFails, Now: &now,
 	}
 	if q.Pod == nil {
-		q.PodRef = &handlers.PodName{Namespace: in.pods[0].namespace, Name: in.pods[0].name}
+		q.PodRef = &rest.PodName{Namespace: in.pods[0].namespace, Name: in.pods[0].name}
 	}
 	if t.hasGrace {
 		q.GracePeriodSeconds = &t.grace
@@ -209,7 +209,7 @@ func parseFollowing(text string) (f podlife.Following, err error) {
 }
 
 // terminate puts the question to the server, or to the API in this process.
-func (a *app) terminate(ctx context.Context, q *handlers.TerminationRequest) (json.RawMessage, error) {
+func (a *app) terminate(ctx context.Context, q *rest.TerminationRequest) (json.RawMessage, error) {
 	ask := newServer
 	if a.o.server == "" {
 		ask = func(a *app) (*source, error) { return a.here(&dump{}, nil) }

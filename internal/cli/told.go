@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/podlife"
 	"berth/internal/report"
 )
@@ -221,7 +221,7 @@ func (v *verdict) nothingToTry() {
 }
 
 // ungated asks about a pod without its scheduling gates.
-func (s *source) ungated(ctx context.Context, t target, body *handlers.DecisionRequest) error {
+func (s *source) ungated(ctx context.Context, t target, body *rest.DecisionRequest) error {
 	if body.Pod == nil {
 		o, err := s.object(ctx, "Pod", t.namespace, t.name)
 		if err != nil || o == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/engine"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/manual"
 )
 
@@ -125,7 +125,7 @@ func (a *app) whoami(ctx context.Context) error {
 	if a.o.output == formJSON {
 		return a.json(raw)
 	}
-	var who handlers.Whoami
+	var who rest.Whoami
 	if err := readInto(raw, &who); err != nil {
 		return err
 	}

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/limits"
 )
 
 // unread is a body that no handler may read.
@@ -24,7 +27,7 @@ func (u unread) Close() error { return nil }
 
 // A call that is refused for want of a place is refused before its body is read.
 func TestRefusedBeforeTheBodyIsRead(t *testing.T) {
-	h, s := startSlow(t, func(l *Limits) { l.DecisionInFlight, l.DecisionQueue = 1, 1 })
+	h, s := startSlow(t, func(l *limits.Limits) { l.DecisionInFlight, l.DecisionQueue = 1, 1 })
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer close(s.let)
@@ -72,7 +75,7 @@ func (b held) Read([]byte) (int, error) {
 // TestShadowIsAdmittedBeforeItsBody: bodies in Nodes mode are read a few at a time over all
 // clusters, those of shadows too; small ones are let pass without being judged.
 func TestShadowIsAdmittedBeforeItsBody(t *testing.T) {
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.Limits.NodesInFlight, o.Limits.NodesTotal, o.Limits.FilterInFlight, o.Limits.FilterTotal = 1, 2, 1, 3
 		o.Limits.ExtenderQueueWait = 20 * time.Millisecond
 	})
@@ -108,7 +111,7 @@ func TestShadowIsAdmittedBeforeItsBody(t *testing.T) {
 // TestOneCallerLeavesRoom: one address does not take all slots of decisions, and its calls that
 // wait give way to those of another.
 func TestOneCallerLeavesRoom(t *testing.T) {
-	h, s := startSlow(t, func(l *Limits) { l.DecisionInFlight, l.DecisionQueue = 8, 8 })
+	h, s := startSlow(t, func(l *limits.Limits) { l.DecisionInFlight, l.DecisionQueue = 8, 8 })
 	var group sync.WaitGroup
 	body := `{"pod":` + pod("new", "1", "") + `}`
 	ask := func(from string) *httptest.ResponseRecorder {
@@ -164,7 +167,7 @@ func (u blocked) Write(p []byte) (int, error) {
 
 // TestOneReaderLeavesRoom: a caller that does not read its answers leaves slots to others.
 func TestOneReaderLeavesRoom(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.ReadInFlight, o.Limits.ReadQueue = 8, 8 })
+	h := start(t, func(o *admit.Options) { o.Limits.ReadInFlight, o.Limits.ReadQueue = 8, 8 })
 	writes, let := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	for range 14 {
@@ -199,20 +202,22 @@ func TestCaller(t *testing.T) {
 		"192.0.2.1:80": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[2001:db8:1:2:3::4%eth0]:80": "2001:db8:1:2::/64", "pipe": "",
 	} {
 		r := &http.Request{RemoteAddr: from}
-		if got := callerOf(r); got.String() != want || got.exempt() != (want == "") {
-			t.Errorf("%s: %s, exempt %v", from, got, got.exempt())
+		if got := exchange.CallerOf(r); got.String() != want || got.Exempt() != (want == "") {
+			t.Errorf("%s: %s, exempt %v", from, got, got.Exempt())
 		}
 	}
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr = "127.0.0.1:80"
-	as := func(i *access.Identity) caller { return callerOf(r.WithContext(access.With(r.Context(), i, "", ""))) }
-	if got := as(access.Anonymous()); got.String() != "127.0.0.1" || !got.exempt() {
-		t.Errorf("%s, exempt %v", got, got.exempt())
+	as := func(i *access.Identity) exchange.Caller {
+		return exchange.CallerOf(r.WithContext(access.With(r.Context(), i, "", "")))
 	}
-	if got := as(&access.Identity{Kind: access.KindToken, Name: "ci"}); got != (caller{identity: "token:ci"}) || got.exempt() {
-		t.Errorf("%s, exempt %v", got, got.exempt())
+	if got := as(access.Anonymous()); got.String() != "127.0.0.1" || !got.Exempt() {
+		t.Errorf("%s, exempt %v", got, got.Exempt())
 	}
-	if got := as(access.Server()); !got.exempt() {
+	if got := as(&access.Identity{Kind: access.KindToken, Name: "ci"}); got != (exchange.Caller{Identity: "token:ci"}) || got.Exempt() {
+		t.Errorf("%s, exempt %v", got, got.Exempt())
+	}
+	if got := as(access.Server()); !got.Exempt() {
 		t.Errorf("%s is limited", got)
 	}
 }

@@ -3,6 +3,9 @@ package handlers
 import (
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 // A ledger is all the books there are: what wraps is refused by name. Elsewhere it is named.
@@ -10,7 +13,7 @@ func TestAmountsThatWrap(t *testing.T) {
 	h := start(t, nil)
 	h.upload("plat", small())
 	evil := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"evil","namespace":"shop"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"18446744073709501616m"}}}]}}`
-	var p Problem
+	var p exchange.Problem
 	h.want(422, &p, "POST", "/v1/decisions", `{"snapshot":"plat@latest","bind":true,"nodeNames":["n1"],"pod":`+evil+`}`)
 	if len(p.Errors) != 1 || p.Errors[0].Field != "pod.spec.containers[0].resources.requests[cpu]" {
 		t.Errorf("%+v", p)
@@ -29,7 +32,7 @@ func TestAmountsThatWrap(t *testing.T) {
 		}
 	}
 	h.want(422, &p, "POST", "/v1/snapshots/plat@latest/changes", `{"apply":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"huge"},"status":{"allocatable":{"cpu":"1e30","pods":"10"}}}]}`)
-	var s Snapshot
+	var s rest.Snapshot
 	h.want(201, &s, "POST", "/v1/snapshots?cluster=dump", listOf(node("n1", "4"), evil))
 	if got := s.Hygiene.PodsOfWrappingAmounts; got.Count != 1 || got.Sample[0].Name != "evil" || !strings.Contains(strings.Join(s.Hygiene.Notes, " "), "64 bits") {
 		t.Errorf("%+v", s.Hygiene)

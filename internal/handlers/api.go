@@ -5,29 +5,32 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/extender"
+	"berth/internal/handlers/rest"
 	"berth/internal/scenario"
 	"berth/internal/store"
 )
 
 // API answers HTTP. It is safe for concurrent use.
 type API struct {
-	*admission
-	rest     *restAPI
-	extender *extenderAPI
-	checks   []Check
-	notes    []Note
+	*admit.Admission
+	rest     *rest.API
+	extender *extender.API
+	checks   []admit.Check
+	notes    []admit.Note
 	scrape   http.Handler
 	draining atomic.Bool
 }
 
 // New makes an API.
-func New(o Options) (*API, error) {
-	adm, err := newAdmission(&o)
+func New(o admit.Options) (*API, error) {
+	adm, err := admit.New(&o)
 	if err != nil {
 		return nil, err
 	}
-	a := &API{admission: adm, extender: newExtender(adm, o), checks: o.Checks, notes: o.Notes, scrape: o.Metrics}
-	a.rest, err = newREST(adm, o, a.extender.forget)
+	a := &API{Admission: adm, extender: extender.New(adm, o), checks: o.Checks, notes: o.Notes, scrape: o.Metrics}
+	a.rest, err = rest.New(adm, o, a.extender.Forget)
 	return a, err
 }
 

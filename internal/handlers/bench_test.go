@@ -11,7 +11,10 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"berth/internal/handlers/admit"
+
 	corev1 "k8s.io/api/core/v1"
+
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/config"
@@ -26,8 +29,8 @@ import (
 // unrecorded judges as the log does, by what the views remember, without writing anything down, so
 // that the two handlers are compared and not the disk.
 type unrecorded struct {
-	Decisions
-	m       Clusters
+	admit.Decisions
+	m       admit.Clusters
 	profile *engine.Profile
 }
 
@@ -50,7 +53,7 @@ func (u *unrecorded) Write(_ context.Context, e *record.Entry) (spooled bool, er
 }
 
 // naiveFilter is the handler as one would write it first: upstream's types through encoding/json.
-func naiveFilter(u Decisions) http.HandlerFunc {
+func naiveFilter(u admit.Decisions) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var args extenderv1.ExtenderArgs
 		if err := json.NewDecoder(r.Body).Decode(&args); err != nil {
@@ -142,12 +145,12 @@ func BenchmarkFilterHTTP(b *testing.B) {
 	want := ""
 	for _, c := range []struct {
 		name    string
-		handler func(o Options) http.Handler
+		handler func(o admit.Options) http.Handler
 	}{
-		{"encoding_json", func(Options) http.Handler { return naiveFilter(u) }},
-		{"own", func(o Options) http.Handler { o.Decisions = u; return mustNew(b, o).Handler() }},
-		{"encoding_json_recorded", func(Options) http.Handler { return naiveFilter(l) }},
-		{"own_recorded", func(o Options) http.Handler { return mustNew(b, o).Handler() }},
+		{"encoding_json", func(admit.Options) http.Handler { return naiveFilter(u) }},
+		{"own", func(o admit.Options) http.Handler { o.Decisions = u; return mustNew(b, o).Handler() }},
+		{"encoding_json_recorded", func(admit.Options) http.Handler { return naiveFilter(l) }},
+		{"own_recorded", func(o admit.Options) http.Handler { return mustNew(b, o).Handler() }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s := httptest.NewServer(c.handler(optionsFor(m, l, st)))
@@ -218,7 +221,7 @@ func (c *rawClient) ask(b *testing.B) []byte {
 
 func (c *rawClient) close() { _ = c.conn.Close() }
 
-func mustNew(b *testing.B, o Options) *API {
+func mustNew(b *testing.B, o admit.Options) *API {
 	b.Helper()
 	a, err := New(o)
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 const gatedPod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","namespace":"shop","uid":"uid-x","labels":{"a":"b"}},"spec":{"priority":5,"nodeSelector":{"disk":"ssd"},"schedulingGates":[{"name":"a/b"}],"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`
@@ -19,7 +22,7 @@ func (h *harness) decideBind(status int, into any, pod string) {
 func (h *harness) untouched(f func()) {
 	h.Helper()
 	count := func() (n int, digest string) {
-		var s Snapshot
+		var s rest.Snapshot
 		var list struct{ Items []json.RawMessage }
 		h.want(http.StatusOK, &s, "GET", "/v1/snapshots/default@latest", "")
 		h.want(http.StatusOK, &list, "GET", "/v1/decisions?cluster=default", "")
@@ -59,7 +62,7 @@ func TestBindKeepsTheStoredPod(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := ledgerOf(t, node("n2", "8", "disk", "hdd"), node("n3", "4", "disk", "ssd", "zone", "a"), c.stored)
-			var p Problem
+			var p exchange.Problem
 			h.untouched(func() { h.decideBind(http.StatusConflict, &p, c.asked) })
 			var fields []string
 			for _, e := range p.Errors {
@@ -131,7 +134,7 @@ func TestBindOfAnotherPod(t *testing.T) {
 	for name, stored := range map[string]string{"waits": gatedPod, "bound": bound} {
 		t.Run(name, func(t *testing.T) {
 			h := ledgerOf(t, stored)
-			var p Problem
+			var p exchange.Problem
 			h.untouched(func() { h.decideBind(http.StatusConflict, &p, other) })
 			if p.Type != "urn:berth:problem:other-pod" || p.Conflict.StoredUID != "uid-x" || p.Conflict.RequestUID != "uid-y" || p.Conflict.Node != "" || !strings.Contains(p.Detail, "uid-x") || !strings.Contains(p.Detail, "uid-y") {
 				t.Errorf("%+v %+v", p, p.Conflict)
@@ -143,7 +146,7 @@ func TestBindOfAnotherPod(t *testing.T) {
 		})
 	}
 	h := ledgerOf(t, bound)
-	var p Problem
+	var p exchange.Problem
 	h.untouched(func() {
 		h.want(http.StatusConflict, &p, "POST", "/v1/decisions", `{"snapshot":"default@latest","pod":`+other+`}`)
 	})

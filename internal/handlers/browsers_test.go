@@ -5,11 +5,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/rest"
 )
 
 // TestPagesOfOtherSites sends what a page of another site can make a browser send.
 func TestPagesOfOtherSites(t *testing.T) {
-	h := start(t, func(o *Options) { o.Hosts = []string{"Berth.example"} })
+	h := start(t, func(o *admit.Options) { o.Hosts = []string{"Berth.example"} })
 	h.upload("demo", small())
 	_, port, _ := strings.Cut(strings.TrimPrefix(h.url, "http://"), ":")
 	cross := map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site", "Content-Type": "text/plain"}
@@ -67,7 +70,7 @@ func TestPagesOfOtherSites(t *testing.T) {
 			t.Errorf("%s: X-Content-Type-Options %q", c.name, got)
 		}
 	}
-	var s Snapshot
+	var s rest.Snapshot
 	if h.want(200, &s, "GET", "/v1/snapshots/demo@latest", ""); s.Revision != 1 {
 		t.Errorf("the cluster is at revision %d", s.Revision)
 	}

@@ -16,13 +16,15 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"berth/api"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 // TestBudget: bodies that are held back take memory as they come; who comes then is told to come
 // again, and all is given back in the end.
 func TestBudget(t *testing.T) {
 	const limit = 36 << 20
-	h := start(t, func(o *Options) { o.Limits.MemoryBudget = limit })
+	h := start(t, func(o *admit.Options) { o.Limits.MemoryBudget = limit })
 	h.upload("default", small())
 	in, out := io.Pipe()
 	var group sync.WaitGroup
@@ -32,14 +34,14 @@ func TestBudget(t *testing.T) {
 		h.api.Handler().ServeHTTP(httptest.NewRecorder(), r)
 	})
 	_, _ = out.Write(make([]byte, 5<<20)) // ends once all of it was read
-	if used := h.api.budget.Used(); used < 5<<20 || used > 20<<20 {
+	if used := h.api.Budget.Used(); used < 5<<20 || used > 20<<20 {
 		t.Errorf("%d bytes are taken for 5 MiB of 30", used)
 	}
-	others := h.api.budget.Claim()
-	if err := others.Take(t.Context(), limit-4<<20-h.api.budget.Used()); err != nil {
+	others := h.api.Budget.Claim()
+	if err := others.Take(t.Context(), limit-4<<20-h.api.Budget.Used()); err != nil {
 		t.Fatal(err)
 	}
-	var p Problem
+	var p exchange.Problem
 	a := h.want(503, &p, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`,"x":"`+strings.Repeat("x", 29<<20/10)+`"}`)
 	if p.Limit != "memory-budget" || a.Header.Get("Retry-After") == "" {
 		t.Errorf("%+v", p)
@@ -47,11 +49,11 @@ func TestBudget(t *testing.T) {
 	others.End()
 	_ = out.CloseWithError(io.ErrUnexpectedEOF)
 	group.Wait()
-	if used := h.api.budget.Used(); used != 0 {
+	if used := h.api.Budget.Used(); used != 0 {
 		t.Errorf("%d bytes are still taken", used)
 	}
 	h.want(201, nil, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`}`)
-	tiny := start(t, func(o *Options) { o.Limits.MemoryBudget = 4 << 10 })
+	tiny := start(t, func(o *admit.Options) { o.Limits.MemoryBudget = 4 << 10 })
 	tiny.want(413, &p, "POST", "/v1/snapshots?cluster=c", small())
 	if p.Limit != "memory-budget" {
 		t.Errorf("an upload that never fits: %+v", p)
@@ -66,9 +68,9 @@ func TestScenariosLeaveMemoryToDecisions(t *testing.T) {
 	h.upload("default", small())
 	var d struct{ ID string }
 	h.want(201, &d, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`}`)
-	scenarios := h.api.budget.Claim()
+	scenarios := h.api.Budget.Claim()
 	defer scenarios.End()
-	for n := h.api.budget.Limit(); n > 0; n /= 2 { // to the last byte
+	for n := h.api.Budget.Limit(); n > 0; n /= 2 { // to the last byte
 		for scenarios.Take(stopped(t), n) == nil {
 		}
 	}
@@ -83,7 +85,7 @@ func TestScenariosLeaveMemoryToDecisions(t *testing.T) {
 		"/v1/snapshots?cluster=c": small(), "/v1/decisions/" + d.ID + "/replay": "{}",
 		"/v1/clusters/default/fit": `{"max":10,"pod":` + pod("new", "1", "") + `}`,
 	} {
-		var p Problem
+		var p exchange.Problem
 		if h.want(503, &p, "POST", path, body); p.Limit != "memory-budget" {
 			t.Errorf("%s: %+v", path, p)
 		}
@@ -100,7 +102,7 @@ func stopped(t *testing.T) context.Context {
 // TestStalledBodiesGiveTheirSlotBack: a body of which nothing comes is ended long before its
 // class's deadline, on every path that reads one, and with an answer that the description has.
 func TestStalledBodiesGiveTheirSlotBack(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.BodyGrace, o.Limits.MinBodyRate = 200*time.Millisecond, 1000 })
+	h := start(t, func(o *admit.Options) { o.Limits.BodyGrace, o.Limits.MinBodyRate = 200*time.Millisecond, 1000 })
 	h.upload("c", small())
 	h.upload("default", small())
 	var d struct{ ID string }
@@ -133,7 +135,7 @@ func TestStalledBodiesGiveTheirSlotBack(t *testing.T) {
 // TestStalledCallsEndWithTheirDeadline: a body of a call whose deadline is short stalls no longer
 // than that.
 func TestStalledCallsEndWithTheirDeadline(t *testing.T) {
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.Limits.ExtenderDeadline, o.Limits.ExtenderQueueWait = 300*time.Millisecond, 100*time.Millisecond
 	})
 	h.upload("c", small())

@@ -7,12 +7,15 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 // TestCallersOverHTTP: a token over its limit is refused before its body is read, kube-scheduler
 // without a body, and neither other tokens nor loopback are.
 func TestCallersOverHTTP(t *testing.T) {
-	g := startGuarded(t, func(o *Options) { o.Limits.CallerRate, o.Limits.CallerBurst, o.Limits.CallerInFlight = 1, 1, 0 })
+	g := startGuarded(t, func(o *admit.Options) { o.Limits.CallerRate, o.Limits.CallerBurst, o.Limits.CallerInFlight = 1, 1, 0 })
 	busy, calm := bearing(g.token("busy", "admin", "*", "*")), bearing(g.token("calm", "admin", "*", "*"))
 	refused := func(path string) *httptest.ResponseRecorder {
 		return g.as(func(r *http.Request) { busy(r); r.Body = io.NopCloser(unread{t}); r.ContentLength = 9 }, "POST", path, "{}")
@@ -21,7 +24,7 @@ func TestCallersOverHTTP(t *testing.T) {
 		t.Fatalf("%d %v", w.Code, w.Header())
 	}
 	w := refused("/v1/decisions")
-	var p Problem
+	var p exchange.Problem
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusTooManyRequests || p.Limit != "caller-rate" || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
 	}
@@ -40,7 +43,7 @@ func TestCallersOverHTTP(t *testing.T) {
 // those that it has it may upload again.
 func TestClustersOfOneIdentity(t *testing.T) {
 	g := startGuarded(t)
-	g.api.limits.CallerClusters = 2
+	g.api.Limits.CallerClusters = 2
 	busy, calm := bearing(g.token("busy", "admin", "*", "*")), bearing(g.token("calm", "admin", "*", "*"))
 	upload := func(who identity, name string, want int) *httptest.ResponseRecorder {
 		t.Helper()
@@ -53,7 +56,7 @@ func TestClustersOfOneIdentity(t *testing.T) {
 	upload(calm, "c1", 201)
 	upload(busy, "b1", 201)
 	upload(busy, "b2", 201)
-	var p Problem
+	var p exchange.Problem
 	if err := json.Unmarshal(upload(busy, "b3", 413).Body.Bytes(), &p); err != nil || p.Limit != "caller-clusters" || !strings.Contains(p.Detail, "caller-clusters=2") {
 		t.Errorf("%+v %v", p, err)
 	}

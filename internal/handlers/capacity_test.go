@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 	"berth/internal/store"
 )
 
 func TestCapacity(t *testing.T) {
 	var kept keptCapacities
-	h := start(t, func(o *Options) { kept.Capacities, o.Capacities = o.Capacities, &kept })
+	h := start(t, func(o *admit.Options) { kept.Capacities, o.Capacities = o.Capacities, &kept })
 	h.upload("prod", listOf(node("n1", "4", "team", "x"), node("n2", "2", "team", "y"), pod("web", "1", `,"nodeName":"n1"`)))
 	var got scenario.Capacity
 	h.want(http.StatusOK, &got, "GET", "/v1/clusters/prod/capacity?pool=team", "")

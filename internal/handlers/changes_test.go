@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/kube/object"
@@ -23,13 +26,13 @@ func bare(name, spec string) string {
 	return `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"shop","labels":{"app":"` + name + `"}},"spec":{` + spec + `"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`
 }
 
-func (h *harness) change(status int, body string) (s Snapshot) {
+func (h *harness) change(status int, body string) (s rest.Snapshot) {
 	h.Helper()
 	h.want(status, &s, "POST", "/v1/snapshots/default@latest/changes", body)
 	return s
 }
 
-func (h *harness) refused(status int, body string) (p Problem) {
+func (h *harness) refused(status int, body string) (p exchange.Problem) {
 	h.Helper()
 	h.want(status, &p, "POST", "/v1/snapshots/default@latest/changes", body)
 	return p
@@ -202,7 +205,7 @@ func TestPrioritiesAreResolvedOnce(t *testing.T) {
 	}
 	h := start(t, nil)
 	h.want(http.StatusCreated, nil, "POST", "/v1/priorityclasses", `{"metadata":{"name":"science"},"value":500}`)
-	var s Snapshot
+	var s rest.Snapshot
 	h.want(http.StatusCreated, &s, "POST", "/v1/snapshots", listOf(bare("kept", `"priorityClassName":"keep",`), bare("run", `"priorityClassName":"science","nodeName":"n1",`), bare("plain", ""),
 		bare("lost", `"priorityClassName":"nobody",`), node("n1", "4"), class("keep", "300", "")))
 	if u := s.Hygiene.PodsOfUnknownClasses; u.Count != 1 || u.Sample[0].PriorityClassName != "nobody" {
@@ -297,7 +300,7 @@ func TestApplyWarnsOfNodes(t *testing.T) {
 		{sized("none", "n1", `"memory":"1Mi"`), nil}, // of what is full it requests nothing
 		{sized("a", "n1", `"cpu":"1500m"`) + "," + sized("b", "n1", `"cpu":"1"`), []string{"pod shop/a and 1 more put node n1 over its cpu (104500m of 4)"}},
 	} {
-		var s Snapshot
+		var s rest.Snapshot
 		a := h.do("POST", "/v1/snapshots/default@latest/changes", `{"apply":[`+c.pods+`]}`)
 		if err := json.Unmarshal(a.body, &s); err != nil || a.StatusCode >= 300 || !slices.Equal(s.Warnings, c.want) {
 			t.Errorf("%s: %q, want %q", c.pods, s.Warnings, c.want)

@@ -13,6 +13,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 const uiOrigin = "https://ui.example"
@@ -52,7 +54,7 @@ func TestNoCookies(t *testing.T) {
 			r.AddCookie(&http.Cookie{Name: name, Value: token}) //nolint:gosec // a client's
 		}
 	}, func(route string, w *httptest.ResponseRecorder) {
-		if n := needs[route]; n.scope != open && w.Code != http.StatusUnauthorized {
+		if n := needs[route]; n.Scope != exchange.Open && w.Code != http.StatusUnauthorized {
 			t.Errorf("%s with a token in a cookie: %d %s", route, w.Code, w.Body)
 		}
 		if got := w.Header().Values("Set-Cookie"); len(got) > 0 {
@@ -60,7 +62,7 @@ func TestNoCookies(t *testing.T) {
 		}
 	})
 	cookies := regexp.MustCompile(`\.Cookies?\(|\.CookiesNamed\(|http\.SetCookie|"(Set-)?Cookie"`)
-	for _, dir := range []string{".", "../web", "../access", "../admin", "../../cmd/server"} {
+	for _, dir := range []string{".", "admit", "exchange", "extender", "rest", "../web", "../access", "../ops/admin", "../../cmd/server"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)
@@ -80,7 +82,7 @@ func TestNoCookies(t *testing.T) {
 // TestEveryRouteChecksHostAndOrigin: what a page of another site can have a browser send reaches no
 // route: under a name of its own (DNS rebinding), and, but for reads, from its own origin.
 func TestEveryRouteChecksHostAndOrigin(t *testing.T) {
-	h := start(t, func(o *Options) { o.Origins = []string{uiOrigin} })
+	h := start(t, func(o *admit.Options) { o.Origins = []string{uiOrigin} })
 	for name, c := range map[string]struct {
 		reads  bool // also of GET
 		status int
@@ -115,7 +117,7 @@ func TestEveryRouteChecksHostAndOrigin(t *testing.T) {
 
 // TestCORS: pages of an origin that is named may call the API by script, and no others.
 func TestCORS(t *testing.T) {
-	h := start(t, func(o *Options) { o.Origins = []string{uiOrigin, "http://localhost:3000"} })
+	h := start(t, func(o *admit.Options) { o.Origins = []string{uiOrigin, "http://localhost:3000"} })
 	do := func(method, path string, headers ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader("{}"))
 		r = r.WithContext(access.Require(r.Context()))
@@ -168,12 +170,12 @@ func TestCORS(t *testing.T) {
 
 func TestCheckOrigin(t *testing.T) {
 	for _, good := range []string{"https://ui.example", "http://localhost:3000", "http://[::1]:8080"} {
-		if err := CheckOrigin(good); err != nil {
+		if err := admit.CheckOrigin(good); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, bad := range []string{"*", "null", "", "ui.example", "https://ui.example/", "https://UI.example", "https://*.example", "https://ui.example:443", "http://ui.example:80", "ftp://x", "https://a@b", "https://x?y"} {
-		if CheckOrigin(bad) == nil {
+		if admit.CheckOrigin(bad) == nil {
 			t.Errorf("%q is let pass", bad)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/memory"
 )
 
@@ -47,9 +48,9 @@ func TestLongAnswersAreCounted(t *testing.T) {
 // there is plenty.
 func (h *harness) counts(least int64, method, path, body string) {
 	h.Helper()
-	defer func(b *memory.Budget) { h.api.budget = b }(h.api.budget)
+	defer func(b *memory.Budget) { h.api.Budget = b }(h.api.Budget)
 	for limit, refused := range map[int64]bool{least: true, 64 << 20: false} {
-		h.api.budget = memory.New(limit)
+		h.api.Budget = memory.New(limit)
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
@@ -57,7 +58,7 @@ func (h *harness) counts(least int64, method, path, body string) {
 		if is := w.Code == http.StatusRequestEntityTooLarge || w.Code == http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "memory-budget="); is != refused || !is && w.Code != http.StatusOK {
 			h.Errorf("%s within %d bytes: %d %.200s", path, limit, w.Code, w.Body)
 		}
-		if used := h.api.budget.Used(); used != 0 {
+		if used := h.api.Budget.Used(); used != 0 {
 			h.Errorf("%s: %d bytes are still taken", path, used)
 		}
 	}
@@ -67,7 +68,7 @@ func (h *harness) counts(least int64, method, path, body string) {
 // names have no bound, as those of a cluster that is followed.
 func TestLongNamesAreCounted(t *testing.T) {
 	const nodes, length = 100, 100 << 10
-	h := start(t, func(o *Options) { o.Limits.MaxNameBytes = 1 << 20 })
+	h := start(t, func(o *admit.Options) { o.Limits.MaxNameBytes = 1 << 20 })
 	items, names := []string{`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"lost","namespace":"shop"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"` + strings.Repeat("v", length) + `"}}`}, []string{}
 	for i := range nodes {
 		items, names = append(items, node(fmt.Sprintf("n%d", i), "1")), append(names, fmt.Sprintf("%q", fmt.Sprintf("n%d", i)))

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/limits"
 )
 
 // many joins n items.
@@ -16,7 +19,7 @@ func many(n int, item string) string {
 func TestCountsOfAPod(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", small())
-	l := DefaultLimits()
+	l := limits.Default()
 	expression := `{"key":"kubernetes.io/hostname","operator":"Gt","values":["1"]}`
 	terms := func(list string) string {
 		return `"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[` + list + `]}}}`
@@ -58,7 +61,7 @@ func TestCountsOfAPod(t *testing.T) {
 			{"/v1/snapshots/prod@latest/changes", `{"apply":[` + strings.Replace(pod, `{"metadata"`, `{"apiVersion":"v1","kind":"Pod","metadata"`, 1) + `]}`},
 			{"/v1/snapshots?cluster=other", listOf(strings.Replace(pod, `{"metadata"`, `{"apiVersion":"v1","kind":"Pod","metadata"`, 1))},
 		} {
-			var p Problem
+			var p exchange.Problem
 			h.want(413, &p, "POST", call.path, call.body)
 			if p.Limit != c.limit {
 				t.Errorf("%s at %s: %+v", c.limit, call.path, p)

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 // laborious is a pod within the limits of counts whose node affinity takes long to judge, and
@@ -25,7 +28,7 @@ func laborious() string {
 // TestSuggestionsKeepTheDeadline: the real engine over 5,000 nodes ends in time.
 func TestSuggestionsKeepTheDeadline(t *testing.T) {
 	const deadline = 300 * time.Millisecond
-	h := start(t, func(o *Options) { o.Limits.DecisionDeadline = deadline })
+	h := start(t, func(o *admit.Options) { o.Limits.DecisionDeadline = deadline })
 	nodes := make([]string, 5000)
 	for i := range nodes {
 		nodes[i] = node(fmt.Sprintf("n%05d", i), "4")
@@ -33,7 +36,7 @@ func TestSuggestionsKeepTheDeadline(t *testing.T) {
 	h.upload("default", listOf(nodes...))
 	body := `{"dryRun":true,"suggest":true,"pod":` + laborious() + `}`
 	began := time.Now()
-	var p Problem
+	var p exchange.Problem
 	a := h.want(http.StatusServiceUnavailable, &p, "POST", "/v1/decisions", body)
 	// Some ten times as long without a look at the context; a slow machine gets time.
 	if took := time.Since(began); took > deadline+5*time.Second {

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 // decided is what the tests look at of an answer.
@@ -73,11 +77,11 @@ func TestDecideAndBind(t *testing.T) {
 	if d.BoundSnapshot != "default@2" || d.Snapshot != "default@1" || d.Node != "n1" {
 		t.Fatalf("%+v", d)
 	}
-	var p Problem
+	var p exchange.Problem
 	h.want(409, &p, "POST", "/v1/decisions", webRef+`}`)
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"default@1",`+webRef[1:]+`}`) // there it is unbound still
 	h.want(409, &p, "POST", "/v1/decisions", `{"snapshot":"default@1","bind":true,`+webRef[1:]+`}`)
-	var s Snapshot
+	var s rest.Snapshot
 	h.want(200, &s, "GET", "/v1/snapshots/default@latest", "")
 	if s.Revision != 2 {
 		t.Errorf("nothing half done: %+v", s)
@@ -169,7 +173,7 @@ func TestDecisionsAreListedReadAndReplayed(t *testing.T) {
 
 // TestBadInput sends what is wrong, and wants it said which field is and that nothing came of it.
 func TestBadInput(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.DecisionMaxBytes, o.Limits.DecisionMaxTokens = 4096, 400 })
+	h := start(t, func(o *admit.Options) { o.Limits.DecisionMaxBytes, o.Limits.DecisionMaxTokens = 4096, 400 })
 	h.upload("default", small())
 	good := pod("new", "1", "")
 	dup := `{"kind":"List","apiVersion":"v1","items":[` + node("n1", "1") + `,` + node("n1", "2") + `]}`
@@ -270,7 +274,7 @@ func TestBadInput(t *testing.T) {
 			if c.status == 415 {
 				headers = []string{"Content-Encoding", "gzip"}
 			}
-			var p Problem
+			var p exchange.Problem
 			a := h.want(c.status, &p, c.method, c.path, c.body, headers...)
 			if a.Header.Get("Content-Type") != "application/problem+json" || p.Status != c.status || !strings.HasPrefix(p.Type, "urn:berth:problem:") || p.Title == "" {
 				t.Errorf("%v %s", a.Header, a.body)
@@ -290,7 +294,7 @@ func TestBadInput(t *testing.T) {
 		})
 	}
 	h.T = t
-	var l ClusterList
+	var l rest.ClusterList
 	h.want(200, &l, "GET", "/v1/clusters", "")
 	if len(l.Items) != 1 || l.Items[0].Latest != "default@1" || l.Items[0].Decisions != 0 {
 		t.Errorf("something came of it: %+v", l)
@@ -324,7 +328,7 @@ func TestManyAtOnce(t *testing.T) {
 			h.want(200, nil, "GET", "/v1/decisions/"+id, "")
 		}
 	}
-	var c Cluster
+	var c rest.Cluster
 	h.want(200, &c, "GET", "/v1/clusters/default", "")
 	if c.Revisions != int64(bound+1) || c.Decisions != int64(bound) || bound == 0 {
 		t.Errorf("%d bound, %+v", bound, c)

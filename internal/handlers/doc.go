@@ -1,5 +1,5 @@
-// Package handlers is berth's face over HTTP: the extender protocol of kube-scheduler and the REST
-// API. It decodes, bounds what comes in, calls the rooms behind it and writes their answers; it
-// decides nothing itself. All routes are in router.go, one file a subject beside it. A handler
-// returns an error and one adapter writes it.
+// Package handlers is berth's face over HTTP, put together of its rooms: admit, extender and rest.
+// They decode, bound what comes in, call the rooms behind and write their answers; they decide
+// nothing themselves. All routes come together in router.go; a handler returns an error, and one
+// place writes it.
 package handlers

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/api"
+	"berth/internal/handlers/exchange"
 )
 
 // swaggerUI is Swagger UI as npm has it, with its licences (script/swagger-ui.sh).
@@ -82,7 +83,7 @@ func (d *docs) add(name, mediaType string, body []byte) {
 func (d *docs) serve(w http.ResponseWriter, r *http.Request, name string) error {
 	f, ok := d.files[name]
 	if !ok || name == "openapi.yaml" && r.URL.Path != "/openapi.yaml" {
-		return notFound("the documentation has no such file")
+		return exchange.NotFound("the documentation has no such file")
 	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", docsPolicy)
@@ -133,7 +134,7 @@ func (a *API) docsPage(w http.ResponseWriter, r *http.Request) error {
 //	@Param		file	path		string	true	"the file's name"
 //	@Success	200		{string}	string	"the file"
 //	@Success	304		"not changed since the ETag"
-//	@Failure	404		{object}	Problem
+//	@Failure	404		{object}	exchange.Problem
 //	@Router		/docs/{file} [get]
 func (a *API) docsFile(w http.ResponseWriter, r *http.Request) error {
 	return allDocs().serve(w, r, chi.URLParam(r, "file"))

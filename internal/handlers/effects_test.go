@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decision/record"
+	"berth/internal/handlers/rest"
 )
 
 // storageAndDevices is two nodes, one of which has two devices and two volumes,
@@ -59,7 +60,7 @@ func TestBindCarriesEffects(t *testing.T) {
 		t.Errorf("read again: %v %+v", rec.DigestAgrees, rec.BoundEffects)
 	}
 	h.want(200, nil, "POST", "/bind", `{"PodName":"p1","PodNamespace":"shop","PodUID":"uid-p1","Node":"n2"}`)
-	var list DecisionList
+	var list rest.DecisionList
 	h.want(200, &list, "GET", "/v1/decisions?verb=bind&pod=p1", "")
 	rec = record.Recorded{}
 	if h.want(200, &rec, "GET", "/v1/decisions/"+list.Items[0].ID, ""); !rec.DigestAgrees || !cmp.Equal(rec.BoundEffects, effectsOf(1)) {

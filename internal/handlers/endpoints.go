@@ -2,16 +2,18 @@ package handlers
 
 import (
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 // endpoints are on every listener.
-func (a *API) endpoints() []endpoint {
-	return []endpoint{
-		routed("GET /livez", 0, open, nil, a.livez),
-		routed("GET /readyz", 0, open, nil, a.readyz),
-		routed("GET /metrics", access.View, allClusters, nil, a.scrapeMetrics),
-		routed("GET /openapi.yaml", 0, open, nil, a.openAPI),
-		routed("GET /docs", 0, open, nil, a.docsPage),
-		routed("GET /docs/{file}", 0, open, nil, a.docsFile),
+func (a *API) endpoints() []admit.Endpoint {
+	return []admit.Endpoint{
+		admit.Routed("GET /livez", 0, exchange.Open, nil, a.livez),
+		admit.Routed("GET /readyz", 0, exchange.Open, nil, a.readyz),
+		admit.Routed("GET /metrics", access.View, exchange.AllClusters, nil, a.scrapeMetrics),
+		admit.Routed("GET /openapi.yaml", 0, exchange.Open, nil, a.openAPI),
+		admit.Routed("GET /docs", 0, exchange.Open, nil, a.docsPage),
+		admit.Routed("GET /docs/{file}", 0, exchange.Open, nil, a.docsFile),
 	}
 }

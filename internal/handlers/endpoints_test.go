@@ -23,11 +23,11 @@ func TestEndpointsAreAnnotated(t *testing.T) {
 	}
 	compared := 0
 	for _, e := range everyEndpoint() {
-		method, path, _ := strings.Cut(e.route, " ")
+		method, path, _ := strings.Cut(e.Route, " ")
 		item := doc.Paths.Value(path)
 		if item == nil || item.GetOperation(method) == nil {
 			if strings.HasPrefix(path, "/v1/") {
-				t.Errorf("%s has no annotations", e.route)
+				t.Errorf("%s has no annotations", e.Route)
 			}
 			continue
 		}
@@ -41,11 +41,11 @@ func TestEndpointsAreAnnotated(t *testing.T) {
 				have = append(have, p.Value.Name)
 			}
 		}
-		want := slices.Clone(e.query)
+		want := slices.Clone(e.Query)
 		slices.Sort(want)
 		slices.Sort(have)
 		if !slices.Equal(have, want) {
-			t.Errorf("%s takes %q, and its annotations have %q", e.route, want, have)
+			t.Errorf("%s takes %q, and its annotations have %q", e.Route, want, have)
 		}
 	}
 	if compared != described || described < 60 {

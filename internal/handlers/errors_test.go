@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/limits"
 	"berth/internal/store"
 )
 
 // An outage has one cause, and so few lines in the log, however many calls it costs.
 func TestOutageIsLoggedSeldom(t *testing.T) {
-	h, s := startSlow(t, func(*Limits) {})
+	h, s := startSlow(t, func(*limits.Limits) {})
 	s.err = fmt.Errorf("record: %w", store.ErrUnavailable)
 	close(s.let)
 	for range 20 {

@@ -14,7 +14,9 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/handlers/wire"
+	"berth/internal/handlers/extender"
+	"berth/internal/handlers/extender/wire"
+	"berth/internal/handlers/limits"
 	"berth/internal/kube/object"
 )
 
@@ -87,14 +89,14 @@ func TestExamplesAreAnswered(t *testing.T) {
 	if d.Outcome != "Scheduled" || d.Node != "node-c1" || len(d.Nodes) != 6 || len(d.Spread) != 1 {
 		t.Errorf("decision.json: %s on %q with %d nodes", d.Outcome, d.Node, len(d.Nodes))
 	}
-	var f ExtenderFilterResult
+	var f extender.ExtenderFilterResult
 	h.want(200, &f, "POST", "/clusters/demo/filter", string(example(t, "filter.json")))
 	if f.NodeNames == nil || !slices.Equal(*f.NodeNames, []string{"node-c1"}) || len(f.FailedNodes) != 2 || len(f.FailedAndUnresolvableNodes) != 1 {
 		t.Errorf("filter.json on /filter: %+v", f)
 	}
-	var p []HostPriority
+	var p []extender.HostPriority
 	h.want(200, &p, "POST", "/clusters/demo/prioritize", string(example(t, "filter.json")))
-	if len(p) != 4 || p[3] != (HostPriority{"node-c1", 10}) || p[2] != (HostPriority{"node-b2", 0}) {
+	if len(p) != 4 || p[3] != (extender.HostPriority{Host: "node-c1", Score: 10}) || p[2] != (extender.HostPriority{Host: "node-b2", Score: 0}) {
 		t.Errorf("filter.json on /prioritize: %+v", p)
 	}
 }
@@ -113,8 +115,8 @@ func TestExtenderGuide(t *testing.T) {
 	if diff := cmp.Diff(strings.TrimSpace(shown), strings.TrimSpace(block)); diff != "" {
 		t.Errorf("the configuration shown is not the example (-example +guide):\n%s", diff)
 	}
-	defaults := FixedLimits()
-	limits := reflect.TypeFor[Limits]()
+	defaults := limits.FixedValues()
+	limits := reflect.TypeFor[limits.Limits]()
 	for i := range limits.NumField() {
 		defaults[limits.Field(i).Tag.Get("name")] = limits.Field(i).Tag.Get("default")
 	}

@@ -3,12 +3,14 @@ package handlers
 import (
 	"net/http"
 	"testing"
+
+	"berth/internal/handlers/admit"
 )
 
 // TestRequestsAllocateLittle: what stands around every handler allocates no more than the context
 // of the request, its id and its headers. With otelhttp and a context for each value it were 46.
 func TestRequestsAllocateLittle(t *testing.T) {
-	a, err := New(Options{})
+	a, err := New(admit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

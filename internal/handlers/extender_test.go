@@ -12,6 +12,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/extender"
+	"berth/internal/handlers/rest"
+
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
@@ -29,16 +35,16 @@ func filterBody(pod string, names ...string) string {
 // TestTypesAreUpstreams keeps the described bodies from drifting from extender/v1's.
 func TestTypesAreUpstreams(t *testing.T) {
 	for _, c := range []struct{ own, upstream any }{
-		{ExtenderArgs{}, extenderv1.ExtenderArgs{}},
-		{ExtenderFilterResult{}, extenderv1.ExtenderFilterResult{}},
-		{HostPriority{}, extenderv1.HostPriority{}},
-		{ExtenderPreemptionArgs{}, extenderv1.ExtenderPreemptionArgs{}},
-		{ExtenderPreemptionResult{}, extenderv1.ExtenderPreemptionResult{}},
-		{ExtenderVictims{}, extenderv1.Victims{}},
-		{ExtenderMetaVictims{}, extenderv1.MetaVictims{}},
-		{ExtenderMetaPod{}, extenderv1.MetaPod{}},
-		{ExtenderBindingArgs{}, extenderv1.ExtenderBindingArgs{}},
-		{ExtenderBindingResult{}, extenderv1.ExtenderBindingResult{}},
+		{extender.ExtenderArgs{}, extenderv1.ExtenderArgs{}},
+		{extender.ExtenderFilterResult{}, extenderv1.ExtenderFilterResult{}},
+		{extender.HostPriority{}, extenderv1.HostPriority{}},
+		{extender.ExtenderPreemptionArgs{}, extenderv1.ExtenderPreemptionArgs{}},
+		{extender.ExtenderPreemptionResult{}, extenderv1.ExtenderPreemptionResult{}},
+		{extender.ExtenderVictims{}, extenderv1.Victims{}},
+		{extender.ExtenderMetaVictims{}, extenderv1.MetaVictims{}},
+		{extender.ExtenderMetaPod{}, extenderv1.MetaPod{}},
+		{extender.ExtenderBindingArgs{}, extenderv1.ExtenderBindingArgs{}},
+		{extender.ExtenderBindingResult{}, extenderv1.ExtenderBindingResult{}},
 	} {
 		own, up := reflect.TypeOf(c.own), reflect.TypeOf(c.upstream)
 		if own.NumField() != up.NumField() {
@@ -111,7 +117,7 @@ func TestFilterIsRecordedAndHasNoSideEffect(t *testing.T) {
 	if string(first.body) != string(again.body) {
 		t.Errorf("asked again: %s", again.body)
 	}
-	var after Snapshot
+	var after rest.Snapshot
 	h.want(200, &after, "GET", "/v1/snapshots/default@latest", "")
 	if after.ID != before.ID {
 		t.Errorf("%s became %s", before.ID, after.ID)
@@ -261,7 +267,7 @@ func TestFailuresOfTheExtender(t *testing.T) {
 }
 
 func TestLimitsOfTheExtender(t *testing.T) {
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.Limits.FilterMaxBytes, o.Limits.NodesMaxBytes, o.Limits.FilterMaxNames, o.Limits.MaxDepth, o.Limits.NodesMaxNodes = 4096, 8192, 3, 12, 2
 	})
 	h.upload("default", small())
@@ -271,7 +277,7 @@ func TestLimitsOfTheExtender(t *testing.T) {
 		{`{"Pod":` + strings.Repeat(`{"a":`, 14) + `1` + strings.Repeat(`}`, 14) + `}`, "max-json-depth"},
 		{`{"Pod":{},"Nodes":{"items":[{},{},{}]}}`, "nodes-max-nodes"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(413, &p, "POST", "/filter", c.body)
 		if p.Limit != c.limit {
 			t.Errorf("%+v, want %s", p, c.limit)
@@ -305,7 +311,7 @@ func TestBind(t *testing.T) {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
-	var s Snapshot
+	var s rest.Snapshot
 	h.want(200, &s, "GET", "/v1/snapshots/default@latest", "")
 	if s.Revision != 2 || s.Cause != "bind" {
 		t.Errorf("one bind makes one revision: %+v", s)
@@ -326,7 +332,7 @@ func TestRealBodies(t *testing.T) {
 	h := start(t, nil)
 	read := func(name string) string {
 		t.Helper()
-		js, err := os.ReadFile(filepath.Join("wire", "testdata", "wire", name))
+		js, err := os.ReadFile(filepath.Join("extender", "wire", "testdata", "wire", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
+
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/decision"
@@ -66,7 +68,7 @@ func TestFallback(t *testing.T) {
 }
 
 // refusing is a binder that serves no scheduler of another name.
-type refusing struct{ Binder }
+type refusing struct{ admit.Binder }
 
 func (refusing) Unserved(_ string, pod decision.PodRef, scheduler string) string {
 	if scheduler == "default-scheduler" {
@@ -78,7 +80,7 @@ func (refusing) Unserved(_ string, pod decision.PodRef, scheduler string) string
 // TestFilterRefusesWhatBindWould: where kube-scheduler binds through berth, no node is reserved for
 // a pod that /bind refuses.
 func TestFilterRefusesWhatBindWould(t *testing.T) {
-	h := start(t, func(o *Options) { o.Binder = refusing{o.Binder} })
+	h := start(t, func(o *admit.Options) { o.Binder = refusing{o.Binder} })
 	h.upload("default", small())
 	filter := func(path, scheduler string) (got extenderv1.ExtenderFilterResult) {
 		h.want(200, &got, "POST", path, filterBody(pod("web", "2", `,"schedulerName":"`+scheduler+`"`), "n1", "n2"))

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/exchange"
+
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/decision"
@@ -46,7 +48,7 @@ func TestGenerateName(t *testing.T) {
 	}
 	// What is stored is found by its name.
 	for _, body := range []string{`{"apply":[` + p + `]}`, `{"replace":[` + p + `]}`} {
-		var refused Problem
+		var refused exchange.Problem
 		h.want(422, &refused, "POST", "/v1/snapshots/default@latest/changes", body)
 		if len(refused.Errors) != 1 || !strings.Contains(refused.Errors[0].Message, "generateName is taken where a pod is judged") {
 			t.Errorf("%+v", refused)

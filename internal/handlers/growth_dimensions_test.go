@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/simulations"
 )
 
@@ -279,7 +280,7 @@ var dimensions = append(append([]dimension{
 	{name: "nodes with victims", limit: "nodes-max-nodes", calls: func(g *growing) []longCall {
 		return preempts(g.list(func(i int) string { return fmt.Sprintf(`"n%04d":{"Pods":[{"UID":"uid-p%05d"}]}`, i, i) }))
 	}},
-	{name: "jobs that have ended", most: 1000, objects: func(*growing) []string { return few() }, before: func(o *Options, g *growing) error {
+	{name: "jobs that have ended", most: 1000, objects: func(*growing) []string { return few() }, before: func(o *admit.Options, g *growing) error {
 		ctx := context.Background()
 		for range g.n {
 			j, err := o.Simulations.Start(ctx, &simulations.Question{Cluster: g.cluster, Revision: 1, Kind: "fit", Body: []byte(onePod)})

@@ -18,6 +18,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 	"berth/test/stepstest"
 )
 
@@ -34,7 +36,7 @@ type dimension struct {
 	// objects are uploaded, as a part of its own; nil: calls are about the cluster base.
 	objects func(g *growing) []string
 	// before is called between the upload and the calls; nil: nothing is.
-	before func(o *Options, g *growing) error
+	before func(o *admit.Options, g *growing) error
 	calls  func(g *growing) []longCall
 }
 
@@ -145,7 +147,7 @@ func TestGrowth(t *testing.T) {
 		g.table = tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		defer g.table.Flush()
 	}
-	g.harness = start(t, func(o *Options) {
+	g.harness = start(t, func(o *admit.Options) {
 		if l := &o.Limits; !g.measured {
 			l.MaxNodes, l.MaxPods, l.MaxObjects, l.NodesMaxNodes, l.FilterMaxNames, l.MaxValues = 500, 500, 1000, 500, 500, 500
 			l.DecisionMaxTokens = 20_000
@@ -165,7 +167,7 @@ func (g *growth) limitOf(d *dimension) (n int) {
 	if n = d.bound; n > 0 || d.limit == "max-objects" || strings.HasSuffix(d.limit, "-tokens") {
 		return n // what reaches those limits is more than the dimension
 	}
-	eachLimit(&g.api.limits, func(tag reflect.StructTag, p any) {
+	limits.Each(&g.api.Limits, func(tag reflect.StructTag, p any) {
 		if v, ok := p.(*int); ok && tag.Get("name") == d.limit {
 			n = *v
 		}

@@ -19,7 +19,13 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
+	"berth/internal/handlers/rest"
+
 	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
+
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.uber.org/goleak"
 
@@ -49,7 +55,7 @@ type harness struct {
 	client *http.Client
 	log    *syncBuffer
 	m      *revision.Manager
-	o      Options
+	o      admit.Options
 }
 
 type syncBuffer struct {
@@ -103,13 +109,13 @@ func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityc
 	return m, record.New(m, st, config.Default(), record.Options{Classes: stored}), stored, st
 }
 
-func optionsFor(m *revision.Manager, l *record.Log, st store.Store) Options {
+func optionsFor(m *revision.Manager, l *record.Log, st store.Store) admit.Options {
 	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
-	return Options{Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: config.Parse, Limits: DefaultLimits()}
+	return admit.Options{Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: config.Parse, Limits: limits.Default()}
 }
 
 // start serves real rooms; change may alter the options before.
-func start(t *testing.T, change func(*Options)) *harness {
+func start(t *testing.T, change func(*admit.Options)) *harness {
 	t.Helper()
 	m, l, stored, st := openLogAndClasses(t)
 	log := &syncBuffer{}
@@ -264,9 +270,9 @@ func small() string {
 	return listOf(node("n1", "4"), node("n2", "1"), tainted, pod("web", "2", ""), pod("busy", "500m", `,"nodeName":"n2"`))
 }
 
-func (h *harness) upload(cluster, body string) Snapshot {
+func (h *harness) upload(cluster, body string) rest.Snapshot {
 	h.Helper()
-	var s Snapshot
+	var s rest.Snapshot
 	a := h.do("POST", "/v1/snapshots?cluster="+cluster, body)
 	if a.StatusCode != 201 && a.StatusCode != 200 {
 		h.Fatalf("upload: %d %s", a.StatusCode, a.body)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
 )
 
 // FuzzHeaders: no header lets a caller through where an identity is required, ends the server, or
@@ -15,7 +16,7 @@ func FuzzHeaders(f *testing.F) {
 	f.Add("127.0.0.1:8080", "https://evil.example", "Bearer x", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "abc", "application/json", "gzip")
 	f.Add("evil.example", "null", "Basic cm9vdDpyb290", "", "a\nb: c", "text/plain; charset=\xff", "br, ,")
 	f.Add("[::1%25lo]:1", "://", "bearer\x00", "00--01", strings.Repeat("x", 300), ";", "identity;q=0")
-	a, err := New(Options{})
+	a, err := New(admit.Options{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/span"
 )
 
@@ -36,7 +38,7 @@ func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	checks := append([]Check{{Name: "shutdown", Probe: func(context.Context) error {
+	checks := append([]admit.Check{{Name: "shutdown", Probe: func(context.Context) error {
 		if a.draining.Load() {
 			return errors.New("the server is ending")
 		}
@@ -45,7 +47,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	var text, notes strings.Builder
 	status, warned := http.StatusOK, false
 	for _, c := range checks {
-		var mild *WarningError
+		var mild *admit.WarningError
 		if err := span.Do(ctx, span.Check+" "+c.Name, c.Probe); err != nil && (c.Warn || errors.As(err, &mild)) {
 			warned = true
 			fmt.Fprintf(&text, "[!]%s: %v\n", c.Name, err)
@@ -79,7 +81,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 // are needed, a caller without the right to view all clusters gets the status alone.
 func (a *API) writeState(w http.ResponseWriter, r *http.Request, status int, text string) error {
 	if access.Required(r.Context()) {
-		if err := a.identify(r); err != nil || !access.From(r.Context()).Grants.May(access.View, "", "") {
+		if err := a.Identify(r); err != nil || !access.From(r.Context()).Grants.May(access.View, "", "") {
 			text = "ok\n"
 			if status != http.StatusOK {
 				text = "not ready\n"
@@ -95,11 +97,11 @@ func (a *API) writeState(w http.ResponseWriter, r *http.Request, status int, tex
 //	@Tags		around
 //	@Produce	plain
 //	@Success	200	{string}	string	"metrics in Prometheus' text format"
-//	@Failure	401,403,404	{object}	Problem	"404: metrics are off"
+//	@Failure	401,403,404	{object}	exchange.Problem	"404: metrics are off"
 //	@Router		/metrics [get]
 func (a *API) scrapeMetrics(w http.ResponseWriter, r *http.Request) error {
 	if a.scrape == nil {
-		return notFound("metrics are off")
+		return exchange.NotFound("metrics are off")
 	}
 	a.scrape.ServeHTTP(w, r)
 	return nil

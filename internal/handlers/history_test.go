@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 )
 
@@ -13,7 +14,7 @@ import (
 // which they were decided, at the revision of the first one. A pod of the snapshot is read from its
 // revision, whatever has become of it since.
 func TestHistoryArrives(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.ScenarioMaxPods = 4 })
+	h := start(t, func(o *admit.Options) { o.Limits.ScenarioMaxPods = 4 })
 	h.upload("prod", listOf(node("n1", "4"), node("n2", "4"), pod("waits", "1", "")))
 	for _, body := range []string{
 		`{"snapshot":"prod@latest","pod":` + pod("z", "3", "") + `}`, `{"snapshot":"prod@latest","pod":` + pod("a", "3", "") + `}`,

@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/handlers/admit"
+
 	corev1 "k8s.io/api/core/v1"
+
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/revision"
@@ -40,7 +43,7 @@ func (h *holding) hold(_ context.Context, name string, _ func() *corev1.Pod, try
 func startHolding(t *testing.T) (*harness, *holding) {
 	t.Helper()
 	held := &holding{}
-	h := start(t, func(o *Options) { o.Hold = held.hold })
+	h := start(t, func(o *admit.Options) { o.Hold = held.hold })
 	h.upload("default", listOf(node("n1", "2"), pod("busy", "2", `,"nodeName":"n1"`)))
 	return h, held
 }

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/rest"
 )
 
 // An upload describes what a caller trips over later, and a change only what it has newly caused:
 // it repeated 12 warnings about missing kinds.
 func TestHygieneIsSaidOnce(t *testing.T) {
 	h := start(t, nil)
-	has := func(s Snapshot, words string) bool {
+	has := func(s rest.Snapshot, words string) bool {
 		return slices.ContainsFunc(s.Hygiene.Notes, func(n string) bool { return strings.Contains(n, words) })
 	}
 	s := h.upload("default", listOf(node("n1", "4"), `{"apiVersion":"v1","kind":"Node","metadata":{"name":"bare"}}`, pod("lost", "1", `,"nodeName":"gone"`),
@@ -24,7 +26,7 @@ func TestHygieneIsSaidOnce(t *testing.T) {
 	if len(s.Hygiene.MissingKinds) == 0 {
 		t.Error("no kind is missing")
 	}
-	change := func(body string) (s Snapshot) {
+	change := func(body string) (s rest.Snapshot) {
 		t.Helper()
 		h.want(201, &s, "POST", "/v1/snapshots/default@latest/changes", body)
 		return s

@@ -15,6 +15,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/store"
 	"berth/test/accesstest"
 )
@@ -25,10 +27,10 @@ type guardedHarness struct {
 	callers *access.Authenticator
 }
 
-func startGuarded(t *testing.T, change ...func(*Options)) *guardedHarness {
+func startGuarded(t *testing.T, change ...func(*admit.Options)) *guardedHarness {
 	t.Helper()
 	g := &guardedHarness{callers: &access.Authenticator{}}
-	g.harness = start(t, func(o *Options) {
+	g.harness = start(t, func(o *admit.Options) {
 		st := o.Capacities.(store.Store)
 		var err error
 		if g.callers.Tokens, err = access.OpenTokens(t.Context(), st, o.Log); err != nil {
@@ -197,12 +199,12 @@ func TestIdentities(t *testing.T) {
 	before := g.as(root, "GET", "/v1/clusters/prod", "").Body.String()
 	count := 0
 	for route, n := range needs {
-		if n.scope == open {
+		if n.Scope == exchange.Open {
 			continue
 		}
 		method, path, body := callsOf(route, d.ID, job.ID)
 		for name, i := range identities {
-			if i.partial && (n.scope == callerAlone || slices.Contains(stateless, route) && name != "no grants") || name == "a viewer's write" && n.right == access.View && n.scope != allClusters {
+			if i.partial && (n.Scope == exchange.CallerAlone || slices.Contains(stateless, route) && name != "no grants") || name == "a viewer's write" && n.Right == access.View && n.Scope != exchange.AllClusters {
 				continue
 			}
 			count++

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/exchange"
 	"berth/internal/podlife"
 )
 
@@ -78,7 +79,7 @@ func TestPodLifecycle(t *testing.T) {
 		"no restart period":  {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"maxContainerRestartPeriod":"10m"}`, "maxContainerRestartPeriod"},
 		"deep":               {413, `{"pod":` + strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat("}", 100) + `}`, ""},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(c.status, &p, "POST", at, c.body)
 		if p.Detail == "" || c.field != "" && (len(p.Errors) != 1 || p.Errors[0].Field != c.field) {
 			t.Errorf("%s: %+v", what, p)
@@ -95,10 +96,10 @@ func TestManyBadFields(t *testing.T) {
 	body := `{"cause":"delete","pod":{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}],"nodeName":"n"}},"then":[{}` + strings.Repeat(",{}", changes-1) + `]}`
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	var p Problem
+	var p exchange.Problem
 	h.want(400, &p, "POST", "/v1/pods/termination", body)
 	runtime.ReadMemStats(&after)
-	if len(p.Errors) != maxFields || !strings.Contains(p.Detail, "fields are not listed") {
+	if len(p.Errors) != exchange.MaxFields || !strings.Contains(p.Detail, "fields are not listed") {
 		t.Errorf("%d errors: %s", len(p.Errors), p.Detail)
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 200<<20 {

@@ -128,10 +128,10 @@ func (l late) Err() error {
 
 // within answers a call under a context of the test's in place of its deadline.
 func (h *harness) within(c *longCall, of func(parent context.Context) context.Context) *httptest.ResponseRecorder {
-	h.api.withDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+	h.api.WithDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
 		return of(parent), func() {}
 	}
-	defer func() { h.api.withDeadline = context.WithDeadline }()
+	defer func() { h.api.WithDeadline = context.WithDeadline }()
 	r := httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, strings.NewReader(c.body))
 	r.Header.Set("Content-Type", "application/json")
 	a := httptest.NewRecorder()
@@ -217,7 +217,7 @@ func TestWhoHangsUpFreesTheProcessor(t *testing.T) {
 			ctx, hangUp := context.WithCancel(t.Context())
 			defer hangUp()
 			seen := make(chan *hungUp, 1)
-			h.api.withDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
+			h.api.WithDeadline = func(parent context.Context, _ time.Time) (context.Context, context.CancelFunc) {
 				c := &hungUp{Context: stepstest.After(parent, 0), at: 30, there: hangUp}
 				seen <- c
 				return c, func() {}

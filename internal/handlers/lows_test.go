@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 // What the stores cannot hold is refused by name, not an error of ours.
@@ -12,7 +15,7 @@ func TestNULIsRefusedByName(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", small())
 	evil := `{"metadata":{"name":"p","namespace":"shop","uid":"\u0000"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
-	var p Problem
+	var p exchange.Problem
 	h.want(422, &p, "POST", "/v1/decisions", `{"snapshot":"prod@latest","pod":`+evil+`}`)
 	if len(p.Errors) != 1 || p.Errors[0].Field != "pod.metadata.uid" {
 		t.Errorf("%+v", p)
@@ -56,11 +59,11 @@ func TestRefusalsAreBounded(t *testing.T) {
 	} {
 		before := len(h.log.String())
 		a := h.do("POST", "/v1/decisions", body)
-		var p Problem
+		var p exchange.Problem
 		if err := json.Unmarshal(a.body, &p); err != nil || a.StatusCode < 400 || a.StatusCode >= 500 {
 			t.Fatalf("%s: %d %v", name, a.StatusCode, err)
 		}
-		if len(a.body) > 64<<10 || len(p.Errors) > maxFields {
+		if len(a.body) > 64<<10 || len(p.Errors) > exchange.MaxFields {
 			t.Errorf("%s: an answer of %d bytes with %d fields", name, len(a.body), len(p.Errors))
 		}
 		if n := len(h.log.String()) - before; n > 16<<10 {
@@ -74,7 +77,7 @@ func TestUntilTheBeginningOfTime(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", small())
 	h.want(201, nil, "POST", "/v1/decisions", webRef+`,"snapshot":"prod@latest"}`)
-	var list DecisionList
+	var list rest.DecisionList
 	if h.want(200, &list, "GET", "/v1/decisions?until=0001-01-01T00:00:00Z", ""); len(list.Items) != 0 {
 		t.Errorf("%d decisions from before the first year", len(list.Items))
 	}

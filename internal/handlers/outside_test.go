@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 // A body that says nothing about a cluster must not empty it: an empty body is what curl sends of a
@@ -29,18 +32,18 @@ func TestUploadOfNothingKeepsTheState(t *testing.T) {
 		"a List of those": {listOf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}`), "application/json", 422, "kind"},
 		"a wrong kind":    {`{"kind":"Foo","apiVersion":"v1","items":[]}`, "", 422, "kind"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(c.status, &p, "POST", "/v1/snapshots?cluster=prod", c.body, "Content-Type", c.media)
 		if c.field != "" && (len(p.Errors) != 1 || p.Errors[0].Field != c.field) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	var now Snapshot
+	var now rest.Snapshot
 	if h.want(200, &now, "GET", "/v1/snapshots/prod@latest", ""); now.ID != was.ID {
 		t.Fatalf("the state is %s, and was %s", now.ID, was.ID)
 	}
 	for _, body := range []string{`{"kind":"List","apiVersion":"v1","items":[]}`, `{"kind":"List","apiVersion":"v1","items":null}`} {
-		var p Problem
+		var p exchange.Problem
 		h.want(409, &p, "POST", "/v1/snapshots?cluster=prod", body)
 		if p.Errors[0].Field != "allow-empty" || !strings.Contains(p.Detail, "?allow-empty=true") {
 			t.Errorf("%+v", p)
@@ -67,13 +70,13 @@ func TestUnknownParameters(t *testing.T) {
 		{"DELETE", "/v1/snapshots/default@1?force=true", "", "force"},
 		{"POST", "/v1/decisions?dryRun=true", `{"pod":` + pod("new", "1", "") + `}`, "dryRun"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(400, &p, c.method, c.path, c.body)
 		if len(p.Errors) != 1 || p.Errors[0].Field != c.field {
 			t.Errorf("%s %s: %+v", c.method, c.path, p)
 		}
 	}
-	var s Snapshot
+	var s rest.Snapshot
 	if h.want(200, &s, "GET", "/v1/snapshots/default@latest", ""); s.Revision != 1 {
 		t.Errorf("a refused call made %s", s.ID)
 	}
@@ -120,7 +123,7 @@ func TestTooLargeIsSaidToThoseWhoSendFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = resp.Body.Close() }()
-		var p Problem
+		var p exchange.Problem
 		if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || resp.StatusCode != 413 || p.Limit != "decision-max-bytes" {
 			t.Errorf("%d %+v %v", resp.StatusCode, p, err)
 		}
@@ -187,7 +190,7 @@ func TestFieldsAreNamedOnce(t *testing.T) {
 		"/v1/decisions?cluster=A_": `cluster: "A_" is not`,
 		"/v1/clusters/A_":          `cluster: "A_" is not`,
 	} {
-		var p Problem
+		var p exchange.Problem
 		if h.want(400, &p, "GET", path, ""); !strings.HasPrefix(p.Detail, prefix) {
 			t.Errorf("%s: %s", path, p.Detail)
 		}

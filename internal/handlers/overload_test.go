@@ -11,11 +11,14 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/limits"
 )
 
 // slow is a decision log that holds every question until it is let go.
 type slow struct {
-	Decisions
+	admit.Decisions
 	entered chan struct{}
 	let     chan struct{}
 	err     error
@@ -47,7 +50,7 @@ func (s *slow) Evaluate(ctx context.Context, q decision.Question) (*record.Entry
 
 // slowBinder binds as slowly.
 type slowBinder struct {
-	Binder
+	admit.Binder
 	s *slow
 }
 
@@ -58,10 +61,10 @@ func (b *slowBinder) Bind(ctx context.Context, c string, pod decision.PodRef, no
 	return b.Binder.Bind(ctx, c, pod, node)
 }
 
-func startSlow(t *testing.T, change func(*Limits)) (*harness, *slow) {
+func startSlow(t *testing.T, change func(*limits.Limits)) (*harness, *slow) {
 	t.Helper()
 	s := &slow{entered: make(chan struct{}, 100), let: make(chan struct{})}
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		s.Decisions = o.Decisions
 		o.Decisions, o.Binder = s, &slowBinder{o.Binder, s}
 		change(&o.Limits)
@@ -86,7 +89,7 @@ func TestOverloadIsRefusedFast(t *testing.T) {
 		{"/v1/decisions", "", `{"pod":` + pod("new", "1", "") + `}`, 429, "decision-queue"},
 	} {
 		t.Run(c.path, func(t *testing.T) {
-			h, s := startSlow(t, func(l *Limits) {
+			h, s := startSlow(t, func(l *limits.Limits) {
 				l.FilterInFlight, l.FilterQueue, l.BindInFlight, l.BindQueue, l.DecisionInFlight, l.DecisionQueue = 1, 1, 1, 1, 1, 1
 				l.ExtenderQueueWait, l.ExtenderDeadline = time.Minute, time.Minute
 			})
@@ -148,7 +151,7 @@ func waitFor(t *testing.T, ok func() bool) {
 }
 
 func TestQueueWaitsNoLongerThanTold(t *testing.T) {
-	h, s := startSlow(t, func(l *Limits) { l.FilterInFlight, l.ExtenderQueueWait = 1, 20*time.Millisecond })
+	h, s := startSlow(t, func(l *limits.Limits) { l.FilterInFlight, l.ExtenderQueueWait = 1, 20*time.Millisecond })
 	var group sync.WaitGroup
 	body := filterBody(pod("web", "1", ""), "n1")
 	group.Go(func() { h.do("POST", "/filter", body) })
@@ -163,13 +166,13 @@ func TestQueueWaitsNoLongerThanTold(t *testing.T) {
 
 // TestDeadline ends what takes too long: kube-scheduler would have given up a moment later.
 func TestDeadline(t *testing.T) {
-	h, _ := startSlow(t, func(l *Limits) {
+	h, _ := startSlow(t, func(l *limits.Limits) {
 		l.ExtenderDeadline, l.ExtenderQueueWait, l.DecisionDeadline = 50*time.Millisecond, 10*time.Millisecond, 50*time.Millisecond
 	})
 	if a := h.do("POST", "/filter", filterBody(pod("web", "1", ""), "n1")); a.StatusCode != 503 || len(a.body) > 0 {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
-	var p Problem
+	var p exchange.Problem
 	h.want(503, &p, "POST", "/v1/decisions", `{"pod":`+pod("new", "1", "")+`}`)
 	if p.Type != "urn:berth:problem:deadline" {
 		t.Errorf("%+v", p)
@@ -179,7 +182,7 @@ func TestDeadline(t *testing.T) {
 // TestInnerFailuresStayInside answers a fault of ours without its words, and never as "no node
 // fits".
 func TestInnerFailuresStayInside(t *testing.T) {
-	h, s := startSlow(t, func(*Limits) {})
+	h, s := startSlow(t, func(*limits.Limits) {})
 	s.err = errors.New("disk of secret.example is broken")
 	close(s.let)
 	body := filterBody(pod("web", "1", ""), "n1")

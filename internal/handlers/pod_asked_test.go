@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
 )
 
 // life is what the tests below read of a lifecycle or a termination.
@@ -84,14 +86,14 @@ func TestPodRefOfALife(t *testing.T) {
 			if call == "termination" {
 				cause = `"cause":"delete",`
 			}
-			var p Problem
+			var p exchange.Problem
 			h.want(map[string]int{"400": 400, "404": 404}[want[:3]], &p, "POST", "/v1/pods/"+call, "{"+cause+body+"}")
 			if _, field, _ := strings.Cut(want, " "); field != "" && (len(p.Errors) == 0 || p.Errors[0].Field != field) {
 				t.Errorf("%s %s: %+v", call, body, p)
 			}
 		}
 	}
-	var p Problem
+	var p exchange.Problem
 	h.want(400, &p, "POST", "/v1/pods/lifecycle", "{"+now+`"pod":`+ready("a", "n1")+"}")
 	if len(p.Errors) == 0 || p.Errors[0].Field != "snapshot" {
 		t.Errorf("a snapshot without podRef: %+v", p)

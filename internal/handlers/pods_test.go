@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
 )
 
 func TestPodAdmission(t *testing.T) {
@@ -21,7 +23,7 @@ func TestPodAdmission(t *testing.T) {
 	judge := func(operation, spec, old string) (out struct {
 		Allowed bool
 		Pod     map[string]any
-		Errors  []FieldError
+		Errors  []exchange.FieldError
 	},
 	) {
 		t.Helper()
@@ -44,7 +46,7 @@ func TestPodAdmission(t *testing.T) {
 	if v := judge("CREATE", `"priorityClassName":"system-node-critical",`, ""); get(v.Pod, "spec", "priority") != 2000001000.0 {
 		t.Errorf("%+v", v)
 	}
-	if v := judge("CREATE", `"priorityClassName":"high",`, ""); v.Allowed || v.Errors[0] != (FieldError{"spec.priorityClassName", "FieldValueForbidden", "Forbidden: no PriorityClass with name high was found"}) {
+	if v := judge("CREATE", `"priorityClassName":"high",`, ""); v.Allowed || v.Errors[0] != (exchange.FieldError{Field: "spec.priorityClassName", Type: "FieldValueForbidden", Message: "Forbidden: no PriorityClass with name high was found"}) {
 		t.Errorf("%+v", v)
 	}
 	// The stored classes, then the snapshot's before them.
@@ -103,7 +105,7 @@ func TestPodAdmission(t *testing.T) {
 		"deep":                  {413, `{"operation":"CREATE","pod":` + strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat("}", 100) + `}`},
 		"a cluster's bad name":  {400, `{"cluster":"a/b","operation":"CREATE","pod":{}}`},
 	} {
-		var p Problem
+		var p exchange.Problem
 		if h.want(c.status, &p, "POST", at, c.body); p.Detail == "" {
 			t.Errorf("%s: no detail", what)
 		}

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 )
 
 func TestPools(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.ScenarioMaxPods, o.Limits.ScenarioMaxNodes = 20, 60 })
+	h := start(t, func(o *admit.Options) { o.Limits.ScenarioMaxPods, o.Limits.ScenarioMaxNodes = 20, 60 })
 	h.upload("prod", listOf(node("n1", "4"), node("n2", "2"), pod("old", "8", "")))
 	ask := func(body string) *scenario.Pools {
 		t.Helper()

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"berth/internal/decision"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 const misspelt = `{"metadata":{"name":"web"},"spec":{"nodeSelectr":{"disk":"ssd"},"containers":[{"name":"c","requests":{"cpu":"1"}}]}}`
@@ -30,7 +32,7 @@ func TestMisspeltFieldsAreRefused(t *testing.T) {
 		{"a template", "POST", "/v1/decisions", `{"pod":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":` + misspelt + `}}}`, "pod.spec.template." + where + "pod.spec.template." + alsoWhere},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var p Problem
+			var p exchange.Problem
 			h.want(http.StatusBadRequest, &p, c.method, c.path, c.body)
 			if !strings.HasPrefix(p.Detail, c.want) || p.Type != "urn:berth:problem:unknown-field" || !strings.Contains(p.Detail, "fieldValidation=Warn") {
 				t.Errorf("got  %s: %s\nwant %s", p.Type, p.Detail, c.want)
@@ -53,13 +55,13 @@ func TestFieldValidation(t *testing.T) {
 	if ans.Warnings != nil || ans.Digest != warned {
 		t.Errorf("warnings %q, digest %s and %s", ans.Warnings, ans.Digest, warned)
 	}
-	var p Problem
+	var p exchange.Problem
 	h.want(http.StatusBadRequest, &p, "POST", "/v1/decisions?fieldValidation=strict", `{}`)
 	if p.Detail != "fieldValidation: want Strict, Warn or Ignore" {
 		t.Error(p.Detail)
 	}
 	// An upload, which may come from another version, is taken and counts what was left out.
-	var s Snapshot
+	var s rest.Snapshot
 	h.want(http.StatusCreated, &s, "POST", "/v1/snapshots?cluster=other", listOf(node("n1", "4"), `{"apiVersion":"v1","kind":"Pod",`+misspelt[1:]))
 	if len(s.UnknownFields) != 2 || s.UnknownFields["Pod.spec.nodeSelectr"] != 1 || s.UnknownFields["Pod.spec.containers[].requests"] != 1 || s.Warnings != nil {
 		t.Errorf("%v, %v", s.UnknownFields, s.Warnings)
@@ -68,7 +70,7 @@ func TestFieldValidation(t *testing.T) {
 
 func TestNearestFieldsOfOurs(t *testing.T) {
 	h := start(t, nil)
-	var p Problem
+	var p exchange.Problem
 	h.want(http.StatusBadRequest, &p, "POST", "/v1/decisions", `{"snapsot":"default@1"}`)
 	if p.Detail != `unknown field "snapsot": did you mean snapshot?` || p.Errors[0].Field != "snapsot" {
 		t.Errorf("%s, %v", p.Detail, p.Errors)
@@ -86,7 +88,7 @@ func TestNearestFieldsOfOurs(t *testing.T) {
 func TestQuantityHints(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", listOf(node("n1", "4")))
-	var p Problem
+	var p exchange.Problem
 	const four = `{"metadata":{"name":"web"},"spec":{"containers":[{"name":"c","resources":{"requests":{"memory":"4GB"}}}]}}`
 	h.want(http.StatusUnprocessableEntity, &p, "POST", "/v1/decisions", `{"pod":`+four+`}`)
 	if !strings.Contains(p.Detail, "requests[memory]") || !strings.HasSuffix(p.Detail, "did you mean 4G or 4Gi?") {
@@ -114,7 +116,7 @@ func TestWorkloadInPlaceOfAPod(t *testing.T) {
 	if len(first.Warnings) != 1 || first.Warnings[0] != "pod: the answer is for one of 3 replicas" {
 		t.Errorf("%q", first.Warnings)
 	}
-	var p Problem
+	var p exchange.Problem
 	h.want(http.StatusUnprocessableEntity, &p, "POST", "/v1/decisions", ask("one"))
 	if !strings.Contains(p.Detail, "spec.template.spec.containers[0].resources.requests[cpu]") {
 		t.Error(p.Detail)

@@ -3,6 +3,8 @@ package handlers
 import (
 	"fmt"
 	"testing"
+
+	"berth/internal/handlers/exchange"
 )
 
 func TestNodeEviction(t *testing.T) {
@@ -42,7 +44,7 @@ func TestNodeEviction(t *testing.T) {
 		"a wrong soft":    {body(`{"evictionSoft":{"memory.available":"1Gi"}}`, `{}`), "config.evictionSoft[memory.available]"},
 		"a wrong reclaim": {body(`{"evictionMinimumReclaim":{"memory.available":"0%"}}`, `{}`), "config.evictionMinimumReclaim[memory.available]"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(400, &p, "POST", at, c.body)
 		if len(p.Errors) != 1 || p.Errors[0].Field != c.field {
 			t.Errorf("%s: %+v", what, p)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/decision"
+	"berth/internal/handlers/rest"
 )
 
 // A preview answers as a dry run does after an upload of the same objects, and keeps nothing.
@@ -29,9 +30,9 @@ func TestPreview(t *testing.T) {
 			t.Errorf("a preview answers\n%s\na dry run\n%s", b, a)
 		}
 	}
-	var list ClusterList
+	var list rest.ClusterList
 	h.want(http.StatusOK, &list, "GET", "/v1/clusters", "")
-	var log DecisionList
+	var log rest.DecisionList
 	h.want(http.StatusOK, &log, "GET", "/v1/decisions", "")
 	if len(list.Items) != 1 || len(log.Items) != 0 {
 		t.Errorf("previews left %d clusters and %d records", len(list.Items), len(log.Items))

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 func priorityClass(name, more string) string {
@@ -16,12 +20,12 @@ func priorityClass(name, more string) string {
 func TestPriorityClasses(t *testing.T) {
 	h := start(t, nil)
 	const at = "/v1/priorityclasses"
-	var list PriorityClassList
+	var list rest.PriorityClassList
 	h.want(200, &list, "GET", at, "")
 	if len(list.Items) != 2 || list.Kind != "PriorityClassList" || list.APIVersion != "scheduling.k8s.io/v1" {
 		t.Errorf("at the start: %+v", list)
 	}
-	var c PriorityClass
+	var c rest.PriorityClass
 	a := h.want(201, &c, "POST", at+"?fieldValidation=Warn", priorityClass("high", `,"value":1000,"unknown":{"a":1},"description":"d"`))
 	if c.Value != 1000 || c.PreemptionPolicy != "PreemptLowerPriority" || c.Metadata.UID == "" || c.Metadata.ResourceVersion == "" || c.Metadata.Generation != 1 || a.Header.Get("Location") != at+"/high" {
 		t.Errorf("%s", a.body)
@@ -60,7 +64,7 @@ func TestPriorityClasses(t *testing.T) {
 		"another value":      {422, "PUT", at + "/high", priorityClass("high", `,"value":1001`), "may not be changed in an update.", "value FieldValueForbidden"},
 		"another policy":     {422, "PUT", at + "/high", priorityClass("high", `,"value":1000,"preemptionPolicy":"Never"`), "field is immutable", "preemptionPolicy FieldValueInvalid"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(want.status, &p, want.method, want.path, want.body)
 		fields := ""
 		if len(p.Errors) > 0 {
@@ -72,12 +76,12 @@ func TestPriorityClasses(t *testing.T) {
 	}
 
 	stale := c.Metadata.ResourceVersion
-	c = PriorityClass{}
+	c = rest.PriorityClass{}
 	h.want(200, &c, "PUT", at+"/high", priorityClass("high", `,"value":1000,"globalDefault":true`))
 	if !c.GlobalDefault || c.Description != "" || c.Metadata.ResourceVersion == stale {
 		t.Errorf("%+v", c)
 	}
-	var p Problem
+	var p exchange.Problem
 	body := strings.Replace(priorityClass("high", `,"value":1000`), `{"name"`, `{"resourceVersion":"`+stale+`","name"`, 1)
 	h.want(409, &p, "PUT", at+"/high", body)
 	if !strings.Contains(p.Detail, "the object has been modified; please apply your changes to the latest version and try again") {
@@ -98,7 +102,7 @@ func TestPriorityClasses(t *testing.T) {
 	// A cluster that is deleted takes its classes along.
 	h.upload("prod", small())
 	h.want(204, nil, "DELETE", "/v1/clusters/prod", "")
-	list = PriorityClassList{}
+	list = rest.PriorityClassList{}
 	h.want(200, &list, "GET", at+"?cluster=prod", "")
 	h.upload("prod", small())
 	var d struct{ Priority int32 }
@@ -145,7 +149,7 @@ func TestPriorityClassesOfASnapshot(t *testing.T) {
 	h.want(201, nil, "POST", at, priorityClass("both", `,"value":1000`))
 	h.want(201, nil, "POST", at, priorityClass("usual", `,"value":10,"globalDefault":true`))
 	h.upload("prod", listOf(node("n1", "4"), priorityClass("both", `,"value":7`), priorityClass("own", `,"value":500,"globalDefault":true`)))
-	var list PriorityClassList
+	var list rest.PriorityClassList
 	h.want(200, &list, "GET", at, "")
 	var got []string
 	for _, c := range list.Items {
@@ -164,8 +168,8 @@ func TestPriorityClassesOfASnapshot(t *testing.T) {
 
 // TestStoredClassesAreBounded: by cluster, and over all clusters, whose names callers make up.
 func TestStoredClassesAreBounded(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.MaxPriorityClasses, o.Limits.MaxAllPriorityClasses = 2, 4 })
-	create := func(status int, cluster, name string) (p Problem) {
+	h := start(t, func(o *admit.Options) { o.Limits.MaxPriorityClasses, o.Limits.MaxAllPriorityClasses = 2, 4 })
+	create := func(status int, cluster, name string) (p exchange.Problem) {
 		t.Helper()
 		h.want(status, &p, "POST", "/v1/priorityclasses?cluster="+cluster, priorityClass(name, `,"value":1`))
 		return p

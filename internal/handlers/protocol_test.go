@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"berth/internal/handlers/limits"
+
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
@@ -56,7 +58,7 @@ func TestRepliesArePlain(t *testing.T) {
 	if a.Header.Get("Content-Encoding") != "" || a.Header.Get("Content-Length") != strconv.Itoa(len(a.body)) || !json.Valid(a.body) {
 		t.Errorf("%v %s", a.Header, a.body)
 	}
-	limits := DefaultLimits()
+	limits := limits.Default()
 	if _, _, _, idle := limits.Timeouts(); idle.Seconds() <= 90 {
 		t.Errorf("idle connections are closed after %s, the client keeps them for 90s", idle)
 	}

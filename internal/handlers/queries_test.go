@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/rest"
 	"berth/internal/queries"
 	"berth/internal/store"
 )
@@ -28,7 +30,7 @@ func (f *fixedTable) Query(_ context.Context, q *store.Query) (*store.Table, err
 func TestReadyQueriesAnswer(t *testing.T) {
 	h := start(t, nil)
 	h.want(http.StatusCreated, nil, http.MethodPost, "/v1/snapshots?cluster=demo", small())
-	var list QueryList
+	var list rest.QueryList
 	h.want(http.StatusOK, &list, http.MethodGet, "/v1/queries", "")
 	if len(list.Items) != len(queries.All()) {
 		t.Fatalf("%d queries", len(list.Items))
@@ -43,7 +45,7 @@ func TestReadyQueriesAnswer(t *testing.T) {
 				address += "&" + p + "=demo"
 			}
 		}
-		var answer QueryAnswer
+		var answer rest.QueryAnswer
 		h.want(http.StatusOK, &answer, http.MethodGet, address, "")
 		if answer.Name != q.Name || len(answer.Columns) == 0 || answer.Parameters["cluster"] != "demo" {
 			t.Errorf("%s: %+v", address, answer)
@@ -54,7 +56,7 @@ func TestReadyQueriesAnswer(t *testing.T) {
 			}
 		}
 	}
-	var got QueryAnswer
+	var got rest.QueryAnswer
 	h.want(http.StatusOK, &got, http.MethodGet, "/v1/queries/revisions?cluster=demo", "")
 	if len(got.Rows) != 1 || got.Rows[0][0] != "demo@1" || got.More {
 		t.Errorf("%+v", got)
@@ -91,7 +93,7 @@ func TestReadyQueryAsCSV(t *testing.T) {
 		Columns: []string{"pod", "n", "share", "ok", "none"},
 		Rows:    [][]any{{"=cmd()", int64(-3), 0.5, true, nil}, {`a "b", c`, int64(1), 2.0, false, nil}, {"third", int64(1), 2.0, false, nil}},
 	}}
-	h := start(t, func(o *Options) { o.Queries = from })
+	h := start(t, func(o *admit.Options) { o.Queries = from })
 	file := h.want(http.StatusOK, nil, http.MethodGet, "/v1/queries/top-reasons?cluster=demo&limit=2&format=csv", "")
 	want := "pod,n,share,ok,none\n'=cmd(),-3,0.5,true,\n\"a \"\"b\"\", c\",1,2,false,\n"
 	if string(file.body) != want || file.Header.Get("Content-Disposition") != `attachment; filename="top-reasons.csv"` {
@@ -100,7 +102,7 @@ func TestReadyQueryAsCSV(t *testing.T) {
 	if from.asked.Args["limit"] != int64(3) || from.asked.MaxBytes != 4<<20 {
 		t.Errorf("asked %+v", from.asked)
 	}
-	var answer QueryAnswer
+	var answer rest.QueryAnswer
 	if h.want(http.StatusOK, &answer, http.MethodGet, "/v1/queries/top-reasons?cluster=demo&limit=2", ""); len(answer.Rows) != 2 || !answer.More {
 		t.Errorf("%+v", answer)
 	}

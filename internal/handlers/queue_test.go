@@ -15,6 +15,7 @@ import (
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/admit"
 	"berth/internal/report"
 )
 
@@ -27,7 +28,7 @@ func at(second int) string {
 }
 
 func TestQueue(t *testing.T) {
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.Profiles = slices.Concat(config.Default(), []*engine.Profile{
 			{Name: "mine", Gates: true}, {Name: "ungated"},
 		})
@@ -344,7 +345,7 @@ func TestNominatedSince(t *testing.T) {
 // TestQueueBackoffOfTheConfiguration has a pod that was rejected once, and a change.
 func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	m, _, stored, st := openLogAndClasses(t)
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.Clusters, o.PriorityClasses = m, stored
 		l := record.New(m, st, config.Default(), record.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
 		o.Decisions, o.Binder = l, bind.New(m, l, bind.Options{})

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 	"berth/internal/replays"
 )
 
@@ -13,7 +16,7 @@ const mostAllocated = `{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"Ku
 
 func TestBatchReplays(t *testing.T) {
 	var jobs *replays.Jobs
-	h := start(t, func(o *Options) { jobs = o.Replays.(*replays.Jobs) })
+	h := start(t, func(o *admit.Options) { jobs = o.Replays.(*replays.Jobs) })
 	work := func() {
 		t.Helper()
 		for w := jobs.Worker(); ; {
@@ -38,7 +41,7 @@ func TestBatchReplays(t *testing.T) {
 	if job.State != "done" || job.Done != 3 || job.Identical != 3 || job.Different != 0 || job.Errors != 0 || job.EndedAt == nil {
 		t.Fatalf("%+v", job)
 	}
-	var list BatchDifferenceList
+	var list rest.BatchDifferenceList
 	h.want(200, &list, "GET", "/v1/replays/"+job.ID+"/differences", "")
 	if len(list.Items) != 0 || list.Cursor != "" {
 		t.Fatalf("%+v", list)
@@ -63,7 +66,7 @@ func TestBatchReplays(t *testing.T) {
 			break
 		}
 		at = "/v1/replays/" + job.ID + "/differences?limit=2&cursor=" + list.Cursor
-		list = BatchDifferenceList{}
+		list = rest.BatchDifferenceList{}
 	}
 	if got := strings.Join(pods, " "); got != "a b c" {
 		t.Errorf("differences of %s", got)
@@ -78,13 +81,13 @@ func TestBatchReplays(t *testing.T) {
 		}
 	}
 	work()
-	var page BatchList
+	var page rest.BatchList
 	h.want(200, &page, "GET", "/v1/replays?cluster=prod&limit=2", "")
 	if len(page.Items) != 2 || page.Items[0].ID != job.ID || page.Items[0].State != "cancelled" || page.Cursor == "" {
 		t.Fatalf("%+v", page)
 	}
 	next := page.Cursor
-	page = BatchList{}
+	page = rest.BatchList{}
 	h.want(400, nil, "GET", "/v1/replays?limit=2&cursor="+next, "") // of the list of another filter
 	h.want(200, &page, "GET", "/v1/replays?cluster=prod&limit=2&cursor="+next, "")
 	if len(page.Items) != 1 || page.Items[0].State != "done" || page.Cursor != "" {
@@ -126,7 +129,7 @@ func TestBatchReplaysRefused(t *testing.T) {
 		{"a cluster's name in a list", "GET", "/v1/replays?cluster=A", "", 400, "cluster"},
 		{"a parameter", "GET", "/v1/replays?state=done", "", 400, "state"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		a := h.want(tt.status, &p, tt.method, tt.path, tt.body)
 		if tt.field != "" && (len(p.Errors) != 1 || p.Errors[0].Field != tt.field) {
 			t.Errorf("%s: %s", tt.name, a.body)
@@ -135,7 +138,7 @@ func TestBatchReplaysRefused(t *testing.T) {
 	for range 3 {
 		h.want(201, nil, "POST", "/v1/replays", `{"cluster":"prod"}`)
 	}
-	var p Problem
+	var p exchange.Problem
 	if a := h.want(429, &p, "POST", "/v1/replays", `{"cluster":"prod"}`); p.Limit != "replay-jobs" || a.Header.Get("Retry-After") == "" {
 		t.Errorf("%s", a.body)
 	}

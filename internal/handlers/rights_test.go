@@ -9,22 +9,25 @@ import (
 	"testing"
 
 	"github.com/go-chi/chi/v5"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 // everyEndpoint lists the endpoints of all listeners.
-func everyEndpoint() []endpoint {
-	a, err := New(Options{})
+func everyEndpoint() []admit.Endpoint {
+	a, err := New(admit.Options{})
 	if err != nil {
 		panic(err)
 	}
-	return slices.Concat(a.rest.endpoints(), a.extender.endpoints(), a.endpoints())
+	return slices.Concat(a.rest.Endpoints(), a.extender.Endpoints(), a.endpoints())
 }
 
 // needs are the rights of all routes.
-var needs = func() map[string]need {
-	table := map[string]need{}
+var needs = func() map[string]exchange.Need {
+	table := map[string]exchange.Need{}
 	for _, e := range everyEndpoint() {
-		table[e.route] = e.need
+		table[e.Route] = e.Need
 	}
 	return table
 }()
@@ -32,7 +35,7 @@ var needs = func() map[string]need {
 // TestReadyTellsStrangersNothing: what is not ready names clusters.
 func TestReadyTellsStrangersNothing(t *testing.T) {
 	g := startGuarded(t)
-	g.api.checks = []Check{{Name: "follow secret", Probe: func(context.Context) error { return errors.New("secret is behind") }}}
+	g.api.checks = []admit.Check{{Name: "follow secret", Probe: func(context.Context) error { return errors.New("secret is behind") }}}
 	all, some := bearing(g.token("all", "viewer", "*", "*")), bearing(g.token("some", "viewer", "prod", "*"))
 	for what, c := range map[string]struct {
 		who  identity
@@ -47,7 +50,7 @@ func TestReadyTellsStrangersNothing(t *testing.T) {
 
 // TestEachRouteHasARight holds the table of rights to the router, in both directions.
 func TestEachRouteHasARight(t *testing.T) {
-	a, err := New(Options{})
+	a, err := New(admit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,7 @@ func TestEachRouteHasARight(t *testing.T) {
 		if !ok {
 			t.Errorf("%s %s has no right in the table", method, route)
 		}
-		if n.right == 0 && n.scope != open && n.scope != callerAlone {
+		if n.Right == 0 && n.Scope != exchange.Open && n.Scope != exchange.CallerAlone {
 			t.Errorf("%s %s needs no right", method, route)
 		}
 		return nil

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 )
 
 func TestRollout(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.ScenarioMaxPods = 20 })
+	h := start(t, func(o *admit.Options) { o.Limits.ScenarioMaxPods = 20 })
 	set := `{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"web-1","namespace":"shop","ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"web","uid":"d","controller":true}]},"spec":{"replicas":2,"selector":{"matchLabels":{"app":"web"}}}}`
 	old := func(name string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"shop","labels":{"app":"web"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-1","uid":"s","controller":true}]},"spec":{"nodeName":"n1","containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]},"status":{"phase":"Running"}}`

@@ -10,6 +10,9 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 // Router returns all routes there are. Paths are exact and nothing redirects: a redirect would turn
@@ -19,19 +22,19 @@ func (a *API) Router() *chi.Mux { return a.routes(nil, a.forExtender, a.forREST,
 // routes returns the API's own routes, each with its right, and beside them those of pages.
 func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(a.observe, middleware.GetHead) // probes ask by HEAD
-	r.NotFound(a.adapt(rest, func(_ http.ResponseWriter, r *http.Request) error {
-		if path, cut := strings.CutSuffix(r.URL.Path, "/"); cut && len(methodsAt(r, path)) > 0 {
-			return notFound("there is nothing at this path: did you mean " + path + ", without the slash at its end?")
+	r.Use(a.Observe, middleware.GetHead) // probes ask by HEAD
+	r.NotFound(a.Adapt(admit.REST, func(_ http.ResponseWriter, r *http.Request) error {
+		if path, cut := strings.CutSuffix(r.URL.Path, "/"); cut && len(admit.MethodsAt(r, path)) > 0 {
+			return exchange.NotFound("there is nothing at this path: did you mean " + path + ", without the slash at its end?")
 		}
-		return notFound("there is nothing at this path; /docs lists what there is")
+		return exchange.NotFound("there is nothing at this path; /docs lists what there is")
 	}))
-	r.MethodNotAllowed(a.adapt(rest, a.methodNotAllowed))
+	r.MethodNotAllowed(a.Adapt(admit.REST, a.methodNotAllowed))
 	for _, part := range parts {
 		part(r)
 	}
 	r.Group(func(r chi.Router) {
-		r.Use(a.identified)
+		r.Use(a.Identified)
 		for _, page := range pages {
 			page(r)
 		}
@@ -39,11 +42,13 @@ func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.M
 	return r
 }
 
-func (a *API) forExtender(r chi.Router) { a.mount(r, a.extender.endpoints(), extenderStyle, false) }
+func (a *API) forExtender(r chi.Router) {
+	a.Mount(r, a.extender.Endpoints(), admit.ExtenderStyle, false)
+}
 
-func (a *API) forREST(r chi.Router) { a.mount(r, a.rest.endpoints(), rest, true) }
+func (a *API) forREST(r chi.Router) { a.Mount(r, a.rest.Endpoints(), admit.REST, true) }
 
-func (a *API) around(r chi.Router) { a.mount(r, a.endpoints(), rest, false) }
+func (a *API) around(r chi.Router) { a.Mount(r, a.endpoints(), admit.REST, false) }
 
 // Handler returns the router with tracing around it, and routes more beside the API's. The caller's
 // W3C trace context is taken up whether or not spans are sent anywhere, so that logs name the
@@ -65,9 +70,9 @@ func (a *API) RestHandler(more ...func(chi.Router)) http.Handler {
 // MetricsHandler is for a listener of its own, whose callers need no identity.
 func (a *API) MetricsHandler() http.Handler {
 	return a.traced(a.routes([]func(chi.Router){func(r chi.Router) {
-		r.Get("/livez", a.adapt(rest, a.livez))
-		r.Get("/readyz", a.adapt(rest, a.readyz))
-		r.Get("/metrics", a.adapt(rest, a.scrapeMetrics))
+		r.Get("/livez", a.Adapt(admit.REST, a.livez))
+		r.Get("/readyz", a.Adapt(admit.REST, a.readyz))
+		r.Get("/metrics", a.Adapt(admit.REST, a.scrapeMetrics))
 	}}))
 }
 
@@ -76,17 +81,17 @@ func (a *API) MetricsHandler() http.Handler {
 func (a *API) InProcess() http.Handler { return a.routes(nil, a.forREST, a.around) }
 
 func (a *API) traced(router http.Handler) http.Handler {
-	if a.tracer == nil { // observe takes up the caller's trace
+	if a.Tracer == nil { // observe takes up the caller's trace
 		return router
 	}
-	return otelhttp.NewHandler(router, "http", otelhttp.WithTracerProvider(a.tracer),
+	return otelhttp.NewHandler(router, "http", otelhttp.WithTracerProvider(a.Tracer),
 		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
 }
 
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) error {
-	allowed := allowedMethods(r)
+	allowed := admit.AllowedMethods(r)
 	for _, m := range allowed {
 		w.Header().Add("Allow", m)
 	}
-	return &Error{Status: http.StatusMethodNotAllowed, Kind: "method", Detail: fmt.Sprintf("%.20s is not allowed here; allowed: %v", r.Method, allowed)}
+	return &exchange.Error{Status: http.StatusMethodNotAllowed, Kind: "method", Detail: fmt.Sprintf("%.20s is not allowed here; allowed: %v", r.Method, allowed)}
 }

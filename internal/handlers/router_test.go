@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/api"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 // TestDescriptionListsTheRoutes holds the description to the router, in both directions.
@@ -32,7 +34,7 @@ func TestDescriptionListsTheRoutes(t *testing.T) {
 			}
 		}
 	}
-	a, err := New(Options{})
+	a, err := New(admit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func TestWhatIsNotThereIsAProblem(t *testing.T) {
 		{"GET", "/docs/openapi.yaml", 404},
 		{"GET", "/docs/swagger-ui.js.map", 404},
 	} {
-		var p Problem
+		var p exchange.Problem
 		a := h.want(c.status, &p, c.method, c.path, "")
 		if p.Status != c.status || p.Title == "" || p.Detail == "" || p.RequestID != a.Header.Get("X-Request-Id") {
 			t.Errorf("%s %s: %+v", c.method, c.path, p)
@@ -80,13 +82,13 @@ func TestWhatIsNotThereIsAProblem(t *testing.T) {
 }
 
 func TestPanicIsAProblem(t *testing.T) {
-	h := start(t, func(o *Options) {
-		o.Checks = []Check{{Name: "boom"}} // a nil probe panics
+	h := start(t, func(o *admit.Options) {
+		o.Checks = []admit.Check{{Name: "boom"}} // a nil probe panics
 	})
 	r := h.api.Router()
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
-	var p Problem
+	var p exchange.Problem
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 500 || p.Status != 500 {
 		t.Fatalf("%d %s %v", w.Code, w.Body, err)
 	}

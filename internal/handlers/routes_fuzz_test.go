@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
 )
 
 // fuzzServer returns what answers a request over a cluster with a snapshot.
@@ -36,7 +38,7 @@ func fuzzServer(f *testing.F) func(method, target, media, body string) *httptest
 // blamed wants an answer, or a problem that blames the request.
 func blamed(t *testing.T, what string, w *httptest.ResponseRecorder) {
 	t.Helper()
-	var p Problem
+	var p exchange.Problem
 	switch {
 	case w.Code >= http.StatusInternalServerError:
 		t.Errorf("%s: %d %s", what, w.Code, w.Body)

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/decision"
+	"berth/internal/handlers/rest"
 	"berth/internal/kube/object"
 	"berth/internal/scenario"
 	"berth/test/enginetest"
@@ -67,7 +68,7 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 	for b.Loop() {
 		began := time.Now()
 		name := fmt.Sprint("fork-", began.UnixNano())
-		post("/v1/snapshots?cluster="+name, dump, new(Snapshot))
+		post("/v1/snapshots?cluster="+name, dump, new(rest.Snapshot))
 		uploads += time.Since(began)
 		v, err := m.View(b.Context(), name, 1)
 		if err != nil {

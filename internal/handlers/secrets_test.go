@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
+
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
@@ -17,7 +19,7 @@ import (
 // in a span, in the log at any level, or in what a later call reads.
 func TestSecretsAreNowhere(t *testing.T) {
 	spans, log := tracetest.NewSpanRecorder(), &syncBuffer{}
-	g := startGuarded(t, func(o *Options) {
+	g := startGuarded(t, func(o *admit.Options) {
 		o.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 		o.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})

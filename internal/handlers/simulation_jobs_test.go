@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/simulations"
 	"berth/internal/store"
 )
@@ -14,7 +15,7 @@ import (
 // bytes.
 func TestJobsAnswerAsCalls(t *testing.T) {
 	var jobs *simulations.Jobs
-	h := start(t, func(o *Options) { jobs = o.Simulations.(*simulations.Jobs) })
+	h := start(t, func(o *admit.Options) { jobs = o.Simulations.(*simulations.Jobs) })
 	h.upload("prod", listOf(node("n1", "4"), node("n2", "4"), pod("first", "1", ""), owned("second", "n1"), pod("huge", "9", "")))
 	const both = `"profiles":[{"name":"today"},{"name":"packed","config":` + mostAllocated + `}]`
 	deployment := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"api"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}}`
@@ -54,7 +55,7 @@ func TestJobsAnswerAsCalls(t *testing.T) {
 
 func TestJobsAreBoundedAndEnd(t *testing.T) {
 	var jobs *simulations.Jobs
-	h := start(t, func(o *Options) { jobs = o.Simulations.(*simulations.Jobs) })
+	h := start(t, func(o *admit.Options) { jobs = o.Simulations.(*simulations.Jobs) })
 	for _, c := range []string{"a", "b"} {
 		h.upload(c, listOf(node("n1", "4")))
 	}
@@ -94,7 +95,7 @@ func TestJobsAreBoundedAndEnd(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// A replica under another configuration does not answer for this one.
-	other := start(t, func(o *Options) { o.TolerationSeconds = true })
+	other := start(t, func(o *admit.Options) { o.TolerationSeconds = true })
 	other.upload("a", listOf(node("n1", "4")))
 	_, err = jobs.Step(t.Context(), other.api.RunSimulation)
 	if got := get(1); err != nil || got.State != store.JobFailed || !strings.Contains(got.Reason, "another version or configuration") {
@@ -133,7 +134,7 @@ func TestJobsAreBoundedAndEnd(t *testing.T) {
 // to begin with the second.
 func TestWaitThatEndsGoesOnAsAJob(t *testing.T) {
 	var jobs *simulations.Jobs
-	h := start(t, func(o *Options) { jobs = o.Simulations.(*simulations.Jobs) })
+	h := start(t, func(o *admit.Options) { jobs = o.Simulations.(*simulations.Jobs) })
 	h.upload("prod", listOf(node("n1", "400"), node("n2", "400")))
 	body := `{"base":"prod@1","arrivals":{"workloads":[{"pod":` + pod("w", "10m", "") + `,"count":60000}]},"profiles":[{"name":"a"},{"name":"b"}]`
 	var job simulations.Job
@@ -159,7 +160,7 @@ var _ simulations.Runner = (&API{}).RunSimulation
 // TestJobKeepsItsPriorityClasses deletes the class that a pod of a job names before it is run.
 func TestJobKeepsItsPriorityClasses(t *testing.T) {
 	var jobs *simulations.Jobs
-	h := start(t, func(o *Options) { jobs = o.Simulations.(*simulations.Jobs) })
+	h := start(t, func(o *admit.Options) { jobs = o.Simulations.(*simulations.Jobs) })
 	h.upload("prod", listOf(node("n1", "4"), pod("low", "1", `,"nodeName":"n1"`)))
 	const class = "/v1/priorityclasses"
 	h.want(http.StatusCreated, nil, "POST", class+"?cluster=prod", `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":1000}`)

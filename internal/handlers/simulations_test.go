@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 )
 
 func TestSimulations(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.ScenarioMaxPods = 50 })
+	h := start(t, func(o *admit.Options) { o.Limits.ScenarioMaxPods = 50 })
 	h.upload("prod", listOf(node("n1", "4"), node("n2", "4"), pod("first", "1", ""), pod("second", "1", ""), pod("huge", "9", "")))
 	const both = `"profiles":[{"name":"today"},{"name":"packed","config":` + mostAllocated + `}]`
 	ask := func(body string) *scenario.Simulation {

@@ -12,6 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/limits"
+	"berth/internal/handlers/rest"
 )
 
 func zipped(t *testing.T, encoding, body string) string {
@@ -51,14 +56,14 @@ func TestUpload(t *testing.T) {
 		"gzip": {zipped(t, "gzip", small()), "application/json", "gzip"}, "zstd": {zipped(t, "zstd", small()), "application/json", "zstd"},
 		"as curl sends it": {" \n" + small(), "application/x-www-form-urlencoded", ""}, "no type": {small(), "", ""},
 	} {
-		var again Snapshot
+		var again rest.Snapshot
 		h.want(200, &again, "POST", "/v1/snapshots?cluster=prod", c.body, "Content-Type", c.media, "Content-Encoding", c.encoding)
 		if again.ID != s.ID || again.Digest != s.Digest {
 			t.Errorf("%s: the same state is %s", name, again.ID)
 		}
 	}
 	for i, media := range []string{"application/yaml", "text/yaml", "application/x-www-form-urlencoded"} {
-		var y Snapshot
+		var y rest.Snapshot
 		h.want(201, &y, "POST", fmt.Sprintf("/v1/snapshots?cluster=yaml%d", i), yaml, "Content-Type", media)
 		if d := cmp.Diff(map[string]int{"ConfigMap": 1}, y.Ignored); d != "" || y.Objects["Node"] != 1 {
 			t.Errorf("%s: %s %v", media, d, y.Objects)
@@ -71,7 +76,7 @@ func TestSnapshotsAreListedReadAndDeleted(t *testing.T) {
 	h := start(t, nil)
 	h.upload("prod", small())
 	for i := range 4 {
-		var s Snapshot
+		var s rest.Snapshot
 		h.want(201, &s, "POST", "/v1/snapshots/prod@latest/changes", `{"apply":[`+node(fmt.Sprintf("x%d", i), "1")+`]}`)
 		if s.Revision != int64(i+2) || s.Cause != "change" || s.Objects["Node"] != 4+i {
 			t.Fatalf("%+v", s)
@@ -80,7 +85,7 @@ func TestSnapshotsAreListedReadAndDeleted(t *testing.T) {
 	var ids []string
 	cursor := ""
 	for pages := 1; ; pages++ {
-		var l SnapshotList
+		var l rest.SnapshotList
 		h.want(200, &l, "GET", "/v1/snapshots?cluster=prod&limit=2&cursor="+url.QueryEscape(cursor), "")
 		for _, s := range l.Items {
 			ids = append(ids, s.ID)
@@ -95,7 +100,7 @@ func TestSnapshotsAreListedReadAndDeleted(t *testing.T) {
 	if d := cmp.Diff([]string{"prod@5", "prod@4", "prod@3", "prod@2", "prod@1"}, ids); d != "" {
 		t.Error(d)
 	}
-	var one, escaped, latest Snapshot
+	var one, escaped, latest rest.Snapshot
 	h.want(200, &one, "GET", "/v1/snapshots/prod@5", "")
 	h.want(200, &escaped, "GET", "/v1/snapshots/prod%405", "")
 	h.want(200, &latest, "GET", "/v1/snapshots/prod@latest", "")
@@ -108,12 +113,12 @@ func TestSnapshotsAreListedReadAndDeleted(t *testing.T) {
 	h.want(204, nil, "DELETE", "/v1/snapshots/prod@3", "")
 	h.want(404, nil, "GET", "/v1/snapshots/prod@3", "")
 	h.want(404, nil, "DELETE", "/v1/snapshots/prod@3", "")
-	var newest Problem
+	var newest exchange.Problem
 	if h.want(409, &newest, "DELETE", "/v1/snapshots/prod@5", ""); !strings.Contains(newest.Detail, "DELETE /v1/clusters/prod") || strings.Contains(newest.Detail, "not the newest") {
 		t.Errorf("%+v", newest)
 	}
 	h.want(201, nil, "POST", "/v1/decisions", `{"snapshot":"prod@2","podRef":{"namespace":"shop","name":"web"}}`)
-	var p Problem
+	var p exchange.Problem
 	h.want(409, &p, "DELETE", "/v1/snapshots/prod@2", "")
 	if p.Type != "urn:berth:problem:in-use" {
 		t.Errorf("%+v", p)
@@ -154,7 +159,7 @@ func TestObjectsPageByPage(t *testing.T) {
 	if d := cmp.Diff([]string{"Node/n1", "Node/n2", "Node/n3", "Pod/busy", "Pod/web"}, all); d != "" {
 		t.Error(d)
 	}
-	var l ObjectList
+	var l rest.ObjectList
 	h.want(200, &l, "GET", "/v1/snapshots/prod@1/objects?kind=Pod&limit=500", "")
 	if len(l.Items) != 2 || l.Cursor != "" {
 		t.Errorf("%d items, cursor %q", len(l.Items), l.Cursor)
@@ -168,14 +173,14 @@ func TestObjectsPageByPage(t *testing.T) {
 // Clusters come in pages, and no more of them than the limit. A question about one that is not
 // there makes none.
 func TestPagesAndNumberOfClusters(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.MaxClusters, o.Limits.MaxPage = 5, 3 })
+	h := start(t, func(o *admit.Options) { o.Limits.MaxClusters, o.Limits.MaxPage = 5, 3 })
 	for _, name := range []string{"c", "a", "e", "b", "d"} {
 		h.upload(name, small())
 	}
 	var names []string
 	path, pages := "/v1/clusters", 0
 	for more := true; more; pages++ {
-		var l ClusterList
+		var l rest.ClusterList
 		h.want(200, &l, "GET", path, "")
 		for _, c := range l.Items {
 			names = append(names, c.Name)
@@ -190,7 +195,7 @@ func TestPagesAndNumberOfClusters(t *testing.T) {
 	}
 	h.do("POST", "/clusters/nobody/filter", `{"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"containers":[{"name":"c"}]}},"NodeNames":["n"]}`)
 	h.want(404, nil, "POST", "/v1/decisions", `{"snapshot":"nobody@latest","podRef":{"namespace":"shop","name":"web"}}`)
-	var p Problem
+	var p exchange.Problem
 	h.want(413, &p, "POST", "/v1/snapshots?cluster=f", small())
 	if p.Limit != "max-clusters" || !strings.Contains(p.Detail, "max-clusters=5") {
 		t.Errorf("%+v", p)
@@ -202,7 +207,7 @@ func TestPagesAndNumberOfClusters(t *testing.T) {
 
 func TestClusters(t *testing.T) {
 	h := start(t, nil)
-	var l ClusterList
+	var l rest.ClusterList
 	h.want(200, &l, "GET", "/v1/clusters", "")
 	if l.Items == nil || len(l.Items) != 0 {
 		t.Errorf("%+v", l)
@@ -214,7 +219,7 @@ func TestClusters(t *testing.T) {
 	if len(l.Items) != 2 || l.Items[0].Name != "a" || l.Items[0].Latest != "a@1" || l.Items[0].Decisions != 1 {
 		t.Errorf("%+v", l)
 	}
-	var c Cluster
+	var c rest.Cluster
 	h.want(200, &c, "GET", "/v1/clusters/b", "")
 	if c.Revisions != 1 {
 		t.Errorf("%+v", c)
@@ -229,7 +234,7 @@ func TestClusters(t *testing.T) {
 }
 
 func TestLimitsOfUploads(t *testing.T) {
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		l := &o.Limits
 		l.SnapshotMaxBytes, l.SnapshotMaxInflated, l.SnapshotMaxRatio, l.MaxNodes, l.MaxPods, l.MaxObjectBytes = 1<<20, 2<<20, 10, 3, 2, 64<<10
 		l.MaxDepth, l.ChangesMaxBytes, l.MaxTokens = 20, 64<<10, 5000
@@ -261,7 +266,7 @@ func TestLimitsOfUploads(t *testing.T) {
 		{"depth", `{"kind":"List","apiVersion":"v1","items":[` + strings.Repeat(`{"a":`, 30) + `1` + strings.Repeat("}", 30) + `]}`, "", "max-json-depth"},
 		{"tokens", `{"kind":"List","apiVersion":"v1","items":[{"kind":"ConfigMap","apiVersion":"v1","data":[` + strings.Repeat("1,", 6000) + `1]}]}`, "", "max-json-tokens"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(413, &p, "POST", "/v1/snapshots?cluster=c", c.body, "Content-Encoding", c.encoding)
 		if p.Limit != c.limit {
 			t.Errorf("%s: %+v", c.name, p)
@@ -269,12 +274,12 @@ func TestLimitsOfUploads(t *testing.T) {
 	}
 	h.want(404, nil, "GET", "/v1/clusters/c", "") // nothing was stored
 	h.upload("c", listOf(node("a", "1")))
-	var p Problem
+	var p exchange.Problem
 	h.want(413, &p, "POST", "/v1/snapshots/c@latest/changes", `{"apply":[`+strings.Repeat(" ", 70<<10)+`]}`)
 	if p.Limit != "changes-max-bytes" {
 		t.Errorf("%+v", p)
 	}
-	inflated := start(t, func(o *Options) {
+	inflated := start(t, func(o *admit.Options) {
 		o.Limits.SnapshotMaxBytes, o.Limits.SnapshotMaxInflated, o.Limits.MaxObjectBytes, o.Limits.ChangesMaxBytes = 1<<20, 1<<20, 64<<10, 64<<10
 	})
 	inflated.want(413, &p, "POST", "/v1/snapshots?cluster=c", zipped(t, "zstd", noise.String()), "Content-Encoding", "zstd")
@@ -284,19 +289,19 @@ func TestLimitsOfUploads(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	for text, want := range map[string]Bytes{"0": 0, "1000": 1000, "16KiB": 16 << 10, "3MiB": 3 << 20, "4 GiB": 4 << 30} {
-		var b Bytes
+	for text, want := range map[string]limits.Bytes{"0": 0, "1000": 1000, "16KiB": 16 << 10, "3MiB": 3 << 20, "4 GiB": 4 << 30} {
+		var b limits.Bytes
 		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
 			t.Errorf("%s: %d %v", text, b, err)
 		}
 		js, err := json.Marshal(b)
-		var again Bytes
+		var again limits.Bytes
 		if err != nil || json.Unmarshal(js, &again) != nil || again != b {
 			t.Errorf("%s: %s", text, js)
 		}
 	}
 	for _, text := range []string{"", "-1", "1MB", "x", "9999999999999GiB", "1.5MiB"} {
-		var b Bytes
+		var b limits.Bytes
 		if b.UnmarshalText([]byte(text)) == nil {
 			t.Errorf("%q is taken for %d", text, b)
 		}
@@ -308,7 +313,7 @@ func TestObjectByName(t *testing.T) {
 	h := start(t, nil)
 	h.want(201, nil, "POST", "/v1/snapshots?cluster=c", `{"kind":"List","apiVersion":"v1","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1"}},{"kind":"Node","apiVersion":"v1","metadata":{"name":"n2"}}]}`)
 	for query, want := range map[string]int{"kind=Node&name=n2": 1, "kind=Node&name=n3": 0, "kind=Pod&name=n2&namespace=d": 0, "kind=Node": 2} {
-		var list ObjectList
+		var list rest.ObjectList
 		h.want(200, &list, "GET", "/v1/snapshots/c@latest/objects?"+query, "")
 		if len(list.Items) != want || want == 1 && !strings.Contains(string(list.Items[0]), `"n2"`) {
 			t.Errorf("%s: %s", query, list.Items)

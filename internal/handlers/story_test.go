@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/exchange"
 	"berth/internal/report"
 )
 
@@ -183,7 +184,7 @@ func TestStoryOfAPreemption(t *testing.T) {
 	if s = h.story("shop/batch"); s.State != report.StateGone || len(s.EvictedFor) != 1 || !strings.HasPrefix(s.Summary, "It is no longer in prod@5; it was a victim of shop/urgent, ") {
 		t.Errorf("the victim is gone: %+v", s)
 	}
-	var p Problem
+	var p exchange.Problem
 	h.want(404, &p, "GET", "/v1/clusters/prod/pods/shop/nobody", "")
 	if p.Detail != "pod shop/nobody is not in prod@5, the newest snapshot, nor in the decisions on record of cluster prod" {
 		t.Errorf("%+v", p)

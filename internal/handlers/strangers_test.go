@@ -7,12 +7,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/admit"
 )
 
 // TestStrangersFromElsewhere: to an address that other machines reach, a caller without an identity
 // gets no token, and where hosts are named a page under another name gets nothing.
 func TestStrangersFromElsewhere(t *testing.T) {
-	h := start(t, func(o *Options) { o.Hosts = []string{"berth"} })
+	h := start(t, func(o *admit.Options) { o.Hosts = []string{"berth"} })
 	h.upload("demo", small())
 	const token = `{"name":"x","grants":[{"role":"admin","clusters":["*"],"namespaces":["*"]}]}`
 	send := func(local, host, method, path, body string) int {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 )
 
 // What cannot be decoded is named with its place, and with what would be right.
@@ -45,7 +48,7 @@ func TestRefusalsNameTheField(t *testing.T) {
 		{"/v1/pods/termination", `{"cause":"delete","pod":` + nul + `}`, "pod.metadata.uid", "must not hold a NUL", 400},
 		{"/v1/pods/admission", `{"operation":"CREATE","pod":` + nul + `}`, "pod.metadata.uid", "must not hold a NUL", 400},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(c.status, &p, "POST", c.path, c.body)
 		if len(p.Errors) != 1 || p.Errors[0].Field != c.field || !strings.Contains(p.Errors[0].Message, c.message) || !strings.Contains(p.Detail, c.field) {
 			t.Errorf("%s %s: %+v", c.path, c.body, p)
@@ -56,18 +59,18 @@ func TestRefusalsNameTheField(t *testing.T) {
 // What a call leaves out is taken from default, and is told where that could surprise.
 func TestWhatIsLeftOutIsTold(t *testing.T) {
 	h := start(t, nil)
-	var s Snapshot
+	var s rest.Snapshot
 	if h.want(201, &s, "POST", "/v1/snapshots", listOf(node("n", "4"), `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"w"},"spec":{"containers":[{"name":"c"}]}}`)); len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "cluster default") {
 		t.Errorf("upload without a cluster: %q", s.Warnings)
 	}
-	var list ObjectList
+	var list rest.ObjectList
 	if h.want(200, &list, "GET", "/v1/snapshots/default@1/objects?kind=Pod&name=w", ""); len(list.Items) != 1 {
 		t.Errorf("without a namespace: %d pods", len(list.Items))
 	}
 	if h.want(200, &list, "GET", "/v1/snapshots/default@1/objects?kind=Node&name=n", ""); len(list.Items) != 1 {
 		t.Errorf("a node: %d", len(list.Items))
 	}
-	var ad Admission
+	var ad rest.Admission
 	if h.want(200, &ad, "POST", "/v1/pods/admission", `{"cluster":"nowhere","operation":"CREATE","pod":`+pod("p", "1", "")+`}`); len(ad.Warnings) != 1 || !strings.Contains(ad.Warnings[0], `"nowhere" has no snapshot`) {
 		t.Errorf("admission: %q", ad.Warnings)
 	}
@@ -83,14 +86,14 @@ func TestObjectsArePostedBack(t *testing.T) {
 		}
 		was := h.upload("prod", listOf(items...))
 		back := h.want(200, nil, "GET", "/v1/snapshots/prod@latest/objects", "")
-		var s Snapshot
+		var s rest.Snapshot
 		h.want(201, &s, "POST", fmt.Sprintf("/v1/snapshots?cluster=copy%d", n), string(back.body))
 		if s.Digest != was.Digest {
 			t.Errorf("%d nodes: digest %s, want %s", n, s.Digest, was.Digest)
 		}
 	}
 	page := h.want(200, nil, "GET", "/v1/snapshots/prod@latest/objects?limit=50", "")
-	var p Problem
+	var p exchange.Problem
 	if h.want(400, &p, "POST", "/v1/snapshots?cluster=part", string(page.body)); !strings.Contains(p.Detail, "it is one page") {
 		t.Errorf("a page: %+v", p)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/handlers/exchange"
 )
 
 func TestPodTermination(t *testing.T) {
@@ -76,7 +78,7 @@ func TestPodTermination(t *testing.T) {
 		"no duration":        {body(`"cause":"shutdown","shutdown":{"shutdownGracePeriod":"3"}`), "shutdown.shutdownGracePeriod"},
 		"a pod's wrong type": {`{"cause":"delete","pod":{"spec":{"terminationGracePeriodSeconds":"x"}}}`, "pod.spec.terminationGracePeriodSeconds"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(400, &p, "POST", at, c.body)
 		if p.Detail == "" || c.field != "" && (len(p.Errors) != 1 || p.Errors[0].Field != c.field) {
 			t.Errorf("%s: %+v", what, p)
@@ -124,7 +126,7 @@ func TestEvictionRanking(t *testing.T) {
 		"a bomb":          {`{"signal":"memory","pods":[{"pod":{"spec":{"containers":[{"name":"c"}]}},"usage":{"memory":"1e-999999999"}}]}`, "pods[0].usage.memory"},
 		"null":            {`{"signal":"memory","pods":[{"pod":{"spec":{"containers":[{"name":"c"}]}},"usage":{"memory":null}}]}`, "pods[0].usage.memory"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(400, &p, "POST", at, c.body)
 		if len(p.Errors) != 1 || p.Errors[0].Field != c.field {
 			t.Errorf("%s: %+v", what, p)
@@ -181,7 +183,7 @@ func TestGarbage(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{"threshold":1}`, `{"terminatedPodThreshold":"1"}`, `[]`, `{"now":"noon"}`} {
-		var p Problem
+		var p exchange.Problem
 		if h.want(400, &p, "POST", at, body); p.Detail == "" {
 			t.Errorf("%s: no detail", body)
 		}
@@ -262,7 +264,7 @@ func TestPodTerminationByOthers(t *testing.T) {
 		"no node":           {`"cause":"taint","node":[]`, "node"},
 		"a later cause":     {`"cause":"delete","then":[{"cause":"startup","afterSeconds":1}]`, "then[0].cause"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(400, &p, "POST", at, `{`+thePod+`,`+c.more+`}`)
 		if len(p.Errors) == 0 || p.Errors[0].Field != c.field {
 			t.Errorf("%s: %+v", what, p)

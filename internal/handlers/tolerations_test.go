@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"testing"
 
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/rest"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/config"
@@ -16,7 +19,7 @@ import (
 // TestTolerationsOfLostNodes: what admission adds to a manifest, what the ledger stores of it, and
 // what lifecycle and termination say of the pod on a lost node are the same 300 seconds.
 func TestTolerationsOfLostNodes(t *testing.T) {
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.TolerationSeconds = true
 		m := o.Clusters.(*revision.Manager)
 		log := record.New(m, o.Seals.(store.Store), config.Default(), record.Options{TolerationSeconds: true})
@@ -27,7 +30,7 @@ func TestTolerationsOfLostNodes(t *testing.T) {
 		h.do("POST", "/v1/snapshots/default@latest/changes", `{"apply":[`+bare("applied", `"nodeName":"n1",`)+`]}`)
 	}
 	h.bind(bare("created", ""))
-	var a Admission
+	var a rest.Admission
 	h.want(http.StatusOK, &a, "POST", "/v1/pods/admission", `{"operation":"CREATE","pod":`+bare("asked", "")+`}`)
 	pods := map[string]*corev1.Pod{"asked": a.Pod, "applied": h.stored("applied"), "created": h.stored("created")}
 	for name, p := range pods {

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+
+	"berth/internal/handlers/admit"
+
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -22,9 +25,9 @@ var static = []string{"/livez", "/metrics", "/openapi.yaml", "/docs", "/docs/{fi
 // its time passes.
 func TestEveryRouteHasParts(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-		o.Checks = []Check{{Name: "store", Probe: func(ctx context.Context) error { return nil }}}
+		o.Checks = []admit.Check{{Name: "store", Probe: func(ctx context.Context) error { return nil }}}
 	})
 	h.upload("default", listOf(node("n1", "4"), pod("web", "1", "")))
 	h.upload("prod", listOf(node("n1", "4"), pod("web", "1", "")))

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/codes"
+
+	"berth/internal/handlers/admit"
+
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -16,7 +19,7 @@ import (
 func TestTraceHasParts(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
-	h := start(t, func(o *Options) { o.Tracer = provider })
+	h := start(t, func(o *admit.Options) { o.Tracer = provider })
 	const secret = "canary-4711"
 	node := `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","pods":"10"}}}`
 	h.want(201, nil, "POST", "/v1/snapshots?cluster=c", node)
@@ -65,7 +68,7 @@ func TestTraceHasParts(t *testing.T) {
 // TestExemplars: a scraper that accepts OpenMetrics gets the trace of a measurement with it.
 func TestExemplars(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
-	h := start(t, func(o *Options) {
+	h := start(t, func(o *admit.Options) {
 		o.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
 	})
 	h.upload("default", listOf(node("n1", "4")))

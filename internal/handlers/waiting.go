@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"berth/internal/access"
+	"berth/internal/handlers/exchange"
 )
 
 // Waiting answers for a server whose store has not been read since its start: with nothing known,
@@ -33,7 +34,7 @@ func Waiting(reason func() error, metrics http.Handler) http.Handler {
 }
 
 func notRead(w http.ResponseWriter, r *http.Request) {
-	writeProblem(w, &Error{
+	exchange.WriteProblem(w, &exchange.Error{
 		Status: http.StatusServiceUnavailable, Kind: "store-unavailable", RetryAfter: 1 + rand.IntN(3),
 		Detail: "this server has just started, and its store cannot be reached yet, which this needs; try again later",
 	}, "")

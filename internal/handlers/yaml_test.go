@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"berth/internal/decision"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 )
 
 func TestYAMLBodies(t *testing.T) {
@@ -46,7 +48,7 @@ func TestYAMLBodies(t *testing.T) {
 }
 
 func TestYAMLRefusals(t *testing.T) {
-	h := start(t, func(o *Options) { o.Limits.MaxYAMLTokens = 100 })
+	h := start(t, func(o *admit.Options) { o.Limits.MaxYAMLTokens = 100 })
 	for name, c := range map[string]struct {
 		media, body string
 		status      int
@@ -65,7 +67,7 @@ func TestYAMLRefusals(t *testing.T) {
 		"an unknown field":    {"application/yaml", "pods: {}\n", 400, `unknown field "pods": did you mean pod?`},
 		"nothing":             {"application/yaml", "# nothing\n", 400, "the body is empty; want a JSON object"},
 	} {
-		var p Problem
+		var p exchange.Problem
 		h.want(c.status, &p, "POST", "/v1/decisions", c.body, "Content-Type", c.media)
 		if strings.Join(strings.Fields(p.Detail), " ") != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, p.Detail, c.want)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/decision/record"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/report"
 	"berth/internal/words"
 )
@@ -38,7 +38,7 @@ func loadReplay(v *visit) (string, any, error) {
 		return "", nil, err
 	}
 	v.cluster = view.Recorded.Cluster
-	ask := handlers.ReplayRequest{Snapshot: v.query.Get("with")}
+	ask := rest.ReplayRequest{Snapshot: v.query.Get("with")}
 	if config := v.query.Get("config"); strings.TrimSpace(config) != "" {
 		text, err := json.Marshal(config)
 		if err != nil {

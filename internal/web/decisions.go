@@ -4,13 +4,13 @@ import (
 	"net/url"
 	"time"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/queries"
 )
 
 // decisionsView is a page of the log.
 type decisionsView struct {
-	handlers.DecisionList
+	rest.DecisionList
 	Outcomes, Verbs []string
 	// Next is the address of the page behind this one.
 	Next string

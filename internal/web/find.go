@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/report"
 )
 
@@ -41,7 +41,7 @@ func loadFound(v *visit) (string, any, error) {
 			return "", nil, &elsewhere{f.To("pods", p.Namespace, p.Name)}
 		}
 	}
-	list := &handlers.DecisionList{}
+	list := &rest.DecisionList{}
 	if err := v.get("/v1/decisions?"+url.Values{"cluster": {v.cluster}, "pod": {text}, "limit": {"1"}}.Encode(), list); err != nil {
 		return "", nil, err
 	}

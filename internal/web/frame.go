@@ -13,7 +13,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/words"
@@ -84,7 +84,7 @@ func (f *frame) missing(v *visit) {
 	if of == "" {
 		of = v.cluster + "@latest"
 	}
-	s := &handlers.Snapshot{}
+	s := &rest.Snapshot{}
 	if v.get("/v1/snapshots/"+url.PathEscape(of), s) != nil {
 		return
 	}

@@ -16,6 +16,8 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 	"berth/internal/jobs"
 	"berth/internal/priorityclass"
 	"berth/internal/replays"
@@ -46,9 +48,9 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	l := record.New(m, st, config.Default(), record.Options{Classes: registry})
 	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{})
-	api, err := handlers.New(handlers.Options{
+	api, err := handlers.New(admit.Options{
 		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, Queries: st, PriorityClasses: registry,
-		ParseProfiles: config.Parse, Limits: handlers.DefaultLimits(),
+		ParseProfiles: config.Parse, Limits: limits.Default(),
 	})
 	check(t, err)
 	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test", Wait: wait, Settings: []Setting{{Name: "listen", Value: "127.0.0.1:8080", From: "flag"}}})

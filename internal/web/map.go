@@ -13,7 +13,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/scenario"
 	"berth/internal/words"
 )
@@ -130,8 +130,8 @@ func (v *visit) fillByVerdict(view *mapView, nodes *scenario.NodesUse, pod strin
 		return nil, &problem{Status: http.StatusBadRequest, Title: "The request is malformed", Detail: "pod: want namespace/name"}
 	}
 	answer := &decision.Answer{}
-	err := v.post("/v1/decisions", handlers.DecisionRequest{
-		Snapshot: nodes.Snapshot, PodRef: &handlers.PodName{Namespace: namespace, Name: name}, Explain: string(engine.ExplainFull), DryRun: true,
+	err := v.post("/v1/decisions", rest.DecisionRequest{
+		Snapshot: nodes.Snapshot, PodRef: &rest.PodName{Namespace: namespace, Name: name}, Explain: string(engine.ExplainFull), DryRun: true,
 	}, answer)
 	if err != nil {
 		return nil, err

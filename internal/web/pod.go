@@ -7,7 +7,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/report"
 )
 
@@ -57,8 +57,8 @@ func podOf(st *report.Story) *podView {
 // dryRun decides about the pod of a story on the story's revision: with groups, and with the scores
 // of the best nodes where it fits.
 func (v *visit) dryRun(st *report.Story) (*decision.Answer, error) {
-	ask := handlers.DecisionRequest{
-		Snapshot: st.Snapshot, PodRef: &handlers.PodName{Namespace: st.Pod.Namespace, Name: st.Pod.Name},
+	ask := rest.DecisionRequest{
+		Snapshot: st.Snapshot, PodRef: &rest.PodName{Namespace: st.Pod.Namespace, Name: st.Pod.Name},
 		Explain: string(engine.ExplainGroups), DryRun: true, Now: &st.At,
 	}
 	if st.Now.Outcome == engine.Scheduled {

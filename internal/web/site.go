@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/exchange"
 )
 
 // Options are what a Site is made of. API is needed; the rest has defaults.
@@ -157,7 +157,7 @@ func (s *Site) write(w http.ResponseWriter, status int, name string, f *frame) {
 }
 
 // problem is an error of the API as a page shows it.
-type problem handlers.Problem
+type problem exchange.Problem
 
 // Error implements error.
 func (p *problem) Error() string { return p.Title + ": " + p.Detail }

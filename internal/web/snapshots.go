@@ -3,12 +3,12 @@ package web
 import (
 	"net/url"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 )
 
 // snapshotsView is a page of a cluster's revisions.
 type snapshotsView struct {
-	handlers.SnapshotList
+	rest.SnapshotList
 	// Before is each revision's predecessor in the list, to compare it with; empty for the last.
 	Before []string
 }
@@ -39,7 +39,7 @@ func loadSnapshots(v *visit) (string, any, error) {
 func snapshotData(v *visit) string { return "/v1/snapshots/" + url.PathEscape(v.param("id")) }
 
 func loadSnapshot(v *visit) (string, any, error) {
-	view := &handlers.Snapshot{}
+	view := &rest.Snapshot{}
 	if err := v.get(snapshotData(v), view); err != nil {
 		return "", nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 	"berth/internal/queries"
 	"berth/internal/words"
 )
@@ -20,7 +20,7 @@ type sqlView struct {
 	Fields  []sqlField
 	// Missing are the parameters without which the query is not run.
 	Missing []string
-	Answer  *handlers.QueryAnswer
+	Answer  *rest.QueryAnswer
 	// Problem is why there is no answer; the form stays as it was sent.
 	Problem *problem
 	Summary string
@@ -59,7 +59,7 @@ func (v *visit) queryParams() string {
 }
 
 func loadSQL(v *visit) (string, any, error) {
-	list := &handlers.QueryList{}
+	list := &rest.QueryList{}
 	if err := v.get("/v1/queries", list); err != nil {
 		return "", nil, err
 	}
@@ -84,7 +84,7 @@ func loadSQL(v *visit) (string, any, error) {
 	if len(view.Missing) > 0 {
 		return view.Query.Title, view, nil
 	}
-	view.Answer = &handlers.QueryAnswer{}
+	view.Answer = &rest.QueryAnswer{}
 	if err := v.get(view.API, view.Answer); errors.As(err, &view.Problem) {
 		view.Answer = nil
 		return view.Query.Title, view, nil
@@ -105,7 +105,7 @@ func loadSQL(v *visit) (string, any, error) {
 }
 
 // cells writes an answer's values; pods and snapshots are linked to their pages.
-func (v *visit) cells(a *handlers.QueryAnswer) [][]sqlCell {
+func (v *visit) cells(a *rest.QueryAnswer) [][]sqlCell {
 	f := frame{visit: v}
 	namespace, pod := slices.Index(a.Columns, "namespace"), slices.Index(a.Columns, "pod")
 	out := make([][]sqlCell, 0, len(a.Rows))

@@ -16,7 +16,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/apiclient"
-	"berth/internal/handlers"
+	"berth/internal/handlers/rest"
 )
 
 // visit is one request for a page.
@@ -27,7 +27,7 @@ type visit struct {
 	now   time.Time
 	// clusters are those of the API, by name; cluster is the one that the page is about, empty
 	// where there is none.
-	clusters []handlers.Cluster
+	clusters []rest.Cluster
 	cluster  string
 }
 
@@ -37,7 +37,7 @@ func (s *Site) visit(r *http.Request) *visit {
 
 // chooseCluster takes the cluster that the URL names, else "default", else the first.
 func (v *visit) chooseCluster() error {
-	var list handlers.ClusterList
+	var list rest.ClusterList
 	if err := v.get("/v1/clusters", &list); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 	"berth/internal/words"
 )
@@ -48,7 +48,7 @@ var questions = map[string]func(v *visit) (path string, body map[string]any, err
 
 func loadWhatIf(verb string) func(v *visit) (string, any, error) {
 	return func(v *visit) (string, any, error) {
-		view := &whatIf{Verb: verb, Asked: v.query.Has("ask") && v.cluster != "" && !handlers.FromAnotherSite(v.r)}
+		view := &whatIf{Verb: verb, Asked: v.query.Has("ask") && v.cluster != "" && !admit.FromAnotherSite(v.r)}
 		title := strings.ToUpper(verb[:1]) + verb[1:]
 		if !view.Asked {
 			return title, view, nil

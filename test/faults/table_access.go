@@ -25,10 +25,10 @@ var accessFaults = []fault{
 		{"cmd/server/listen.go", `s.Extender.Listen, &s.Extender.TLS, log)`, `s.Extender.Listen, &s.TLS, log)`},
 	}},
 	{"mask-story-unmasked", "a story names victims of other namespaces", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
-		{"internal/handlers/mask.go", `func(ans *decision.Answer) { mask(ctx, ans) }`, `nil`},
+		{"internal/handlers/rest/story.go", `func(ans *decision.Answer) { admit.Mask(ctx, ans) }`, `nil`},
 	}},
 	{"mask-group-names-terms", "a group of nodes names the term of another namespace's pod", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
-		{"internal/handlers/mask.go", `if reason == engine.CauseOthersAntiAffinityViolated {`, `if reason == "" {`},
+		{"internal/handlers/admit/mask.go", `if reason == engine.CauseOthersAntiAffinityViolated {`, `if reason == "" {`},
 	}},
 	{"mask-diff-unfiltered", "a diff lists objects of other namespaces", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
 		{"internal/report/diff.go", `sees != nil && !sees(k.Namespace)`, `sees != nil && k.Name == ""`},

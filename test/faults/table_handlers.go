@@ -3,70 +3,70 @@ package main
 // handlerFaults are faults of the API, the ledger and the command line.
 var handlerFaults = []fault{
 	{"body-before-admission", "a body is read before it is its turn", "./internal/handlers", "TestRefusedBeforeTheBodyIsRead", []edit{
-		{"internal/handlers/admit.go", `import (`, `import (
+		{"internal/handlers/admit/admit.go", `import (`, `import (
 	"bytes"
 	"io"`},
-		{"internal/handlers/admit.go", `until := time.Now().Add(c.deadline)`, `until := time.Now().Add(c.deadline)
+		{"internal/handlers/admit/admit.go", `until := time.Now().Add(c.deadline)`, `until := time.Now().Add(c.deadline)
 	raw, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(raw))`},
 	}},
-	{"caller-rate-off", "a caller over its rate is answered all the same", "./internal/handlers", "TestCallerRate", []edit{
-		{"internal/handlers/caller_limits.go", `if !allowed {`, `if !allowed && false {`},
+	{"caller-rate-off", "a caller over its rate is answered all the same", "./internal/handlers/admit", "TestCallerRate", []edit{
+		{"internal/handlers/admit/caller_limits.go", `if !allowed {`, `if !allowed && false {`},
 	}},
 	{"callers-share-a-bucket", "one caller's calls count against another's rate", "./internal/handlers", "TestCallersOverHTTP", []edit{
-		{"internal/handlers/caller.go", `return store.AskedOf(ctx).By //`, `return i.Kind + store.Asked{}.By //`},
+		{"internal/handlers/exchange/caller.go", `return store.AskedOf(ctx).By //`, `return i.Kind + store.Asked{}.By //`},
 	}},
-	{"callers-unbounded", "each caller that ever called is remembered", "./internal/handlers", "TestCallersAreBounded", []edit{
-		{"internal/handlers/caller_limits.go", `len(c.callers) >= maxCallers;`, `len(c.callers) >= maxCallers && false;`},
+	{"callers-unbounded", "each caller that ever called is remembered", "./internal/handlers/admit", "TestCallersAreBounded", []edit{
+		{"internal/handlers/admit/caller_limits.go", `len(c.callers) >= maxCallers;`, `len(c.callers) >= maxCallers && false;`},
 	}},
 	{"gate-queue-unbounded", "any number of calls may wait for their turn", "./internal/handlers", "TestOverloadIsRefusedFast", []edit{
-		{"internal/handlers/gate.go", `if g.full(l) {`, `if g.full(l) && false {`},
+		{"internal/handlers/admit/gate.go", `if g.full(l) {`, `if g.full(l) && false {`},
 	}},
 	{"cors-any-origin", "a page of any origin reads the API once one is named", "./internal/handlers", "TestCORS", []edit{
-		{"internal/handlers/cors.go", `!slices.Contains(a.origins, from[0])`, `!slices.Contains(a.origins, from[0]) && len(a.origins) == 0`},
+		{"internal/handlers/admit/cors.go", `!slices.Contains(a.origins, from[0])`, `!slices.Contains(a.origins, from[0]) && len(a.origins) == 0`},
 	}},
 	{"cors-forms", "a form on a named origin's page is sent with the browser's certificate", "./internal/handlers", "TestEveryRouteChecksHostAndOrigin", []edit{
-		{"internal/handlers/cors.go", `mode != "" && mode != "cors"`, `false`},
+		{"internal/handlers/admit/cors.go", `mode != "" && mode != "cors"`, `false`},
 	}},
 	{"clusters-of-others-count", "clusters that others made count against an identity", "./internal/handlers", "TestClustersOfOneIdentity", []edit{
-		{"internal/handlers/clusters.go", `CreatedBy: by, Limit: most`, `Limit: most`},
+		{"internal/handlers/rest/clusters.go", `CreatedBy: by, Limit: most`, `Limit: most`},
 	}},
-	{"gate-first-come", "slots go to the calls that came first, whoever sent them", "./internal/handlers", "TestCallersTakeTurns", []edit{
-		{"internal/handlers/gate.go", `g.turns.MoveToBack(w.flow.turn)`, `g.turns.MoveToFront(w.flow.turn)`},
+	{"gate-first-come", "slots go to the calls that came first, whoever sent them", "./internal/handlers/admit", "TestCallersTakeTurns", []edit{
+		{"internal/handlers/admit/gate.go", `g.turns.MoveToBack(w.flow.turn)`, `g.turns.MoveToFront(w.flow.turn)`},
 	}},
-	{"gate-greedy-keeps-places", "one caller keeps all places to wait from the others", "./internal/handlers", "TestGreediestGivesWay", []edit{
-		{"internal/handlers/gate.go", `if newest == nil {`, `if newest != nil || newest == nil {`},
+	{"gate-greedy-keeps-places", "one caller keeps all places to wait from the others", "./internal/handlers/admit", "TestGreediestGivesWay", []edit{
+		{"internal/handlers/admit/gate.go", `if newest == nil {`, `if newest != nil || newest == nil {`},
 	}},
-	{"gate-forgets-no-caller", "a gate keeps what it knows of every caller there was", "./internal/handlers", "TestGateIsItsTwin", []edit{
-		{"internal/handlers/gate.go", `delete(g.flows, f.caller)`, `clear(map[caller]*flow{})`},
+	{"gate-forgets-no-caller", "a gate keeps what it knows of every caller there was", "./internal/handlers/admit", "TestGateIsItsTwin", []edit{
+		{"internal/handlers/admit/gate.go", `delete(g.flows, f.caller)`, `clear(map[caller]*flow{})`},
 	}},
-	{"identity-takes-all-slots", "one identity holds all slots of a class", "./internal/handlers", "TestOneIdentityLeavesASlot", []edit{
-		{"internal/handlers/gate.go", `min(most, g.total-1,`, `min(most, g.total,`},
+	{"identity-takes-all-slots", "one identity holds all slots of a class", "./internal/handlers/admit", "TestOneIdentityLeavesASlot", []edit{
+		{"internal/handlers/admit/gate.go", `min(most, g.total-1,`, `min(most, g.total,`},
 	}},
-	{"slot-kept-until-the-record", "a call holds its slot while its record is written", "./internal/handlers", "TestReleased", []edit{
-		{"internal/handlers/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},
+	{"slot-kept-until-the-record", "a call holds its slot while its record is written", "./internal/handlers/admit", "TestReleased", []edit{
+		{"internal/handlers/admit/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},
 	}},
 	{"slot-held-by-the-record", "a decision holds its slot while it waits for the disk", "./internal/decision/record", "TestAnswersWaitForTheirRecord", []edit{
 		{"internal/decision/record/evaluate.go", `	slot.Release(ctx) //`, `	_ = slot.Release //`},
 	}},
-	{"slots-released-unbounded", "any number of calls goes on without a slot while the store hangs", "./internal/handlers", "TestReleased", []edit{
-		{"internal/handlers/gate.go", `p.g.released < mostReleased {`, `true {`},
+	{"slots-released-unbounded", "any number of calls goes on without a slot while the store hangs", "./internal/handlers/admit", "TestReleased", []edit{
+		{"internal/handlers/admit/gate.go", `p.g.released < mostReleased {`, `true {`},
 	}},
-	{"unavailable-is-our-bug", "a store that is away is answered as a bug of ours, not to be tried again", "./internal/handlers", "TestStoreErrorsHaveTheirStatus", []edit{
-		{"internal/handlers/errors.go", `case errors.Is(err, store.ErrUnavailable):`, `case errors.Is(err, store.ErrUnavailable) && false:`},
+	{"unavailable-is-our-bug", "a store that is away is answered as a bug of ours, not to be tried again", "./internal/handlers/exchange", "TestStoreErrorsHaveTheirStatus", []edit{
+		{"internal/handlers/exchange/errors.go", `case errors.Is(err, store.ErrUnavailable):`, `case errors.Is(err, store.ErrUnavailable) && false:`},
 	}},
 	{"ready-until-the-end", "a server that ends says that it is ready, so that calls still come", "./cmd/server", "TestNotReadyFirst", []edit{
 		{"internal/handlers/api.go", `a.draining.Store(true)`, ``},
 	}},
 	{"shadow-reads-stale-names", "a shadow takes rows of a table of names for rows of the nodes that are there now", "./internal/handlers", "TestShadowReadsAhead", []edit{
-		{"internal/handlers/extender.go", ` || c.table.set != table.set {`, ` {`},
+		{"internal/handlers/extender/filter.go", ` || c.table.set != table.set {`, ` {`},
 	}},
 
 	{"admin-leaves-loopback", "the admin listener serves on any address", "./cmd/server", "TestAdminStaysOnLoopback", []edit{
 		{"cmd/server/admin.go", `if err == nil && !local {`, `if err == nil && !local && false {`},
 	}},
 	{"admin-rebound", "a page in a browser reads profiles under a name of its own", "./cmd/server", "TestAdmin", []edit{
-		{"internal/ops/admin/admin.go", `case !handlers.LoopbackName(strings.Trim(name, "[]")):`, `case false:`},
+		{"internal/ops/admin/admin.go", `case !admit.LoopbackName(strings.Trim(name, "[]")):`, `case false:`},
 	}},
 	{"bundle-names-objects", "texts of log lines are in what is sent to others", "./internal/ops/admin", "TestHiddenLog", []edit{
 		{"internal/ops/admin/log.go", `hidden && !slices.Contains(plainTexts, a.Key)`, `hidden && a.Key == ""`},

@@ -46,13 +46,13 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
     OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = $1 AND s.revision = r.number)`, ``},
 	}},
 	{"job-about-the-newest", "a job is about the newest revision, not the one that it was asked about", "./internal/handlers", "TestJobsAnswerAsCalls", []edit{
-		{"internal/handlers/simulation_jobs.go", `a.view(ctx, job.Cluster, job.Revision)`, `a.view(ctx, job.Cluster, 0)`},
+		{"internal/handlers/rest/simulation_jobs.go", `a.view(ctx, job.Cluster, job.Revision)`, `a.view(ctx, job.Cluster, 0)`},
 	}},
 	{"job-classes-of-now", "a job is run with the priority classes of its run", "./internal/handlers", "TestJobKeepsItsPriorityClasses", []edit{
-		{"internal/handlers/simulation_jobs.go", `classes: q.Classes, watch: watch,`, `classes: a.priorityClasses, watch: watch,`},
+		{"internal/handlers/rest/simulation_jobs.go", `classes: q.Classes, watch: watch,`, `classes: a.priorityClasses, watch: watch,`},
 	}},
 	{"job-of-another-server", "a server answers a job that was asked under another configuration", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
-		{"internal/handlers/simulation_jobs.go", `if q.Server != a.server() {`, `if q.Server == "" {`},
+		{"internal/handlers/rest/simulation_jobs.go", `if q.Server != a.server() {`, `if q.Server == "" {`},
 	}},
 	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
 		{"internal/store/jobs.go", `n.Cluster >= places*int64(l.PerCluster):`, `n.Cluster >= 2*places*int64(l.PerCluster):`},
@@ -70,7 +70,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 		{"internal/store/sqlcommon/sqlcommon.go", `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`, `SELECT 1`},
 	}},
 	{"job-wait-forgotten", "a call waits for as long as it takes, whatever its wait", "./internal/handlers", "TestWaitThatEndsGoesOnAsAJob", []edit{
-		{"internal/handlers/simulation_jobs.go", `until := time.Now().Add(wait)`, `until := time.Now().Add(wait + time.Minute)`},
+		{"internal/handlers/rest/simulation_jobs.go", `until := time.Now().Add(wait)`, `until := time.Now().Add(wait + time.Minute)`},
 	}},
 	{"job-not-cancelled", "the command line leaves its job behind on Ctrl-C", "./internal/cli", "TestJobIsShownAndCancelled", []edit{
 		{"internal/cli/ahead.go", `"v1", "simulations", job.ID, "cancel")`, `"v1", "simulations", job.ID)`},

@@ -21,7 +21,7 @@ var webFaults = []fault{
 		{"internal/web/ledger.go", `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew))`, `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew)+1)`},
 	}},
 	{"preview-recorded", "a preview decides under the default configuration", "./internal/handlers", "TestPreviewOfYAML", []edit{
-		{"internal/handlers/previews.go", `if list == nil {`, `if list != nil {`},
+		{"internal/handlers/rest/previews.go", `if list == nil {`, `if list != nil {`},
 	}},
 	{"link-for-programs", "a program that reads stderr gets a link, too", "./internal/cli", "TestLinkToThePage", []edit{
 		{"internal/cli/html.go", `!a.Watched || `, ``},
@@ -33,10 +33,10 @@ var webFaults = []fault{
 		{"internal/store/sqlite/queries.go", `if !t.Add(row, &left) {`, `if left = 1 << 30; !t.Add(row, &left) {`},
 	}},
 	{"query-deadline-lost", "a ready query that took too long is an error of the server", "./internal/handlers", "TestReadyQueryAsCSV", []edit{
-		{"internal/handlers/queries.go", `if errors.Is(err, context.DeadlineExceeded) {`, `if errors.Is(err, context.Canceled) {`},
+		{"internal/handlers/rest/queries.go", `if errors.Is(err, context.DeadlineExceeded) {`, `if errors.Is(err, context.Canceled) {`},
 	}},
 	{"query-limit-exceeded", "a ready query answers with a row more than its limit", "./internal/handlers", "TestReadyQueryAsCSV", []edit{
-		{"internal/handlers/queries.go", `answer.Rows, answer.More = answer.Rows[:limit], true`, `answer.More = true`},
+		{"internal/handlers/rest/queries.go", `answer.Rows, answer.More = answer.Rows[:limit], true`, `answer.More = true`},
 	}},
 	{"decisions-as-sql-forget", "the query and the file of the page of decisions forget its filters", "./internal/web", "TestDecisionsAsSQLAndCSV", []edit{
 		{"internal/web/decisions.go", `if value := v.query.Get(name); value != "" {`, `if value := v.query.Get(name); name == "cluster" {`},

@@ -15,11 +15,13 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 )
 
 // latencies prints how long one caller waits over HTTP, alone and in company.
 func (h *system) latencies(ctx context.Context, o options) error {
-	api, err := handlers.New(handlers.Options{Clusters: h.m, Decisions: h.log, ParseProfiles: config.Parse, Limits: handlers.DefaultLimits()})
+	api, err := handlers.New(admit.Options{Clusters: h.m, Decisions: h.log, ParseProfiles: config.Parse, Limits: limits.Default()})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ import (
 	"berth/internal/config"
 	"berth/internal/decision/bind"
 	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 	"berth/internal/jobs"
 	"berth/internal/replays"
 	"berth/internal/store"
@@ -95,9 +97,9 @@ type server struct {
 }
 
 func (h *system) serve() (*server, error) {
-	api, err := handlers.New(handlers.Options{
+	api, err := handlers.New(admit.Options{
 		Clusters: h.m, Decisions: h.log, Binder: bind.New(h.m, h.log, bind.Options{}),
-		ParseProfiles: config.Parse, Limits: handlers.DefaultLimits(),
+		ParseProfiles: config.Parse, Limits: limits.Default(),
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +110,7 @@ func (h *system) serve() (*server, error) {
 // listen serves a handler as cmd/server serves the API.
 func (h *system) listen(handler http.Handler) (*server, error) {
 	s := &server{system: h, http: &http.Server{Handler: handler}}
-	limits := handlers.DefaultLimits()
+	limits := limits.Default()
 	s.http.ReadHeaderTimeout, s.http.ReadTimeout, s.http.WriteTimeout, s.http.IdleTimeout = limits.Timeouts()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -31,6 +31,8 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
 	"berth/internal/ops/admin"
 	"berth/internal/ops/doctor"
 	"berth/internal/revision"
@@ -62,8 +64,8 @@ func expose(t *testing.T, backend string, all []*canary) map[string]map[string]b
 	spans := tracetest.NewInMemoryExporter()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	l := record.New(m, st, config.Default(), record.Options{})
-	api, err := handlers.New(handlers.Options{
-		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), ParseProfiles: config.Parse, Limits: handlers.DefaultLimits(),
+	api, err := handlers.New(admit.Options{
+		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), ParseProfiles: config.Parse, Limits: limits.Default(),
 		Log: logger, Meter: meters.Meter("berth"), Tracer: tracer, Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"sigs.k8s.io/yaml"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 	"berth/internal/ops/doctor"
 )
 
@@ -81,7 +81,7 @@ func guard(next http.Handler) http.Handler {
 		}
 		site := r.Header.Get("Sec-Fetch-Site")
 		switch {
-		case !handlers.LoopbackName(strings.Trim(name, "[]")):
+		case !admit.LoopbackName(strings.Trim(name, "[]")):
 			http.Error(w, "the admin listener answers under loopback's names only, such as 127.0.0.1", http.StatusMisdirectedRequest)
 		case site != "" && site != "none" && site != "same-origin":
 			http.Error(w, "a page of another site may not send this request", http.StatusForbidden)

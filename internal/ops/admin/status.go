@@ -3,7 +3,7 @@ package admin
 import (
 	"time"
 
-	"berth/internal/handlers"
+	"berth/internal/handlers/admit"
 )
 
 // Status is what a server is and does at one moment.
@@ -18,7 +18,7 @@ type Status struct {
 	Goroutines int       `json:"goroutines"`
 	Memory     Memory    `json:"memory"`
 	// Calls are the classes of calls, each with its slots and its queue.
-	Calls []handlers.ClassStatus `json:"calls"`
+	Calls []admit.ClassStatus `json:"calls"`
 	// Records are those that wait for the store.
 	Records  Queue     `json:"records"`
 	Store    Store     `json:"store"`

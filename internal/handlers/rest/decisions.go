@@ -1,0 +1,224 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/observe"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
+	"berth/internal/span"
+)
+
+// DecisionRequest asks where a pod goes.
+type DecisionRequest struct {
+	// Snapshot is the state to decide on; default@latest if absent. With bind it has to be named.
+	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
+	// Pod is the v1.Pod to place, or a workload (Deployment, StatefulSet, DaemonSet, Job and so on)
+	// of which one pod is placed. Either this or podRef.
+	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
+	// PodRef names a pod of the snapshot.
+	PodRef *PodName `json:"podRef,omitempty"`
+	// NodeNames limits the nodes considered; absent: all.
+	NodeNames []string `json:"nodeNames,omitempty"`
+	// Profile is a profile's name; else the pod's schedulerName where such a profile exists, else
+	// the first.
+	Profile string `json:"profile,omitempty"`
+	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, to decide under
+	// instead of the server's.
+	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Explain describes how much is written out: full, failures, groups, all (full, with every rule
+	// that rejects a node) or none.
+	Explain string `json:"explain,omitempty" enums:"full,failures,groups,all,none" default:"failures"`
+	// Preempt false tries no preemption for this decision.
+	Preempt *bool `json:"preempt,omitempty" default:"true"`
+	// Suggest requests single changes that would make a pod fit that fits nowhere, each tried.
+	Suggest bool `json:"suggest,omitempty"`
+	// DryRun computes without recording; the answer has no id.
+	DryRun bool `json:"dryRun,omitempty"`
+	// Bind binds a Scheduled outcome in the same call, and writes the nomination of a Preempting
+	// one; victims stay. It needs a snapshot.
+	Bind bool `json:"bind,omitempty"`
+	// Now is the time that the decision is made at, for what depends on it; the server's time if
+	// absent. It is recorded beside the time of the record.
+	Now *time.Time `json:"now,omitempty"`
+} // @name DecisionRequest
+
+// PodName names a pod.
+type PodName struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+} // @name PodName
+
+// decide decides where a pod goes.
+//
+//	@Summary		Decide where a pod goes
+//	@Description	The decision is recorded before it is answered, unless dryRun is set. A pod that fits nowhere is an answer, not an error.
+//	@Tags			decisions
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			body			body		DecisionRequest	true	"the question"
+//	@Param			fieldValidation	query		string			false	"how to treat unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200		{object}	decision.Answer	"dryRun"
+//	@Success		201		{object}	decision.Answer
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/decisions [post]
+func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
+	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	_, decode := span.Start(r.Context(), span.Decode)
+	q, err := a.decodeDecision(body, p)
+	decode.End(err)
+	if err != nil {
+		return err
+	}
+	q.Encoded = true
+	evaluate := a.decisions.Decide
+	if q.Bind {
+		evaluate = a.binder.Decide
+	}
+	ans, err := evaluate(r.Context(), q)
+	if err != nil {
+		if q.Revision == 0 && q.PodRef == nil {
+			return admit.NoSnapshot(q.Cluster, err)
+		}
+		return err
+	}
+	a.Metrics.Decided(r.Context(), "decide", a.profileLabel(&q, ans.Profile), ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
+	a.LogDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
+	if name := ans.ProfileFallback; name != "" {
+		a.FellBack(r.Context(), ans.Verb, ans.Cluster, name, a.profileLabel(&q, ans.Profile))
+		p.warnings = append(p.warnings, decision.FallbackText(name, ans.Profile))
+	}
+	ans.Warnings = p.warn(w)
+	if q.DryRun {
+		return exchange.WriteAnswer(w, http.StatusOK, ans)
+	}
+	exchange.SetHeader(w, exchange.DecisionIDHeader, ans.ID)
+	exchange.SetHeader(w, "Location", "/v1/decisions/"+ans.ID)
+	return exchange.WriteAnswer(w, http.StatusCreated, ans)
+}
+
+// profileLabel is a profile's name for metrics. Those of a configuration that came with the
+// question are the caller's words, each of which would make series for good.
+func (a *API) profileLabel(q *decision.Question, name string) string {
+	if q.Profiles == nil {
+		return name
+	}
+	if ours, _ := a.schedules(name); ours {
+		return name
+	}
+	return observe.OtherLabel
+}
+
+// decodeDecision makes a question of a body.
+func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err error) {
+	var req DecisionRequest
+	if err := exchange.DecodeStrict(body, &req, exchange.DecisionBounds(&a.Limits)); err != nil {
+		return q, err
+	}
+	if req.Snapshot == "" && req.Bind && !req.DryRun {
+		return q, exchange.BadField(http.StatusBadRequest, "snapshot", `with bind it has to be named, as in "prod@latest"`)
+	}
+	if req.Snapshot == "" {
+		req.Snapshot = revision.FormatID(exchange.DefaultCluster, 0)
+	}
+	if q.Cluster, q.Revision, err = revision.ParseID(req.Snapshot); err != nil {
+		return q, exchange.BadField(http.StatusBadRequest, "snapshot", exchange.Reason(err))
+	}
+	if !exchange.IsNull(req.Pod) {
+		if err := p.sharedPod("pod", req.Pod, &q); err != nil {
+			return q, err
+		}
+	}
+	if req.PodRef != nil {
+		q.PodRef = &object.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
+	}
+	if q.Profiles, err = a.parseConfig("config", req.Config, p); err != nil {
+		return q, err
+	}
+	if req.Now != nil {
+		q.Now = *req.Now
+	}
+	q.NodeNames, q.Profile, q.Explain = req.NodeNames, req.Profile, engine.Explain(req.Explain)
+	q.NoPreemption, q.DryRun, q.Bind, q.Suggest = req.Preempt != nil && !*req.Preempt, req.DryRun, req.Bind, req.Suggest
+	return q, nil
+}
+
+// decodePod decodes a pod of a request.
+func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error) {
+	name, raw, err := p.pod(name, raw)
+	if err != nil {
+		return nil, err
+	}
+	pod, err := object.DecodePod(raw, p.limits)
+	return pod, exchange.InField(name, err)
+}
+
+// sharedPod is decodePod for the pod of a question, which nothing writes to.
+func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Question) error {
+	at, text, err := p.pod(name, raw)
+	if err != nil {
+		return err
+	}
+	q.Pod, _, q.PodJSON, err = p.pods.Decode(text)
+	var large field.ErrorList
+	if err == nil {
+		large = state.AmountErrors(q.Pod)
+	}
+	for _, e := range large {
+		p.warnings = append(p.warnings, at+"."+e.Field+": "+e.Detail+"; it wraps, as in kube-scheduler, and the nodes are judged by what is left")
+	}
+	return exchange.InField(at, err)
+}
+
+// parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a
+// string, at a place of the body. What of it has no effect is a warning of the request, unless that
+// wants none.
+func (a *API) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.Profile, error) {
+	if exchange.IsNull(raw) {
+		return nil, nil
+	}
+	switch raw[0] {
+	case '"':
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, exchange.BadField(http.StatusBadRequest, at, "it is no proper string")
+		}
+		if strings.TrimSpace(text) == "" {
+			return nil, exchange.BadField(http.StatusUnprocessableEntity, at, "it is empty")
+		}
+		raw = []byte(text)
+	case '{':
+	default:
+		return nil, exchange.BadField(http.StatusBadRequest, at, "want a KubeSchedulerConfiguration as an object, or as YAML in a string")
+	}
+	profiles, ignored, err := a.profiles(raw)
+	if err != nil {
+		return nil, exchange.BadField(http.StatusUnprocessableEntity, at, err.Error())
+	}
+	if p.mode != fieldsIgnore {
+		for _, text := range ignored {
+			p.warnings = append(p.warnings, at+"."+text)
+		}
+	}
+	return profiles, nil
+}

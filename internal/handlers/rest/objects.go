@@ -1,0 +1,234 @@
+package rest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/access"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
+)
+
+// ObjectList is a page of a snapshot's objects, by kind, namespace and name.
+type ObjectList struct {
+	// Items are Kubernetes objects, reduced to what decisions read.
+	Items []json.RawMessage `json:"items" swaggertype:"array,object"`
+	// Cursor continues the list; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+} // @name ObjectList
+
+// pageSize reads the limit of a list.
+func (a *API) pageSize(r *http.Request) (int, error) {
+	text := r.URL.Query().Get("limit")
+	if text == "" {
+		return min(100, a.Limits.MaxPage), nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, exchange.BadField(http.StatusBadRequest, "limit", "want a number above zero")
+	}
+	if n > a.Limits.MaxPage {
+		e := exchange.BadField(http.StatusBadRequest, "limit", fmt.Sprintf("at most %d items come in a page (max-page)", a.Limits.MaxPage))
+		e.Limit = "max-page"
+		return 0, e
+	}
+	return n, nil
+}
+
+// listObjects lists what a snapshot holds.
+//
+//	@Summary	The objects of a revision, by kind, namespace and name
+//	@Tags		snapshots
+//	@Produce	json
+//	@Param		id		path		string	true	"cluster@revision or cluster@latest"
+//	@Param		kind	query		string	false	"only objects of this kind"
+//	@Param		namespace	query	string	false	"with name: the object's namespace; default if absent"
+//	@Param		name	query		string	false	"only the object of this name; kind is needed"
+//	@Param		limit	query		int		false	"items in the page, 100 if absent"
+//	@Param		cursor	query		string	false	"cursor of the page before"
+//	@Success	200		{object}	ObjectList
+//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/snapshots/{id}/objects [get]
+func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
+	name, revision, err := snapshotID(r)
+	if err != nil {
+		return err
+	}
+	limit, err := a.pageSize(r)
+	if err != nil {
+		return err
+	}
+	kind := r.URL.Query().Get("kind")
+	if _, known := object.Namespaced(kind); kind != "" && !known {
+		return exchange.BadField(http.StatusBadRequest, "kind", fmt.Sprintf("%.60q is no kind that snapshots hold", kind))
+	}
+	one := object.Key{Kind: kind, Namespace: r.URL.Query().Get("namespace"), Name: r.URL.Query().Get("name")}
+	switch {
+	case one.Name == "" && one.Namespace != "":
+		return exchange.BadField(http.StatusBadRequest, "namespace", "it is only read together with name")
+	case one.Name != "" && kind == "":
+		return exchange.BadField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
+	}
+	namespaced, _ := object.Namespaced(kind)
+	if namespaced && one.Name != "" && one.Namespace == "" {
+		one.Namespace = corev1.NamespaceDefault
+	}
+	after, err := a.objectCursor(r)
+	if err != nil {
+		return err
+	}
+	if one.Name != "" || kind != "" && !namespaced { // what has no namespace is of the whole cluster
+		if err := admit.MayPod(r.Context(), access.View, name, one.Namespace); err != nil {
+			return err
+		}
+	}
+	v, err := a.view(r.Context(), name, revision)
+	if err != nil {
+		return err
+	}
+	if one.Name != "" {
+		list := ObjectList{Items: []json.RawMessage{}}
+		if js, ok := v.Object(one); ok {
+			list.Items = append(list.Items, js)
+		}
+		return exchange.WriteJSON(w, http.StatusOK, list)
+	}
+	list, last, err := page(r.Context(), v, kind, after, limit)
+	if err != nil {
+		return err
+	}
+	if last != "" {
+		list.Cursor = a.sealCursor(r, last)
+	}
+	return writeObjects(r.Context(), w, &list)
+}
+
+// streamed is from how many bytes on a list of objects is written out item by item, without a copy
+// of it.
+const streamed = 256 << 10
+
+// writeObjects writes the bytes that WriteJSON would write.
+func writeObjects(ctx context.Context, w http.ResponseWriter, list *ObjectList) error {
+	size := 0
+	for _, item := range list.Items {
+		size += len(item)
+	}
+	if size < streamed {
+		if err := exchange.TakeAnswer(ctx, len(list.Items), size); err != nil {
+			return err
+		}
+		return exchange.WriteJSON(w, http.StatusOK, list)
+	}
+	tail, err := json.Marshal(ObjectList{Items: []json.RawMessage{}, Cursor: list.Cursor})
+	if err != nil {
+		return exchange.Internal(err)
+	}
+	const head = `{"items":[`
+	part := exchange.Encoding(w)
+	defer part.End(nil)
+	w.Header().Set("Content-Type", "application/json")
+	out := bufio.NewWriterSize(w, 64<<10)
+	_, _ = out.WriteString(head)
+	for i, item := range list.Items {
+		if i > 0 {
+			_ = out.WriteByte(',')
+		}
+		if err := escape(out, item); err != nil {
+			return nil // the caller is gone
+		}
+	}
+	_, _ = out.Write(append(tail[len(head):], '\n'))
+	_ = out.Flush()
+	return nil
+}
+
+// escape writes compact JSON as json.Marshal writes a json.RawMessage.
+func escape(out *bufio.Writer, js []byte) error {
+	var buf bytes.Buffer
+	for len(js) > 0 {
+		n := min(len(js), 16<<10)
+		for n < len(js) && js[n] >= utf8.RuneSelf {
+			n++ // U+2028 is escaped as a whole
+		}
+		buf.Reset()
+		json.HTMLEscape(&buf, js[:n])
+		if _, err := out.Write(buf.Bytes()); err != nil {
+			return err
+		}
+		js = js[n:]
+	}
+	return nil
+}
+
+// page collects up to limit objects behind after, of one kind or of all in turn. last names the
+// last one where there are more.
+func page(ctx context.Context, v *revision.View, kind string, after object.Key, limit int) (list ObjectList, last string, err error) {
+	kinds := []string{kind}
+	if kind == "" {
+		kinds = slices.Sorted(maps.Keys(v.Summary.Objects))
+	}
+	list.Items = []json.RawMessage{}
+	for i, k := range kinds {
+		if k < after.Kind {
+			continue
+		}
+		from := object.Key{Kind: k}
+		if k == after.Kind {
+			from = after
+		}
+		items, more, err := v.ListSeen(ctx, k, from, limit-len(list.Items), func(ns string) bool { return admit.Sees(ctx, v.Cluster, ns) })
+		if err != nil {
+			return list, "", err
+		}
+		for _, item := range items {
+			list.Items = append(list.Items, item)
+		}
+		if len(list.Items) < limit {
+			continue
+		}
+		if more || slices.ContainsFunc(kinds[i+1:], func(k string) bool { return v.Summary.Objects[k] > 0 }) {
+			last = objectName(k, list.Items[len(list.Items)-1])
+		}
+		break
+	}
+	return list, last, nil
+}
+
+// objectName names an object of a page.
+func objectName(kind string, item []byte) string {
+	var o struct {
+		Metadata struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"metadata"`
+	}
+	_ = json.Unmarshal(item, &o) // it is ours
+	return kind + "/" + o.Metadata.Namespace + "/" + o.Metadata.Name
+}
+
+// objectCursor returns the object that the request goes on behind.
+func (a *API) objectCursor(r *http.Request) (k object.Key, err error) {
+	text, err := a.openCursor(r)
+	if err != nil || text == "" {
+		return k, err
+	}
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 {
+		return k, badCursor()
+	}
+	return object.Key{Kind: parts[0], Namespace: parts[1], Name: parts[2]}, nil
+}

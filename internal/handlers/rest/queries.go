@@ -1,0 +1,214 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/kube/object"
+	"berth/internal/queries"
+	"berth/internal/revision"
+	"berth/internal/store"
+)
+
+const (
+	// queryRows and queryBytes bound the answer of a ready query, querySpan is how far it looks
+	// back unless told.
+	queryRows  = 10_000
+	queryBytes = 4 << 20
+	querySpan  = 24 * time.Hour
+)
+
+// QueryList names the ready queries.
+type QueryList struct {
+	Items []queries.Query `json:"items"`
+} // @name QueryList
+
+// QueryAnswer is the answer of a ready query.
+type QueryAnswer struct {
+	Name    string   `json:"name" example:"top-reasons"`
+	Columns []string `json:"columns"`
+	// Rows are as long as Columns, of numbers, texts, booleans and nulls.
+	Rows [][]any `json:"rows"`
+	// Parameters are the values that the query ran with, those that were left out included.
+	Parameters map[string]string `json:"parameters"`
+	// More reports that limit, or the bound of 4 MiB, left rows out.
+	More bool `json:"more,omitempty"`
+} // @name QueryAnswer
+
+// listQueries lists the ready queries.
+//
+//	@Summary	The ready queries about the log, with their SQL and parameters
+//	@Tags		decisions
+//	@Produce	json
+//	@Success	200	{object}	QueryList
+//	@Failure	400,401,403,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/queries [get]
+func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
+	return exchange.WriteJSON(w, http.StatusOK, QueryList{queries.All()})
+}
+
+// runQuery runs a ready query.
+//
+//	@Summary		Run a ready query about the log, read-only
+//	@Description	Only the parameters that GET /v1/queries lists for the query are taken, and all of them are needed but since, until and those listed as optional. The query ends after query-deadline.
+//	@Tags			decisions
+//	@Produce		json,text/csv
+//	@Param			name		path	string	true	"the query"
+//	@Param			cluster		query	string	true	"about this cluster"
+//	@Param			namespace	query	string	false	"the pod's namespace"
+//	@Param			pod			query	string	false	"the pod's name"
+//	@Param			node		query	string	false	"the node's name"
+//	@Param			outcome		query	string	false	"the decision's outcome, such as Unschedulable"
+//	@Param			verb		query	string	false	"the decision's verb, such as filter"
+//	@Param			resource	query	string	false	"the resource, such as cpu"
+//	@Param			since		query	string	false	"at this time or later, RFC 3339; a day before until if absent"
+//	@Param			until		query	string	false	"before this time, RFC 3339; now if absent"
+//	@Param			limit		query	int		false	"rows, 100 if absent, at most 10,000"
+//	@Param			format		query	string	false	"json or csv; a text in CSV that a spreadsheet would take for a formula begins with '"
+//	@Success		200			{object}	QueryAnswer
+//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/queries/{name} [get]
+func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
+	name, err := exchange.PathParam(r, "name")
+	if err != nil {
+		return err
+	}
+	q, ok := queries.Named(name)
+	if !ok || a.queries == nil {
+		return exchange.NotFound("there is no such query: " + queryHint(name))
+	}
+	format := r.URL.Query().Get("format")
+	if format != "" && format != "json" && format != "csv" {
+		return exchange.BadField(http.StatusBadRequest, "format", "want json or csv")
+	}
+	answer := QueryAnswer{Name: q.Name, Parameters: map[string]string{}}
+	limit, err := queryParameters(r, q, answer.Parameters, time.Now())
+	if err != nil {
+		return err
+	}
+	args, err := q.Bind(answer.Parameters, limit+1)
+	var bad *queries.ValueError
+	if errors.As(err, &bad) {
+		return exchange.BadField(http.StatusBadRequest, bad.Parameter, bad.Message)
+	}
+	if err := checkAllowed(func(name string) string { return answer.Parameters[name] }); err != nil {
+		return err
+	}
+	since, _ := args[queries.Since].(time.Time) // zero where the query takes none
+	until, _ := args[queries.Until].(time.Time)
+	if err := checkSpan(since, until); err != nil {
+		return err
+	}
+	if err := admit.MayIn(r.Context(), answer.Parameters["cluster"]); err != nil {
+		return err
+	}
+	if err := exchange.TakeAnswer(r.Context(), limit, queryBytes); err != nil {
+		return err
+	}
+	table, err := a.queries.Query(r.Context(), &store.Query{SQL: q.SQL, Args: args, MaxBytes: queryBytes})
+	if errors.Is(err, context.DeadlineExceeded) {
+		advice := "run it in the database itself"
+		if slices.ContainsFunc(q.Parameters, queries.IsTime) {
+			advice = "name a shorter time, or " + advice
+		}
+		return &exchange.Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "query-deadline", Cause: err, Detail: fmt.Sprintf("the query took longer than %s: %s", a.Limits.QueryDeadline, advice)}
+	}
+	if err == nil {
+		err = a.checkCluster(r.Context(), answer.Parameters["cluster"], len(table.Rows))
+	}
+	if err != nil {
+		return err
+	}
+	answer.Columns, answer.Rows, answer.More = table.Columns, table.Rows, table.Cut
+	if len(answer.Rows) > limit {
+		answer.Rows, answer.More = answer.Rows[:limit], true
+	}
+	if answer.Rows == nil {
+		answer.Rows = [][]any{}
+	}
+	if format == "csv" {
+		return writeCSV(w, &answer)
+	}
+	return exchange.WriteLong(w, r, &answer)
+}
+
+// queryHint names the query that was meant, or where they are listed.
+func queryHint(name string) string {
+	var names []string
+	for _, q := range queries.All() {
+		names = append(names, q.Name)
+	}
+	if near, ok := object.Nearest(name, names); ok {
+		return "did you mean " + near + "?"
+	}
+	return "GET /v1/queries lists them"
+}
+
+// queryParameters reads the values of a query's parameters; times have defaults.
+func queryParameters(r *http.Request, q *queries.Query, values map[string]string, now time.Time) (limit int, err error) {
+	given := r.URL.Query()
+	for name := range given {
+		if !slices.Contains(q.Parameters, name) && name != "limit" && name != "format" {
+			return 0, exchange.BadField(http.StatusBadRequest, name, "the query takes "+strings.Join(q.Parameters, ", ")+" and limit")
+		}
+	}
+	for _, name := range q.Parameters {
+		values[name] = given.Get(name)
+	}
+	if err := revision.CheckName(values["cluster"]); values["cluster"] != "" && err != nil {
+		return 0, exchange.BadField(http.StatusBadRequest, "cluster", exchange.Reason(err))
+	}
+	if until, takes := values[queries.Until]; takes && until == "" {
+		values[queries.Until] = now.Add(time.Second).UTC().Format(time.RFC3339) // the second under way is within
+	}
+	if since, takes := values[queries.Since]; takes && since == "" {
+		end := now
+		if at, err := time.Parse(time.RFC3339, values[queries.Until]); err == nil {
+			end = at
+		}
+		values[queries.Since] = end.Add(-querySpan).UTC().Format(time.RFC3339)
+	}
+	limit = 100
+	if text := given.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > queryRows {
+			return 0, exchange.BadField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", queryRows))
+		}
+	}
+	return limit, nil
+}
+
+// writeCSV answers with a file of the rows behind a line of their names.
+func writeCSV(w http.ResponseWriter, answer *QueryAnswer) error {
+	var out bytes.Buffer
+	file := csv.NewWriter(&out)
+	_ = file.Write(answer.Columns) // a buffer takes all
+	for _, row := range answer.Rows {
+		cells := make([]string, len(row))
+		for i, v := range row {
+			if text, ok := v.(string); ok && text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+				v = "'" + text
+			}
+			if v != nil {
+				cells[i] = fmt.Sprint(v)
+			}
+		}
+		_ = file.Write(cells)
+	}
+	file.Flush()
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+answer.Name+`.csv"`)
+	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(out.Bytes())
+	return nil
+}

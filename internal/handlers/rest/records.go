@@ -1,0 +1,268 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"berth/internal/decision/record"
+	"berth/internal/handlers/exchange"
+	"berth/internal/revision"
+	"berth/internal/store"
+)
+
+// DecisionList is a page of decisions, newest first, or with after the oldest first.
+type DecisionList struct {
+	Items []*record.Row `json:"items"`
+	// Cursor continues the list; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+	// Next is the after of the next page; there with after alone, and on an empty
+	// page too, since more may come.
+	Next *int64 `json:"next,omitempty"`
+} // @name DecisionList
+
+// ReplayRequest describes what is to be other than recorded; nothing of it is needed.
+type ReplayRequest struct {
+	// Snapshot is another state, such as prod@latest.
+	Snapshot string `json:"snapshot,omitempty"`
+	// Profile is another profile's name.
+	Profile string `json:"profile,omitempty"`
+	// Config is another KubeSchedulerConfiguration, as an object or as YAML in a string.
+	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Pod is another v1.Pod.
+	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
+} // @name ReplayRequest
+
+// listDecisions lists records.
+//
+//	@Summary	List decisions, newest first; with after, follow a cluster's log in the order of its records
+//	@Tags		decisions
+//	@Produce	json
+//	@Param		cluster		query		string	false	"of this cluster"
+//	@Param		namespace	query		string	false	"about pods of this namespace"
+//	@Param		pod			query		string	false	"about pods of this name"
+//	@Param		node		query		string	false	"that chose this node"
+//	@Param		outcome		query		string	false	"Scheduled, Unschedulable, Gated or Preempting"
+//	@Param		verb		query		string	false	"filter, prioritize, bind or decide"
+//	@Param		askedBy		query		string	false	"asked by this kind and name, such as token:ci"
+//	@Param		since		query		string	false	"at this time or later, RFC 3339"
+//	@Param		until		query		string	false	"before this time, RFC 3339"
+//	@Param		limit		query		int		false	"items in the page, 100 if absent"
+//	@Param		cursor		query		string	false	"cursor of the page before"
+//	@Param		after		query		int		false	"with cluster and limit alone: those with a greater seq, oldest first; 0 for the beginning"
+//	@Success	200			{object}	DecisionList
+//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/decisions [get]
+func (a *API) listDecisions(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Has("after") {
+		return a.followDecisions(w, r)
+	}
+	f, limit, err := a.decisionFilter(r)
+	if err != nil {
+		return err
+	}
+	f.Limit = limit + 1
+	rows, err := a.decisions.List(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	if err := a.checkCluster(r.Context(), f.Cluster, len(rows)); err != nil {
+		return err
+	}
+	list := DecisionList{Items: rows}
+	if len(rows) > limit {
+		list.Items = rows[:limit]
+		last := rows[limit-1]
+		list.Cursor = a.sealCursor(r, strconv.FormatInt(last.CreatedAt.UnixMicro(), 10)+"/"+last.ID)
+	}
+	if list.Items == nil {
+		list.Items = []*record.Row{}
+	}
+	return exchange.WriteJSON(w, http.StatusOK, list)
+}
+
+// allowed are the values of parameters that have few.
+var allowed = map[string][]string{
+	"outcome": {"Scheduled", "Unschedulable", "Gated", "Preempting", "Unknown"},
+	"verb":    {"filter", "prioritize", "preempt", "bind", "bind-result", "decide"},
+}
+
+func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int, err error) {
+	q := r.URL.Query()
+	f = store.DecisionFilter{
+		Cluster: q.Get("cluster"), Namespace: q.Get("namespace"), Pod: q.Get("pod"), Node: q.Get("node"),
+		Outcome: q.Get("outcome"), Verb: q.Get("verb"), AskedBy: q.Get("askedBy"),
+	}
+	if f.Cluster != "" {
+		if err := revision.CheckName(f.Cluster); err != nil {
+			return f, 0, exchange.BadField(http.StatusBadRequest, "cluster", exchange.Reason(err))
+		}
+	}
+	if err := checkAllowed(q.Get); err != nil {
+		return f, 0, err
+	}
+	for name, to := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
+		if v := q.Get(name); v != "" {
+			if *to, err = time.Parse(time.RFC3339Nano, v); err != nil {
+				return f, 0, exchange.BadField(http.StatusBadRequest, name, "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
+			}
+			if to.IsZero() { // which would stand for no bound
+				*to = to.Add(1)
+			}
+		}
+	}
+	if err := checkSpan(f.Since, f.Until); err != nil {
+		return f, 0, err
+	}
+	if f.BeforeTime, f.BeforeID, err = a.decisionCursor(r); err != nil {
+		return f, 0, err
+	}
+	limit, err = a.pageSize(r)
+	return f, limit, err
+}
+
+// checkAllowed refuses values of parameters that no decision has.
+func checkAllowed(get func(name string) string) error {
+	for name, values := range allowed {
+		if v := get(name); v != "" && !contains(values, v) {
+			return exchange.BadField(http.StatusBadRequest, name, "want one of "+strings.Join(values, ", "))
+		}
+	}
+	return nil
+}
+
+// checkSpan refuses a time that ends before it begins; a zero time is no bound.
+func checkSpan(since, until time.Time) error {
+	if since.IsZero() || until.IsZero() || !until.Before(since) {
+		return nil
+	}
+	return exchange.BadField(http.StatusBadRequest, "until", "it is before since")
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+// decisionCursor returns the record that the request goes on behind.
+func (a *API) decisionCursor(r *http.Request) (time.Time, string, error) {
+	text, err := a.openCursor(r)
+	if err != nil || text == "" {
+		return time.Time{}, "", err
+	}
+	micros, id, _ := strings.Cut(text, "/")
+	n, err := strconv.ParseInt(micros, 10, 64)
+	if err != nil {
+		return time.Time{}, "", badCursor()
+	}
+	return time.UnixMicro(n).UTC(), id, nil
+}
+
+// decisionID reads the id in the path.
+func decisionID(r *http.Request) (string, error) {
+	id, err := exchange.PathParam(r, "id")
+	if err != nil {
+		return "", err
+	}
+	if len(id) != 36 || uuid.Validate(id) != nil {
+		return "", exchange.BadField(http.StatusBadRequest, "id", "it is not a decision's id, which is a UUID")
+	}
+	return strings.ToLower(id), nil
+}
+
+// getDecision returns one record, its explanation worked out again.
+//
+//	@Summary		A decision
+//	@Description	The explanation is computed again from the recorded inputs. digestAgrees reports whether it equals the recorded answer.
+//	@Tags			decisions
+//	@Produce		json
+//	@Param			id	path		string	true	"the decision"
+//	@Success		200	{object}	record.Recorded
+//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/decisions/{id} [get]
+func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
+	id, err := decisionID(r)
+	if err != nil {
+		return err
+	}
+	rec, err := a.decisions.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return exchange.WriteJSON(w, http.StatusOK, rec)
+}
+
+// replay answers a recorded question once more.
+//
+//	@Summary		Replay a decision
+//	@Description	Without overrides the recorded inputs are used, and the answer must be identical. Nothing is recorded.
+//	@Tags			decisions
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			id		path		string			true	"the decision"
+//	@Param			body	body		ReplayRequest	false	"the overrides of recorded inputs"
+//	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200		{object}	record.Replay
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/decisions/{id}/replay [post]
+func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
+	id, err := decisionID(r)
+	if err != nil {
+		return err
+	}
+	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	p, err := a.posted(r)
+	if err != nil {
+		return err
+	}
+	o, err := a.decodeReplay(body, p)
+	if err != nil {
+		return err
+	}
+	out, err := a.decisions.Replay(r.Context(), id, o)
+	if err != nil {
+		return err
+	}
+	a.Metrics.Replayed(r.Context(), out.Identical)
+	if out.Differences == nil {
+		out.Differences = []record.Difference{}
+	}
+	p.warn(w)
+	return exchange.WriteJSON(w, http.StatusOK, out)
+}
+
+func (a *API) decodeReplay(body []byte, p *posted) (o record.Overrides, err error) {
+	if strings.TrimSpace(string(body)) == "" {
+		return o, nil
+	}
+	var req ReplayRequest
+	if err := exchange.DecodeStrict(body, &req, exchange.DecisionBounds(&a.Limits)); err != nil {
+		return o, err
+	}
+	o.Snapshot, o.Profile = req.Snapshot, req.Profile
+	if o.Snapshot != "" {
+		if _, _, err := revision.ParseID(o.Snapshot); err != nil {
+			return o, exchange.BadField(http.StatusBadRequest, "snapshot", exchange.Reason(err))
+		}
+	}
+	if o.Profiles, err = a.parseConfig("config", req.Config, p); err != nil {
+		return o, err
+	}
+	if !exchange.IsNull(req.Pod) {
+		if o.Pod, err = p.decodePod("pod", req.Pod); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}

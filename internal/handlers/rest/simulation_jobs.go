@@ -1,0 +1,263 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"berth/internal/handlers/exchange"
+
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	"berth/internal/kube/object"
+	"berth/internal/memory"
+	"berth/internal/scenario"
+	"berth/internal/simulations"
+	"berth/internal/span"
+	"berth/internal/steps"
+	"berth/internal/store"
+)
+
+// simulationWait is how long POST /v1/simulations waits unless told.
+const simulationWait = 2 * time.Second
+
+func (q *ScenarioWait) wait() *metav1.Duration { return q.Wait }
+
+// waitOf returns for how long a call waits until its question becomes a job; nil for no job.
+func (a *API) waitOf(req scenarioRequest) (*time.Duration, error) {
+	wait := req.wait()
+	if _, ok := req.(*SimulationRequest); ok && wait == nil {
+		wait = &metav1.Duration{Duration: min(simulationWait, a.Limits.ScenarioDeadline)}
+	}
+	switch most := a.Limits.ScenarioDeadline; {
+	case wait == nil:
+		return nil, nil
+	case wait.Duration < 0 || wait.Duration > most:
+		return nil, exchange.BadField(http.StatusUnprocessableEntity, "wait", fmt.Sprintf("want a duration from 0s to %s (scenario-deadline)", most))
+	}
+	return &wait.Duration, nil
+}
+
+// jobQuestion is a question as its job keeps it: with all that its answer depends on beside the
+// revision.
+type jobQuestion struct {
+	// Server is the version and the configuration of the server that was asked.
+	Server  string
+	Now     time.Time
+	Fields  string
+	Classes fixedClasses
+	Body    json.RawMessage
+}
+
+// server names what the answers of this server depend on.
+func (a *API) server() string {
+	text := fmt.Sprint(engine.Version, " ", engine.Semantics, " ", a.forks.TolerationSeconds)
+	for _, p := range a.configured {
+		text += " " + p.Digest
+	}
+	return text
+}
+
+// fixedClasses are a cluster's priority classes, those that are built in excepted.
+type fixedClasses []schedulingv1.PriorityClass
+
+// Class implements admit.Classes.
+func (f fixedClasses) Class(_, name string) *schedulingv1.PriorityClass {
+	i := slices.IndexFunc(f, func(c schedulingv1.PriorityClass) bool { return c.Name == name || name == "" && c.GlobalDefault })
+	if i < 0 {
+		return nil
+	}
+	return &f[i]
+}
+
+// classesOf reads what decisions need of a cluster's classes, so that a job has the same
+// throughout.
+func (a *API) classesOf(ctx context.Context, cluster string) (fixedClasses, error) {
+	list, err := a.priorityClasses.List(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	var out fixedClasses
+	for i := range list.Items {
+		if c := &list.Items[i]; object.SystemClass(c.Name) == nil {
+			out = append(out, schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: c.Name}, Value: c.Value, GlobalDefault: c.GlobalDefault, PreemptionPolicy: c.PreemptionPolicy})
+		}
+	}
+	return out, nil
+}
+
+// counted answers a question, and counts it.
+func (a *API) counted(ctx context.Context, c *scenarioCall, req scenarioRequest) (any, error) {
+	done := a.Metrics.Simulating(ctx)
+	out, err := span.In(ctx, span.Evaluate, func(ctx context.Context) (any, error) { return c.answer(ctx, req) })
+	switch {
+	case err == nil:
+		done("done")
+	case ctx.Err() != nil:
+		done("interrupted")
+	default:
+		done("failed")
+	}
+	return out, err
+}
+
+// orJob answers a question within a time, or starts a job that goes on with what is finished.
+func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req scenarioRequest, body []byte, wait time.Duration) error {
+	classes, err := a.classesOf(r.Context(), c.at.view.Cluster)
+	if err != nil {
+		return err
+	}
+	c.classes = classes
+	parts := map[string][]byte{}
+	if c.watch == nil {
+		c.watch = &scenario.Watch{Save: func(part string, v any) (err error) {
+			parts[part], err = json.Marshal(v)
+			return err
+		}}
+	}
+	until := time.Now().Add(wait)
+	if last, ok := r.Context().Deadline(); ok && until.After(last.Add(-time.Second)) {
+		until = last.Add(-time.Second) // which storing a job takes at most
+	}
+	ctx, cancel := a.WithDeadline(r.Context(), until)
+	defer cancel()
+	if ctx.Err() == nil {
+		out, err := a.counted(ctx, c, req)
+		if err == nil {
+			c.posted.warn(w)
+			return exchange.WriteJSON(w, http.StatusOK, out)
+		}
+		if ctx.Err() == nil || r.Context().Err() != nil {
+			return err
+		}
+	}
+	kept, err := json.Marshal(&jobQuestion{a.server(), c.at.now, c.posted.mode, classes, body})
+	if err != nil {
+		return fmt.Errorf("encode a question: %w", err)
+	}
+	job, err := a.simulations.Start(r.Context(), &simulations.Question{
+		Cluster: c.at.view.Cluster, Revision: c.at.view.Revision, Kind: c.verb, AskedBy: exchange.CallerOf(r).String(), Body: kept, Parts: parts,
+	})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/v1/simulations/"+job.ID)
+	return exchange.WriteJSON(w, http.StatusAccepted, job)
+}
+
+// RunSimulation answers the question of a job; simulations.Runner.
+func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *scenario.Watch) (result []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.Log.LogAttrs(ctx, slog.LevelError, "panic", slog.Any("panic", p), slog.String("job", job.ID), slog.String("stack", string(debug.Stack())))
+			err = exchange.Internal(nil)
+		}
+		if e := exchange.Translate(err); err != nil && ctx.Err() == nil && (e.Status < http.StatusInternalServerError || e.Kind == "internal") {
+			err = &simulations.FailedError{Reason: exchange.Clipped(e.Detail, exchange.MaxDetail)}
+		}
+	}()
+	ctx = exchange.AsServer(ctx) // the caller was checked when the job was stored
+	var q jobQuestion
+	if err := json.Unmarshal(question, &q); err != nil {
+		return nil, fmt.Errorf("read the question of job %s: %w", job.ID, err)
+	}
+	if q.Server != a.server() {
+		return nil, exchange.BadRequest("the server has another version or configuration than the one that was asked: ask again")
+	}
+	if err := memory.Take(ctx, object.Weight(q.Body)); err != nil {
+		return nil, err
+	}
+	ask := scenarioVerbs[job.Verb]
+	if ask == nil {
+		return nil, exchange.BadRequest(fmt.Sprintf("this server does not know questions of kind %q", job.Verb))
+	}
+	req := ask()
+	if err := exchange.DecodeStrict(q.Body, req, exchange.ScenarioBounds(&a.Limits)); err != nil {
+		return nil, err
+	}
+	view, err := a.view(ctx, job.Cluster, job.Revision)
+	if err != nil {
+		return nil, err
+	}
+	out, err := a.counted(ctx, &scenarioCall{
+		a: a, verb: job.Verb, at: asOf{view: view, now: q.Now}, classes: q.Classes, watch: watch,
+		posted: &posted{mode: q.Fields, limits: a.Limits.Objects(), steps: steps.Of(ctx)},
+	}, req)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(out)
+}
+
+// SimulationList is a page of jobs, newest first, without their answers.
+type SimulationList struct {
+	Items []*simulations.Job `json:"items"`
+	// Cursor continues the list; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+} // @name SimulationList
+
+// listSimulations lists jobs.
+//
+//	@Summary	List jobs of questions about what comes next, newest first
+//	@Tags		scenarios
+//	@Produce	json
+//	@Param		cluster	query		string	false	"of this cluster"
+//	@Param		limit	query		int		false	"items in the page, 100 if absent"
+//	@Param		cursor	query		string	false	"cursor of the page before"
+//	@Success	200		{object}	SimulationList
+//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/simulations [get]
+func (a *API) listSimulations(w http.ResponseWriter, r *http.Request) error {
+	items, cursor, err := jobPage(a, r, a.simulations.List, func(j *simulations.Job) string { return j.ID })
+	if err != nil {
+		return err
+	}
+	return exchange.WriteJSON(w, http.StatusOK, SimulationList{items, cursor})
+}
+
+// getSimulation returns a job.
+//
+//	@Summary	A job: how far it is, and its answer once it is done
+//	@Tags		scenarios
+//	@Produce	json
+//	@Param		id	path		string	true	"the job"
+//	@Success	200	{object}	simulations.Job
+//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/simulations/{id} [get]
+func (a *API) getSimulation(w http.ResponseWriter, r *http.Request) error {
+	return withJob(w, r, a.simulations.Get)
+}
+
+// cancelSimulation cancels a job.
+//
+//	@Summary		Cancel a job
+//	@Description	Cancelling a job that has ended changes nothing, so that the call may be repeated.
+//	@Tags			scenarios
+//	@Produce		json
+//	@Param			id	path		string	true	"the job"
+//	@Success		200	{object}	simulations.Job
+//	@Failure		400,401,403,404,415,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/simulations/{id}/cancel [post]
+func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
+	return withJob(w, r, a.simulations.Cancel)
+}
+
+// deleteSimulation removes a job.
+//
+//	@Summary	Delete a job with its answer; a running one is cancelled
+//	@Tags		scenarios
+//	@Param		id	path	string	true	"the job"
+//	@Success	204
+//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/simulations/{id} [delete]
+func (a *API) deleteSimulation(w http.ResponseWriter, r *http.Request) error {
+	return deleteJob(w, r, a.simulations.Delete)
+}
