@@ -19,7 +19,7 @@ var foreign = map[string]map[string]string{
 		"apply": "-f -k --dry-run --server-side", "create secret generic": "--from-literal --from-file", "create token": "--audience --duration", "create clusterrolebinding": "--clusterrole --user",
 		"wait": "--for --timeout", "rollout status": "--timeout", "rollout undo": "", "port-forward": "--address", "get": "-A -o -l -w --raw", "delete": "-f -k --ignore-not-found",
 		"auth can-i": "--as", "logs": "--previous -f", "describe": "", "drain": "--ignore-daemonsets --delete-emptydir-data", "kustomize": "", "krew install": "--manifest", "berth": "*",
-		"config get-contexts": "", "patch": "--type -p", "uncordon": "", "exec": "-c",
+		"config get-contexts": "", "patch": "--type -p", "uncordon": "", "exec": "-c", "scale": "--replicas",
 	},
 	"helm": {"install": "--set -f", "upgrade": "--set -f --reuse-values", "rollback": ""},
 }
