@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 	"berth/internal/podlife"
 	"berth/internal/store"
 )
@@ -91,13 +92,13 @@ func (p *Prepared) bindStored() error {
 // an API server alone writes, and those that its admission plugins set where a manifest leaves them
 // out. The request's status is not read, as on an update (apiserver/pkg/registry/rest/update.go
 // BeforeUpdate, pkg/registry/core/pod/strategy.go PrepareForUpdate).
-func completed(asked, stored *corev1.Pod) *corev1.Pod {
+func completed(asked, is *corev1.Pod) *corev1.Pod {
 	p := asked.DeepCopy()
-	object.DropUnlessKept(p, stored)
-	p.UID, p.Status = stored.UID, stored.Status
-	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = stored.DeletionTimestamp, stored.DeletionGracePeriodSeconds
-	podlife.KeepAdmitted(p, stored)
-	return object.KeepCreatedPod(p, stored)
+	stored.DropUnlessKept(p, is)
+	p.UID, p.Status = is.UID, is.Status
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = is.DeletionTimestamp, is.DeletionGracePeriodSeconds
+	podlife.KeepAdmitted(p, is)
+	return object.KeepCreatedPod(p, is)
 }
 
 // equal returns a *StoredError where two pods, which have their kind, are not equal.

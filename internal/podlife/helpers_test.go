@@ -7,12 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 func class(name string, value int32) *schedulingv1.PriorityClass {
 	c := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "7"}, Value: value}
-	object.DefaultClass(c)
+	stored.DefaultClass(c)
 	return c
 }
 

@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // TestLifeRules holds phases, container states, restarts, conditions and probes to
@@ -209,7 +209,7 @@ func TestLifeRules(t *testing.T) {
 		p := drawn(t, "Always", "main a none")
 		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
 		p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/a"}}
-		p.Status.Conditions = []corev1.PodCondition{object.GatedCondition(before(9))}
+		p.Status.Conditions = []corev1.PodCondition{stored.GatedCondition(before(9))}
 		l := Lifecycle(p, NodeHealthy, lifeNow)
 		if l.Status != "SchedulingGated" || l.Phase != corev1.PodPending || planned(l) != "a:wait" || !strings.HasPrefix(said(l, corev1.PodScheduled), "False SchedulingGated") {
 			t.Errorf("%+v", l)

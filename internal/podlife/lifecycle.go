@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // Lifecycle returns where a pod stands at a time and what comes next: phase and
@@ -73,9 +73,9 @@ func (r *reading) columns() Columns {
 	if len(r.pod.Spec.SchedulingGates) == 0 || r.pod.Spec.NodeName != "" || r.posted(corev1.PodScheduled) != nil {
 		return kubectlColumns(r.pod, r.now)
 	}
-	stored := *r.pod
-	stored.Status.Conditions = append(slices.Clip(stored.Status.Conditions), object.GatedCondition(metav1.NewTime(r.now)))
-	c := kubectlColumns(&stored, r.now)
+	pod := *r.pod
+	pod.Status.Conditions = append(slices.Clip(pod.Status.Conditions), stored.GatedCondition(metav1.NewTime(r.now)))
+	c := kubectlColumns(&pod, r.now)
 	if c.Status == corev1.PodReasonSchedulingGated {
 		c.Rule = Rule{"status/gated-when-stored", "The pod has scheduling gates; it gets the condition PodScheduled with the reason SchedulingGated as it is stored."}
 	}
@@ -86,7 +86,7 @@ func (r *reading) columns() Columns {
 func (r *reading) unbound() (corev1.PodPhase, Rule, []LifeCondition) {
 	list := r.asPosted()
 	if len(r.pod.Spec.SchedulingGates) > 0 {
-		c := object.GatedCondition(metav1.NewTime(r.now.UTC().Truncate(time.Second)))
+		c := stored.GatedCondition(metav1.NewTime(r.now.UTC().Truncate(time.Second)))
 		rule := Rule{"condition/gated", "The pod has scheduling gates, so it is not scheduled until they are removed."}
 		list = r.replaced(list, c, rule)
 	}

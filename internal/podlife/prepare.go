@@ -5,8 +5,8 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"berth/internal/kube/object"
 	"berth/internal/kube/object/apiserver"
+	"berth/internal/kube/object/stored"
 )
 
 // prepareCreate makes of a posted pod the one that is validated and stored: no
@@ -19,9 +19,9 @@ func prepareCreate(p *corev1.Pod, now metav1.Time) {
 	apiserver.DropDisabled(p, nil)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {
-		p.Status.Conditions = []corev1.PodCondition{object.GatedCondition(now)}
+		p.Status.Conditions = []corev1.PodCondition{stored.GatedCondition(now)}
 	}
-	object.MergeLabelKeys(p, false)
+	stored.MergeLabelKeys(p, false)
 }
 
 // prepareUpdate takes over from the old pod what an update of the spec cannot

@@ -7,7 +7,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // admitPriority writes a class's priority and policy into a new pod, or refuses
@@ -43,7 +43,7 @@ func classOf(name string, classes Classes) (schedulingv1.PriorityClass, bool) {
 		c = classes(name)
 	}
 	if c == nil && name != "" {
-		c = object.SystemClass(name)
+		c = stored.SystemClass(name)
 	}
 	switch {
 	case c != nil:

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // NotTaken returns why no API server has stored such a pod, so that it has no life and no end; nil
@@ -58,7 +58,7 @@ func UpdateStored(in, before *corev1.Pod, a Admission) Verdict {
 		AddTolerationSeconds(&p.Spec)
 	}
 	p.ResourceVersion = "0" // validation wants one, and a ledger keeps none
-	if errs := append(object.ValidateKeptUpdate(p, old), stateTransitions(p, old)...); len(errs) > 0 {
+	if errs := append(stored.ValidateKeptUpdate(p, old), stateTransitions(p, old)...); len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
 	p.ResourceVersion = ""
@@ -93,5 +93,5 @@ func CreatedConditions(p *corev1.Pod, now time.Time) []corev1.PodCondition {
 	if len(p.Spec.SchedulingGates) == 0 {
 		return p.Status.Conditions
 	}
-	return []corev1.PodCondition{object.GatedCondition(metav1.NewTime(now.UTC().Truncate(time.Second)))}
+	return []corev1.PodCondition{stored.GatedCondition(metav1.NewTime(now.UTC().Truncate(time.Second)))}
 }

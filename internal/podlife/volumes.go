@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // Storage finds the claims and classes of a pod's cluster. A nil Claim knows of none.
@@ -73,7 +73,7 @@ func (s Storage) unbound(pod *corev1.Pod, v *corev1.Volume, name string) (why st
 		return "", false
 	}
 	text := fmt.Sprintf("The kubelet waits for the volume of claim %s, which is not bound", name)
-	class := object.ClaimClass(c)
+	class := stored.ClaimClass(c)
 	var known *storagev1.StorageClass
 	if s.Class != nil && class != "" {
 		known = s.Class(class)

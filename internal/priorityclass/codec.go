@@ -13,26 +13,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 	"berth/internal/store"
 )
 
 // decode makes the class of a record.
-func decode(stored *store.PriorityClass) (*schedulingv1.PriorityClass, error) {
+func decode(row *store.PriorityClass) (*schedulingv1.PriorityClass, error) {
 	c := &schedulingv1.PriorityClass{}
-	if err := json.Unmarshal(stored.Payload, c); err != nil {
-		return nil, fmt.Errorf("priority class %s of cluster %s: %w", stored.Name, stored.Cluster, err)
+	if err := json.Unmarshal(row.Payload, c); err != nil {
+		return nil, fmt.Errorf("priority class %s of cluster %s: %w", row.Name, row.Cluster, err)
 	}
-	c.ResourceVersion = strconv.FormatInt(stored.Version, 10)
+	c.ResourceVersion = strconv.FormatInt(row.Version, 10)
 	return c, nil
 }
 
 // known is what decisions read of a class, which is all that is kept of it in memory.
-func known(stored *store.PriorityClass) *schedulingv1.PriorityClass {
-	policy := corev1.PreemptionPolicy(stored.PreemptionPolicy)
+func known(row *store.PriorityClass) *schedulingv1.PriorityClass {
+	policy := corev1.PreemptionPolicy(row.PreemptionPolicy)
 	return &schedulingv1.PriorityClass{
-		ObjectMeta: metav1.ObjectMeta{Name: stored.Name},
-		Value:      stored.Value, GlobalDefault: stored.GlobalDefault, PreemptionPolicy: &policy,
+		ObjectMeta: metav1.ObjectMeta{Name: row.Name},
+		Value:      row.Value, GlobalDefault: row.GlobalDefault, PreemptionPolicy: &policy,
 	}
 }
 
@@ -57,22 +57,22 @@ var space = uuid.MustParse("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 // builtIn returns a built-in class as clients see it. berth knows no time at which
 // a cluster began, so it has no creationTimestamp.
 func builtIn(cluster, name string) *schedulingv1.PriorityClass {
-	c := object.SystemClass(name)
+	c := stored.SystemClass(name)
 	c.UID = types.UID(uuid.NewSHA1(space, []byte("berth/"+cluster+"/priorityclasses/"+name)).String())
 	c.ResourceVersion = "1"
 	return c
 }
 
 // listOf makes a list, in which the built-in classes have their places.
-func listOf(cluster string, stored []*store.PriorityClass, version int64) (*schedulingv1.PriorityClassList, error) {
+func listOf(cluster string, rows []*store.PriorityClass, version int64) (*schedulingv1.PriorityClassList, error) {
 	list := &schedulingv1.PriorityClassList{
 		TypeMeta: metav1.TypeMeta{Kind: "PriorityClassList", APIVersion: schedulingv1.SchemeGroupVersion.String()},
 		ListMeta: metav1.ListMeta{ResourceVersion: strconv.FormatInt(max(version, 1), 10)},
 	}
-	for _, c := range object.SystemClasses() {
+	for _, c := range stored.SystemClasses() {
 		list.Items = append(list.Items, *builtIn(cluster, c.Name))
 	}
-	for _, s := range stored {
+	for _, s := range rows {
 		c, err := decode(s)
 		if err != nil {
 			return nil, err
@@ -100,6 +100,6 @@ func reduce(c *schedulingv1.PriorityClass) *schedulingv1.PriorityClass {
 		}
 		out.Annotations[k] = v
 	}
-	object.DefaultClass(out)
+	stored.DefaultClass(out)
 	return out
 }

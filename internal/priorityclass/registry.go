@@ -12,7 +12,7 @@ import (
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 	"berth/internal/store"
 )
 
@@ -215,7 +215,7 @@ func (r *Registry) List(ctx context.Context, cluster string) (*schedulingv1.Prio
 
 // Get returns a class; a *MissingError without one.
 func (r *Registry) Get(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
-	if object.SystemClass(name) != nil {
+	if stored.SystemClass(name) != nil {
 		return builtIn(cluster, name), nil
 	}
 	stored, err := r.st.PriorityClass(ctx, cluster, name)

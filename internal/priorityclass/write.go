@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/kube/object"
 	"berth/internal/kube/object/apiserver"
+	"berth/internal/kube/object/stored"
 	"berth/internal/store"
 )
 
@@ -36,7 +37,7 @@ func (r *Registry) Create(ctx context.Context, cluster string, in *schedulingv1.
 	if errs := apiserver.ValidateClass(c); len(errs) > 0 {
 		return nil, &InvalidError{c.Name, errs}
 	}
-	if object.SystemClass(c.Name) != nil {
+	if stored.SystemClass(c.Name) != nil {
 		return nil, &ExistsError{c.Name}
 	}
 	id, err := uuid.NewRandom()
@@ -87,7 +88,7 @@ func (r *Registry) update(ctx context.Context, cluster, name string, in *schedul
 	if err != nil {
 		return nil, fmt.Errorf("resourceVersion of priority class %s: %w", name, err)
 	}
-	if object.SystemClass(name) != nil {
+	if stored.SystemClass(name) != nil {
 		return unchanged(c, old)
 	}
 	return r.put(ctx, cluster, c, expect)
@@ -134,7 +135,7 @@ func secondDefault(name, first string) error {
 // keep it. The built-in ones are a *ForbiddenError
 // (pkg/registry/scheduling/priorityclass/storage Delete).
 func (r *Registry) Delete(ctx context.Context, cluster, name string) (*schedulingv1.PriorityClass, error) {
-	if object.SystemClass(name) != nil {
+	if stored.SystemClass(name) != nil {
 		return nil, &ForbiddenError{name, "this is a system priority class and cannot be deleted"}
 	}
 	c, err := r.Get(ctx, cluster, name)

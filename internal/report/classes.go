@@ -13,7 +13,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine/state"
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 	"berth/internal/revision"
 	"berth/internal/steps"
 )
@@ -53,8 +53,8 @@ type ClassFinding struct {
 
 const sampleSize = 5
 
-// ClassesIn looks at a view's classes and at the stored ones.
-func ClassesIn(ctx context.Context, v *revision.View, stored []schedulingv1.PriorityClass) (*Classes, error) {
+// ClassesIn looks at a view's classes and at those that were posted.
+func ClassesIn(ctx context.Context, v *revision.View, posted []schedulingv1.PriorityClass) (*Classes, error) {
 	s := &classSurvey{uses: map[string]*ClassUse{}, unknown: map[string]*ClassFinding{}, differs: map[string]*ClassFinding{}}
 	list, err := snapshotClasses(ctx, v)
 	if err != nil {
@@ -63,10 +63,10 @@ func ClassesIn(ctx context.Context, v *revision.View, stored []schedulingv1.Prio
 	for _, c := range list {
 		s.add(c, inSnapshot)
 	}
-	for i := range stored {
-		s.add(&stored[i], sourceOfStored(&stored[i]))
+	for i := range posted {
+		s.add(&posted[i], sourceOfStored(&posted[i]))
 	}
-	for _, c := range object.SystemClasses() {
+	for _, c := range stored.SystemClasses() {
 		s.add(c, builtIn)
 	}
 	s.defaults()

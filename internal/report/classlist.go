@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 	"berth/internal/revision"
 	"berth/internal/steps"
 )
@@ -105,7 +106,7 @@ func snapshotClasses(ctx context.Context, v *revision.View) ([]*schedulingv1.Pri
 // sourceOfStored tells the built-in classes, which are in the list of the stored
 // ones, from the others.
 func sourceOfStored(c *schedulingv1.PriorityClass) string {
-	if object.SystemClass(c.Name) != nil {
+	if stored.SystemClass(c.Name) != nil {
 		return builtIn
 	}
 	return inStore

@@ -13,13 +13,13 @@ var podlifeFaults = []fault{
 		{"internal/kube/object/apiserver/bounds.go", `if n <= mostExpressions {`, `if true {`},
 	}},
 	{"looser-term", "a gated pod's node affinity is loosened", "./internal/podlife", "TestGatedUpdate", []edit{
-		{"internal/kube/object/gates.go", `if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`, `if true {
+		{"internal/kube/object/stored/gates.go", `if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`, `if true {
 		return true
 	}
 	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`},
 	}},
 	{"mutable-pod", "a pod's spec changes", "./internal/podlife", "TestUpdate", []edit{
-		{"internal/kube/object/validate_update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
+		{"internal/kube/object/stored/update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
 	}},
 
 	{"crash-loop-pending", "a crash-looping pod is called Pending", "./internal/podlife", "TestPhase", []edit{

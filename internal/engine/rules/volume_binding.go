@@ -11,7 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // The reasons of VolumeBinding.
@@ -176,7 +176,7 @@ func (VolumeBinding) PreFilter(q *engine.Query) (*bindings, engine.PreFilterResu
 // waits reports whether a claim is bound only once its pod has a node
 // (k8s.io/component-helpers/storage/volume IsDelayBindingMode).
 func waits(q *engine.Query, c *corev1.PersistentVolumeClaim) (bool, error) {
-	name := object.ClaimClass(c)
+	name := stored.ClaimClass(c)
 	if name == "" {
 		return false, nil
 	}

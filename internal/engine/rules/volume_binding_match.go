@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // match is the existing volume that a claim would get, by node.
@@ -56,7 +57,7 @@ func (b *bindings) match(q *engine.Query, c *corev1.PersistentVolumeClaim, open 
 		capacity := pv.Spec.Capacity[corev1.ResourceStorage]
 		return capacity.Cmp(size) >= 0
 	}
-	of := q.State.ClassVolumes(object.ClaimClass(c))
+	of := q.State.ClassVolumes(stored.ClaimClass(c))
 	left := q.Bits()
 	copy(left, open)
 	for _, pv := range of.Reserved(c.Namespace, c.Name) {

@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // bindings is the PreFilter state of VolumeBinding: the pod's claims and, once worked out for all
@@ -155,7 +155,7 @@ func (b *bindings) checkProvisions(q *engine.Query, open state.Bits) {
 		if need.Empty() {
 			continue
 		}
-		name := object.ClaimClass(p.claim)
+		name := stored.ClaimClass(p.claim)
 		class := q.State.StorageClass(name) // it exists, or the claim would not wait
 		d := engine.Detail{Kind: "volumeMatch", Claim: p.claim.Name, Name: name}
 		if class.Provisioner == "" || class.Provisioner == noProvisioner {
@@ -235,7 +235,7 @@ func (b *bindings) on(row int) []engine.VolumeBinding {
 	out := make([]engine.VolumeBinding, 0, len(b.late))
 	rest := slices.Clone(b.matched)
 	for _, c := range b.late {
-		v := engine.VolumeBinding{Claim: c.Name, Provision: object.ClaimClass(c)}
+		v := engine.VolumeBinding{Claim: c.Name, Provision: stored.ClaimClass(c)}
 		// A claim that is mounted twice is matched twice.
 		if i := slices.IndexFunc(rest, func(m *match) bool { return m.claim == c }); i >= 0 {
 			if pv := rest[i].at(row); pv != nil {

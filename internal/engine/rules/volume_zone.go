@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // The reasons of VolumeZone.
@@ -123,7 +123,7 @@ func (VolumeZone) PreFilter(q *engine.Query) (*zonesOfVolumes, engine.PreFilterR
 // zoneless lets a claim without a volume pass if it waits for its pod's node.
 func zoneless(q *engine.Query, c *corev1.PersistentVolumeClaim) engine.PreFilterResult {
 	reason := ReasonVolumeNameless
-	name := object.ClaimClass(c)
+	name := stored.ClaimClass(c)
 	class := q.State.StorageClass(name)
 	switch {
 	case name == "":

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // AttachedBy appends the CSI volumes that a pod of the state mounts on a node that has a CSINode;
@@ -155,7 +155,7 @@ func translated(pv *corev1.PersistentVolume, csiNode bool) *corev1.CSIPersistent
 // names none, or names a built-in plugin that does not count (plugins/nodevolumelimits/csi.go
 // getCSIDriverInfoFromSC).
 func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) string {
-	name := object.ClaimClass(c)
+	name := stored.ClaimClass(c)
 	if name == "" {
 		return ""
 	}

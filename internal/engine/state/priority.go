@@ -4,7 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // Admitted is what admission writes into a pod for its class.
@@ -36,7 +36,7 @@ func (s *State) ofClass(name string, extra func(string) *schedulingv1.PriorityCl
 	if c != nil {
 		return Admitted{c.Value, c.PreemptionPolicy}, true
 	}
-	if c := object.SystemClass(name); c != nil {
+	if c := stored.SystemClass(name); c != nil {
 		return Admitted{Priority: c.Value}, true
 	}
 	return Admitted{}, name == ""

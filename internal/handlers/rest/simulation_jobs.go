@@ -18,6 +18,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 	"berth/internal/memory"
 	"berth/internal/scenario"
 	"berth/internal/simulations"
@@ -87,7 +88,7 @@ func (a *API) classesOf(ctx context.Context, cluster string) (fixedClasses, erro
 	}
 	var out fixedClasses
 	for i := range list.Items {
-		if c := &list.Items[i]; object.SystemClass(c.Name) == nil {
+		if c := &list.Items[i]; stored.SystemClass(c.Name) == nil {
 			out = append(out, schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: c.Name}, Value: c.Value, GlobalDefault: c.GlobalDefault, PreemptionPolicy: c.PreemptionPolicy})
 		}
 	}

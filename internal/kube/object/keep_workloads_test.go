@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/kube/object/stored"
 )
 
 // TestKindsOfControllers: what controllers and admission read is kept, pruned as pods are, and
@@ -63,12 +65,12 @@ func TestUpdateOfOlderPod(t *testing.T) {
 	pod := func(js string) *corev1.Pod { return mustRead(t, js, JSON)[0].Value.(*corev1.Pod) }
 	now, old := pod(whole), pod(older)
 	now.DeletionTimestamp, now.ResourceVersion, old.ResourceVersion = old.DeletionTimestamp, "1", "1"
-	if errs := ValidateKeptUpdate(now, old); len(errs) > 0 {
+	if errs := stored.ValidateKeptUpdate(now, old); len(errs) > 0 {
 		t.Errorf("an older pod may not be written again: %v", errs)
 	}
 	other := now.DeepCopy()
 	other.Spec.RuntimeClassName = new("runc")
-	if errs := ValidateKeptUpdate(other, now); len(errs) == 0 {
+	if errs := stored.ValidateKeptUpdate(other, now); len(errs) == 0 {
 		t.Error("a runtime class changes")
 	}
 }

@@ -4,13 +4,22 @@ import (
 	"reflect"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kube/object/stored"
 )
 
 // typed is what every kept kind's Go type offers.
@@ -26,66 +35,60 @@ type kind struct {
 	namespaced bool
 	keep       *trie
 	alloc      func() typed
-	goType     reflect.Type                // of what alloc gives
-	normalize  func(typed)                 // nil: nothing to default
-	validate   func(typed) field.ErrorList // nil: metadata only
-	prefix     string                      // of the name of an object without one; empty: it has none
+	goType     reflect.Type                         // of what alloc gives
+	validate   func(runtime.Object) field.ErrorList // beside metadata
+	prefix     string                               // of the name of an object without one; empty: it has none
 	// later kinds are read by no decision of this release. Other versions of them are
 	// left out and not refused, as all versions were before they were kept.
 	later bool
 }
 
-// define wires one kind's typed functions; either may be nil.
+// define returns a kind of a Go type.
 func define[T any, P interface {
 	*T
 	typed
-}](name, apiVersion string, namespaced bool, k keep, normalize func(P), validate func(P) field.ErrorList) *kind {
-	d := &kind{
+}](name, apiVersion string, namespaced bool, k keep,
+) *kind {
+	return &kind{
 		name: name, apiVersion: apiVersion, namespaced: namespaced, keep: compile(k),
 		alloc: func() typed { return P(new(T)) }, goType: reflect.TypeFor[P](),
+		validate: stored.Validate,
 	}
-	if normalize != nil {
-		d.normalize = func(o typed) { normalize(o.(P)) }
-	}
-	if validate != nil {
-		d.validate = func(o typed) field.ErrorList { return validate(o.(P)) }
-	}
-	return d
 }
 
 // kinds lists every kind that is kept. Adding one takes a line here and its
 // allow-list.
 var kinds = byName(
-	define("Node", "v1", false, keepNode, defaultNode, validateNode),
-	define("Pod", "v1", true, keepPod, defaultPod, validatePod),
-	define[corev1.Namespace]("Namespace", "v1", false, keepNamespace, defaultNamespace, nil),
-	define("Service", "v1", true, keepService, nil, validateService),
-	define[corev1.ReplicationController]("ReplicationController", "v1", true, keepController, defaultController, nil),
-	define("ReplicaSet", "apps/v1", true, keepReplicaSet, nil, validateReplicaSet),
-	define("StatefulSet", "apps/v1", true, keepStatefulSet, nil, validateStatefulSet),
-	define("PriorityClass", "scheduling.k8s.io/v1", false, keepPriorityClass, DefaultClass, validateClassFields),
-	define("PodDisruptionBudget", "policy/v1", true, keepPDB, nil, validatePDB),
-	define("PersistentVolume", "v1", false, keepPV, defaultPV, validatePV),
-	define("PersistentVolumeClaim", "v1", true, keepPVC, defaultPVC, validatePVC),
-	define("StorageClass", "storage.k8s.io/v1", false, keepStorageClass, defaultStorageClass, validateStorageClass),
-	define("CSINode", "storage.k8s.io/v1", false, keepCSINode, nil, validateCSINode),
-	define("CSIDriver", "storage.k8s.io/v1", false, keepCSIDriver, defaultCSIDriver, nil),
-	define("CSIStorageCapacity", "storage.k8s.io/v1", true, keepCSICapacity, nil, validateCSICapacity),
-	define("VolumeAttachment", "storage.k8s.io/v1", false, keepAttachment, nil, validateAttachment),
-	define("ResourceClaim", "resource.k8s.io/v1", true, keepResourceClaim, defaultClaim, validateClaim),
-	define("ResourceClaimTemplate", "resource.k8s.io/v1", true, keepClaimTemplate, defaultClaimTemplate, validateClaimTemplate),
-	define("ResourceSlice", "resource.k8s.io/v1", false, keepResourceSlice, nil, validateSlice),
-	define[resourcev1.DeviceClass]("DeviceClass", "resource.k8s.io/v1", false, keepDeviceClass, nil, nil),
-	later(define("Deployment", "apps/v1", true, keepDeployment, nil, validateDeployment)),
-	later(define("DaemonSet", "apps/v1", true, keepDaemonSet, nil, validateDaemonSet)),
-	later(define("Job", "batch/v1", true, keepJob, nil, validateJob)),
-	later(define("CronJob", "batch/v1", true, keepCronJob, nil, validateCronJob)),
-	later(define("RuntimeClass", "node.k8s.io/v1", false, keepRuntimeClass, nil, validateRuntimeClass)),
-	later(define[corev1.LimitRange]("LimitRange", "v1", true, keepLimitRange, nil, nil)),
-	later(define[corev1.ResourceQuota]("ResourceQuota", "v1", true, keepResourceQuota, nil, nil)),
-	later(define[schedulingv1alpha2.Workload]("Workload", "scheduling.k8s.io/v1alpha2", true, keepWorkload, nil, nil)),
-	later(define[schedulingv1alpha2.PodGroup]("PodGroup", "scheduling.k8s.io/v1alpha2", true, keepPodGroup, nil, nil)),
-	later(define[resourcev1beta2.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1beta2", false, keepDeviceTaintRule, nil, nil)),
+	define[corev1.Node]("Node", "v1", false, keepNode),
+	define[corev1.Pod]("Pod", "v1", true, keepPod),
+	define[corev1.Namespace]("Namespace", "v1", false, keepNamespace),
+	define[corev1.Service]("Service", "v1", true, keepService),
+	define[corev1.ReplicationController]("ReplicationController", "v1", true, keepController),
+	define[appsv1.ReplicaSet]("ReplicaSet", "apps/v1", true, keepReplicaSet),
+	define[appsv1.StatefulSet]("StatefulSet", "apps/v1", true, keepStatefulSet),
+	define[schedulingv1.PriorityClass]("PriorityClass", "scheduling.k8s.io/v1", false, keepPriorityClass),
+	define[policyv1.PodDisruptionBudget]("PodDisruptionBudget", "policy/v1", true, keepPDB),
+	define[corev1.PersistentVolume]("PersistentVolume", "v1", false, keepPV),
+	define[corev1.PersistentVolumeClaim]("PersistentVolumeClaim", "v1", true, keepPVC),
+	define[storagev1.StorageClass]("StorageClass", "storage.k8s.io/v1", false, keepStorageClass),
+	define[storagev1.CSINode]("CSINode", "storage.k8s.io/v1", false, keepCSINode),
+	define[storagev1.CSIDriver]("CSIDriver", "storage.k8s.io/v1", false, keepCSIDriver),
+	define[storagev1.CSIStorageCapacity]("CSIStorageCapacity", "storage.k8s.io/v1", true, keepCSICapacity),
+	define[storagev1.VolumeAttachment]("VolumeAttachment", "storage.k8s.io/v1", false, keepAttachment),
+	define[resourcev1.ResourceClaim]("ResourceClaim", "resource.k8s.io/v1", true, keepResourceClaim),
+	define[resourcev1.ResourceClaimTemplate]("ResourceClaimTemplate", "resource.k8s.io/v1", true, keepClaimTemplate),
+	define[resourcev1.ResourceSlice]("ResourceSlice", "resource.k8s.io/v1", false, keepResourceSlice),
+	define[resourcev1.DeviceClass]("DeviceClass", "resource.k8s.io/v1", false, keepDeviceClass),
+	later(define[appsv1.Deployment]("Deployment", "apps/v1", true, keepDeployment)),
+	later(define[appsv1.DaemonSet]("DaemonSet", "apps/v1", true, keepDaemonSet)),
+	later(define[batchv1.Job]("Job", "batch/v1", true, keepJob)),
+	later(define[batchv1.CronJob]("CronJob", "batch/v1", true, keepCronJob)),
+	later(define[nodev1.RuntimeClass]("RuntimeClass", "node.k8s.io/v1", false, keepRuntimeClass)),
+	later(define[corev1.LimitRange]("LimitRange", "v1", true, keepLimitRange)),
+	later(define[corev1.ResourceQuota]("ResourceQuota", "v1", true, keepResourceQuota)),
+	later(define[schedulingv1alpha2.Workload]("Workload", "scheduling.k8s.io/v1alpha2", true, keepWorkload)),
+	later(define[schedulingv1alpha2.PodGroup]("PodGroup", "scheduling.k8s.io/v1alpha2", true, keepPodGroup)),
+	later(define[resourcev1beta2.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1beta2", false, keepDeviceTaintRule)),
 )
 
 func later(k *kind) *kind {
@@ -119,4 +122,34 @@ func ReadLater(kindName string) bool {
 func foreign(apiVersion string) bool {
 	group, _, hasGroup := strings.Cut(apiVersion, "/")
 	return hasGroup && strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}
+
+// setDefaults brings an object to the form in which an apiserver would hand it
+// out. Doing it twice is doing it once.
+func (k *kind) setDefaults(v typed) {
+	v.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(k.apiVersion, k.name))
+	switch {
+	case !k.namespaced:
+		v.SetNamespace("")
+	case v.GetNamespace() == "":
+		v.SetNamespace(metav1.NamespaceDefault)
+	}
+	if v.GetName() == "" && k.prefix != "" {
+		v.SetName(GenerateName(k.prefix))
+	}
+	if v.GetUID() == "" && v.GetName() != "" {
+		v.SetUID(DerivedUID(Key{Kind: k.name, Namespace: v.GetNamespace(), Name: v.GetName()}))
+	}
+	stored.Default(v)
+}
+
+// maxUID is how many bytes a UID may have.
+const maxUID = stored.MaxUID
+
+func (k *kind) validateMeta(v typed) field.ErrorList {
+	return stored.ValidateMeta(metaOf(v), k.name, k.namespaced)
+}
+
+func metaOf(v typed) *metav1.ObjectMeta {
+	return v.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
 }

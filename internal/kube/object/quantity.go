@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -93,3 +94,52 @@ func boundQuantity(raw json.RawMessage, t reflect.Type, path *field.Path) field.
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// BoundQuantities finds quantities in a JSON document of the type that v points
+// to which would cost too much to parse: for decoders other than this package's
+// own, which calls it itself.
+func BoundQuantities(doc []byte, v any) field.ErrorList {
+	if !mayBomb(doc) {
+		return nil
+	}
+	return locateIn(doc, reflect.TypeOf(v).Elem(), nil, boundQuantity)
+}
+
+// QuantityHints finds the quantities that keep a JSON document from being decoded
+// into the type that v points to, and describes what they most likely stand for.
+func QuantityHints(doc []byte, v any) field.ErrorList {
+	return locateIn(doc, reflect.TypeOf(v).Elem(), nil, func(raw json.RawMessage, t reflect.Type, path *field.Path) field.ErrorList {
+		if t != quantityType {
+			return nil
+		}
+		return attempt(raw, t, path)
+	})
+}
+
+// units are the suffixes of quantities by what people write in their place, in
+// lower case (apimachinery pkg/api/resource: m, k, M, Mi and so on, no B for bytes).
+var units = map[string]string{
+	"": "", "b": "", "byte": "", "bytes": "", "core": "", "cores": "", "cpu": "", "cpus": "",
+	"k": "k or %Ki", "kb": "k or %Ki", "kib": "Ki", "ki": "Ki",
+	"mb": "M or %Mi", "mib": "Mi", "mi": "Mi",
+	"g": "G or %Gi", "gb": "G or %Gi", "gib": "Gi", "gi": "Gi",
+	"t": "T or %Ti", "tb": "T or %Ti", "tib": "Ti", "ti": "Ti",
+	"p": "P or %Pi", "pb": "P or %Pi", "pib": "Pi", "pi": "Pi",
+	"millicpu": "m", "millicore": "m", "millicores": "m",
+}
+
+// quantityHint returns what a text that is no quantity most likely stands for, such as
+// "did you mean 4G or 4Gi?" for 4GB; empty where nothing is near.
+func quantityHint(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > maxQuantityBytes {
+		return ""
+	}
+	number := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+	unit, known := units[strings.ToLower(strings.TrimSpace(text[len(number):]))]
+	number = strings.Replace(strings.TrimSpace(number), ",", ".", 1)
+	if _, err := resource.ParseQuantity(number); err != nil || !known || !strings.ContainsAny(number, "0123456789") {
+		return ""
+	}
+	return "did you mean " + number + strings.ReplaceAll(unit, "%", number) + "?"
+}

@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/kube/object/stored"
 
 	"berth/internal/jsonscan"
 )
@@ -51,8 +54,8 @@ func DecodeScheduledPod(raw []byte, lim Limits) (*corev1.Pod, error) {
 // podOfScheduler is the kind Pod that needs no containers.
 var podOfScheduler = func() *kind {
 	k := *kinds["Pod"]
-	k.validate = func(o typed) field.ErrorList {
-		return slices.DeleteFunc(validatePod(o.(*corev1.Pod)), func(e *field.Error) bool {
+	k.validate = func(o runtime.Object) field.ErrorList {
+		return slices.DeleteFunc(stored.Validate(o), func(e *field.Error) bool {
 			return e.Type == field.ErrorTypeRequired && e.Field == "spec.containers"
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // Validate returns what an API server refuses in an object of a kind other than Pod that is to be
@@ -54,8 +55,8 @@ func ValidateUpdate(now object.Object, manifest []byte, old object.Object) field
 	}
 	switch {
 	case bytes.Equal(now.JSON, old.JSON):
-	case showsChange[now.Key.Kind] && len(now.JSON)+len(old.JSON) > object.LargestDiff:
-		errs = append(errs, field.TooLong(field.NewPath("spec"), "", object.LargestDiff))
+	case showsChange[now.Key.Kind] && len(now.JSON)+len(old.JSON) > stored.LargestDiff:
+		errs = append(errs, field.TooLong(field.NewPath("spec"), "", stored.LargestDiff))
 	default:
 		if changed := k.validateUpdate(kept, was); len(changed) > 0 {
 			errs = append(errs, without(changed, k.validateUpdate(kept, kept))...)

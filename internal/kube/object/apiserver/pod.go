@@ -15,7 +15,7 @@ import (
 	corevalidation "k8s.io/kubernetes/pkg/apis/core/validation"
 	"k8s.io/kubernetes/pkg/capabilities"
 
-	"berth/internal/kube/object"
+	"berth/internal/kube/object/stored"
 )
 
 // Clusters allow privileged containers, as kubeadm and all that follow it start kube-apiserver.
@@ -68,14 +68,14 @@ func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	opts := podutil.GetValidationOptionsFromPodSpecAndMeta(&in.Spec, &was.Spec, &in.ObjectMeta,
 		&was.ObjectMeta)
 	opts.ResourceIsPod = true
-	if p.Spec.Size()+old.Spec.Size() <= object.LargestDiff {
+	if p.Spec.Size()+old.Spec.Size() <= stored.LargestDiff {
 		return inOrder(corevalidation.ValidatePodUpdate(in, was, opts))
 	}
 	errs := apivalidation.ValidateObjectMeta(&p.ObjectMeta, true, apivalidation.NameIsDNSSubdomain,
 		field.NewPath("metadata"))
 	errs = append(errs, corevalidation.ValidatePodSpec(&in.Spec, &in.ObjectMeta,
 		field.NewPath("spec"), opts)...)
-	return inOrder(append(errs, object.PodChanges(p, old)...))
+	return inOrder(append(errs, stored.PodChanges(p, old)...))
 }
 
 // inOrder sorts errors: upstream finds some of them by ranging over a map, and an answer depends on

@@ -1,4 +1,4 @@
-package object
+package stored
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,14 +10,6 @@ import (
 
 // Templates are not validated: their pods are, when they are made.
 
-func validateReplicaSet(s *appsv1.ReplicaSet) field.ErrorList {
-	return requireSelector(s.Spec.Selector)
-}
-
-func validateStatefulSet(s *appsv1.StatefulSet) field.ErrorList {
-	return requireSelector(s.Spec.Selector)
-}
-
 func validateDeployment(d *appsv1.Deployment) field.ErrorList {
 	errs := requireSelector(d.Spec.Selector)
 	for i, c := range d.Status.Conditions {
@@ -27,8 +19,6 @@ func validateDeployment(d *appsv1.Deployment) field.ErrorList {
 	}
 	return errs
 }
-
-func validateDaemonSet(s *appsv1.DaemonSet) field.ErrorList { return requireSelector(s.Spec.Selector) }
 
 func validateJob(j *batchv1.Job) field.ErrorList {
 	errs := checkSelector(j.Spec.Selector, field.NewPath("spec", "selector"))

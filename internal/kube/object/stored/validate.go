@@ -1,4 +1,4 @@
-package object
+package stored
 
 import (
 	"fmt"
@@ -6,10 +6,18 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -23,25 +31,24 @@ func checkKey(key string, path *field.Path) field.ErrorList {
 	return metavalidation.ValidateLabelName(key, path)
 }
 
-// maxUID is how many bytes a UID may have; an apiserver's have 36.
-const maxUID = 253
+// MaxUID is how many bytes a UID may have; an apiserver's have 36.
+const MaxUID = 253
 
-// validateMeta checks names, labels, UIDs and owners (upstream apimachinery
+// ValidateMeta checks names, labels, UIDs and owners (upstream apimachinery
 // pkg/api/validation, ValidateObjectMeta).
-func (k *kind) validateMeta(v typed) field.ErrorList {
-	meta := metaOf(v)
+func ValidateMeta(meta *metav1.ObjectMeta, kind string, namespaced bool) field.ErrorList {
 	path := field.NewPath("metadata")
-	errs := apivalidation.ValidateObjectMeta(meta, k.namespaced, k.nameFunc(), path)
+	errs := apivalidation.ValidateObjectMeta(meta, namespaced, nameFunc(kind), path)
 	errs = append(errs, checkTime(&meta.CreationTimestamp, path.Child("creationTimestamp"))...)
 	errs = append(errs, checkTime(meta.DeletionTimestamp, path.Child("deletionTimestamp"))...)
 	// An apiserver makes UIDs itself and checks none; stores take no NUL, and records hold them.
 	switch uid := string(meta.UID); {
-	case len(uid) > maxUID:
-		errs = append(errs, field.TooLong(path.Child("uid"), "", maxUID))
+	case len(uid) > MaxUID:
+		errs = append(errs, field.TooLong(path.Child("uid"), "", MaxUID))
 	case strings.ContainsRune(uid, 0):
 		errs = append(errs, field.Invalid(path.Child("uid"), uid, "must not hold a NUL"))
 	}
-	if k.namespaced && len(validation.IsDNS1123Label(meta.Namespace)) > 0 {
+	if namespaced && len(validation.IsDNS1123Label(meta.Namespace)) > 0 {
 		// ValidateObjectMeta has said so already, except for what it lets pass.
 		if len(errs) == 0 {
 			errs = append(errs, field.Invalid(path.Child("namespace"), meta.Namespace, "must be a DNS label"))
@@ -50,16 +57,61 @@ func (k *kind) validateMeta(v typed) field.ErrorList {
 	return errs
 }
 
-func (k *kind) nameFunc() apivalidation.ValidateNameFunc {
-	switch k.name {
+func nameFunc(kind string) apivalidation.ValidateNameFunc {
+	switch kind {
 	case "Namespace", "Service":
 		return apivalidation.NameIsDNSLabel
 	}
 	return apivalidation.NameIsDNSSubdomain
 }
 
-func metaOf(v typed) *metav1.ObjectMeta {
-	return v.(metav1.ObjectMetaAccessor).GetObjectMeta().(*metav1.ObjectMeta)
+// Validate returns what no API server would have stored in an object, beside its metadata.
+func Validate(o runtime.Object) field.ErrorList {
+	switch x := o.(type) {
+	case *corev1.Node:
+		return validateNode(x)
+	case *corev1.Pod:
+		return validatePod(x)
+	case *corev1.Service:
+		return validateService(x)
+	case *appsv1.ReplicaSet:
+		return requireSelector(x.Spec.Selector)
+	case *appsv1.StatefulSet:
+		return requireSelector(x.Spec.Selector)
+	case *appsv1.Deployment:
+		return validateDeployment(x)
+	case *appsv1.DaemonSet:
+		return requireSelector(x.Spec.Selector)
+	case *batchv1.Job:
+		return validateJob(x)
+	case *batchv1.CronJob:
+		return validateCronJob(x)
+	case *schedulingv1.PriorityClass:
+		return validateClassFields(x)
+	case *policyv1.PodDisruptionBudget:
+		return validatePDB(x)
+	case *corev1.PersistentVolume:
+		return validatePV(x)
+	case *corev1.PersistentVolumeClaim:
+		return validatePVC(x)
+	case *storagev1.StorageClass:
+		return validateStorageClass(x)
+	case *storagev1.CSINode:
+		return validateCSINode(x)
+	case *storagev1.CSIStorageCapacity:
+		return validateCSICapacity(x)
+	case *storagev1.VolumeAttachment:
+		return validateAttachment(x)
+	case *resourcev1.ResourceClaim:
+		return validateClaim(x)
+	case *resourcev1.ResourceClaimTemplate:
+		return validateClaimTemplate(x)
+	case *resourcev1.ResourceSlice:
+		return validateSlice(x)
+	case *nodev1.RuntimeClass:
+		return validateRuntimeClass(x)
+	}
+	return nil
 }
 
 // checkTime refuses times that RFC 3339 cannot write in UTC: a year of 9999 in

@@ -1,33 +1,40 @@
-package object
+package stored
 
 import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// setDefaults brings an object to the form in which an apiserver would hand it
-// out. Doing it twice is doing it once.
-func (k *kind) setDefaults(v typed) {
-	v.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(k.apiVersion, k.name))
-	switch {
-	case !k.namespaced:
-		v.SetNamespace("")
-	case v.GetNamespace() == "":
-		v.SetNamespace(metav1.NamespaceDefault)
-	}
-	if v.GetName() == "" && k.prefix != "" {
-		v.SetName(GenerateName(k.prefix))
-	}
-	if v.GetUID() == "" && v.GetName() != "" {
-		v.SetUID(DerivedUID(Key{Kind: k.name, Namespace: v.GetNamespace(), Name: v.GetName()}))
-	}
-	if k.normalize != nil {
-		k.normalize(v)
+// Default sets the defaults of an object's kind. Doing it twice is doing it once.
+func Default(o runtime.Object) {
+	switch x := o.(type) {
+	case *corev1.Node:
+		defaultNode(x)
+	case *corev1.Pod:
+		defaultPod(x)
+	case *corev1.Namespace:
+		defaultNamespace(x)
+	case *corev1.ReplicationController:
+		defaultController(x)
+	case *schedulingv1.PriorityClass:
+		DefaultClass(x)
+	case *corev1.PersistentVolume:
+		defaultPV(x)
+	case *corev1.PersistentVolumeClaim:
+		defaultPVC(x)
+	case *storagev1.StorageClass:
+		defaultStorageClass(x)
+	case *storagev1.CSIDriver:
+		defaultCSIDriver(x)
+	case *resourcev1.ResourceClaim:
+		defaultDevices(&x.Spec.Devices)
+	case *resourcev1.ResourceClaimTemplate:
+		defaultDevices(&x.Spec.Spec.Devices)
 	}
 }
 
@@ -109,10 +116,6 @@ func defaultCSIDriver(d *storagev1.CSIDriver) {
 		d.Spec.StorageCapacity = new(false)
 	}
 }
-
-func defaultClaim(c *resourcev1.ResourceClaim) { defaultDevices(&c.Spec.Devices) }
-
-func defaultClaimTemplate(t *resourcev1.ResourceClaimTemplate) { defaultDevices(&t.Spec.Spec.Devices) }
 
 // defaultDevices is upstream pkg/apis/resource/v1/defaults.go: one device,
 // counted exactly.

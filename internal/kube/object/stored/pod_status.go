@@ -1,4 +1,4 @@
-package object
+package stored
 
 import (
 	corev1 "k8s.io/api/core/v1"
