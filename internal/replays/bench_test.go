@@ -62,7 +62,7 @@ func BenchmarkBatch(b *testing.B) {
 	binder := bind.New(m, log, bind.Options{})
 	decoder := object.NewRequestPods(object.Limits{}, false)
 	for i := range binds {
-		pod, _, js, err := decoder.Decode(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"default","labels":{"app":"a"}},
+		pod, js, err := decoder.Decode(fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"default","labels":{"app":"a"}},
 "spec":{"containers":[{"name":"main","image":"registry.example/app:1","resources":{"requests":{"cpu":"10m","memory":"16Mi"}}}],"tolerations":[{"key":"batch","operator":"Exists"}]}}`, i))
 		must(err)
 		_, err = binder.Decide(ctx, decision.Question{Cluster: "prod", Pod: pod, PodJSON: js, Bind: true})

@@ -57,7 +57,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 		return nil, err
 	}
 	h.log = record.New(h.m, st, config.Default(), record.Options{})
-	if h.pod, _, h.js, err = object.NewRequestPods(object.Limits{}, false).Decode([]byte(podJSON)); err != nil {
+	if h.pod, h.js, err = object.NewRequestPods(object.Limits{}, false).Decode([]byte(podJSON)); err != nil {
 		return nil, err
 	}
 	if err := h.upload(ctx, lightCluster, 4, 0); err != nil {

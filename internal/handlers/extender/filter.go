@@ -298,7 +298,7 @@ func (a *API) question(c *call, verb string, view *revision.View) (q decision.Qu
 	case !c.args.HasNames && !c.args.HasNodes:
 		return q, &protocolError{fieldMissing("NodeNames or Nodes")}
 	}
-	decoded, _, js, err := a.scheduledPods.Decode(c.args.Pod)
+	decoded, js, err := a.scheduledPods.Decode(c.args.Pod)
 	if err != nil {
 		return q, unprotocol(exchange.InField("Pod", err))
 	}

@@ -179,7 +179,7 @@ func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Questio
 	if err != nil {
 		return err
 	}
-	q.Pod, _, q.PodJSON, err = p.pods.Decode(text)
+	q.Pod, q.PodJSON, err = p.pods.Decode(text)
 	var large field.ErrorList
 	if err == nil {
 		large = state.AmountErrors(q.Pod)

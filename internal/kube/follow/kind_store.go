@@ -130,7 +130,7 @@ func (s *kindStore) read(obj any) (object.Key, object.Object, error) {
 		return key, object.Object{}, err
 	}
 	if s.pods != nil {
-		pod, _, canonical, err := s.pods.Decode(js)
+		pod, canonical, err := s.pods.Decode(js)
 		return key, object.Object{Key: key, Value: pod, JSON: canonical}, err
 	}
 	o, err := object.Decode(js, object.Limits{})

@@ -17,6 +17,21 @@ import (
 // with its place.
 func Misshapen(doc []byte, v any) field.ErrorList { return locate(doc, v) }
 
+// Misfit finds the first value of a JSON document that cannot be decoded into its place in a type,
+// with the type there and the error. at is the document's own place; the path is nil where all fit.
+// Decoders name neither the item of a list nor the field of a type that decodes itself.
+func Misfit(doc []byte, t reflect.Type, at *field.Path) (path *field.Path, of reflect.Type, err error) {
+	locateIn(doc, t, at, func(raw json.RawMessage, t reflect.Type, at *field.Path) field.ErrorList {
+		if err == nil {
+			if err = json.Unmarshal(raw, reflect.New(t).Interface()); err != nil {
+				path, of = at, t
+			}
+		}
+		return nil
+	})
+	return path, of, err
+}
+
 // locate finds which fields of a document that encoding/json refused cannot be
 // decoded into v, since its own errors don't say where a malformed quantity
 // or time is. It is slow, and runs only where something is wrong.

@@ -57,11 +57,11 @@ func (c *RequestPods) Forget() {
 	c.bytes = 0
 }
 
-// Decode returns a pod and its canonical JSON, and where it is a copy of another pod but for its
-// name, UID and node, that one. Neither pod nor what they refer to may be written.
-func (c *RequestPods) Decode(raw []byte) (pod, like *corev1.Pod, canonical []byte, err error) {
+// Decode returns a pod and its canonical JSON. Neither the pod nor what it refers to may be
+// written.
+func (c *RequestPods) Decode(raw []byte) (pod *corev1.Pod, canonical []byte, err error) {
 	if err := checkObject(raw, c.lim); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	buf := keyBuffers.Get().(*keyBuffer)
 	defer keyBuffers.Put(buf)
@@ -88,7 +88,7 @@ func (c *RequestPods) Decode(raw []byte) (pod, like *corev1.Pod, canonical []byt
 	if node.from > 0 {
 		own.Spec.NodeName = node.text(js)
 	}
-	return own, t.pod, t.splice(own), nil
+	return own, t.splice(own), nil
 }
 
 // named returns a copy of the template's pod under a name, with the UID that is derived from it
@@ -148,16 +148,16 @@ func subdomain(text []byte) bool {
 }
 
 // miss decodes a pod whole, and keeps it where it has a key.
-func (c *RequestPods) miss(raw, key []byte) (pod, like *corev1.Pod, canonical []byte, err error) {
+func (c *RequestPods) miss(raw, key []byte) (pod *corev1.Pod, canonical []byte, err error) {
 	o, err := decodeChecked(raw, c.lim, c.kind)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	pod = o.Value.(*corev1.Pod)
 	t := &requestTemplate{pod: pod, js: o.JSON}
 	var ok bool
 	if t.name, t.uid, t.node, ok = blanks(o.JSON); !ok || t.uid.from == 0 || key == nil {
-		return pod, nil, o.JSON, nil
+		return pod, o.JSON, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +166,7 @@ func (c *RequestPods) miss(raw, key []byte) (pod, like *corev1.Pod, canonical []
 		c.bytes = len(key)
 	}
 	c.templates[string(key)] = t
-	return pod, pod, o.JSON, nil
+	return pod, o.JSON, nil
 }
 
 // WithUID returns a pod's canonical JSON with another UID; nil where that takes Encode.
