@@ -22,7 +22,6 @@ var imports = map[string][]string{
 	"berth/test/stepstest":                  {},
 	"berth/internal/memory":                 {},
 	"berth/internal/span":                   {},
-	"berth/internal/slot":                   {},
 	"berth/internal/kube/object":            {"berth/internal/kube/object/stored"},
 	"berth/internal/kube/object/stored":     {},
 	"berth/internal/kube/object/apiserver":  {"berth/internal/kube/object/stored", "berth/internal/kube/object"},
@@ -67,16 +66,16 @@ var imports = map[string][]string{
 	"berth/internal/kube/follow":            {"berth/internal/revision", "berth/internal/kube/object", "berth/internal/store"},
 	"berth/test/kubetest":                   {},
 	"berth/internal/jobs":                   {"berth/internal/engine", "berth/internal/memory", "berth/internal/store"},
-	"berth/internal/simulations":            {"berth/internal/memory", "berth/internal/revision", "berth/internal/jobs", "berth/internal/scenario", "berth/internal/store"},
-	"berth/internal/replays":                {"berth/internal/jobs", "berth/internal/memory", "berth/internal/engine", "berth/internal/revision", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/store"},
+	"berth/internal/jobs/simulations":       {"berth/internal/memory", "berth/internal/revision", "berth/internal/jobs", "berth/internal/scenario", "berth/internal/store"},
+	"berth/internal/jobs/replays":           {"berth/internal/jobs", "berth/internal/memory", "berth/internal/engine", "berth/internal/revision", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/store"},
 	"berth/internal/handlers":               {"berth/api", "berth/internal/access", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/extender", "berth/internal/handlers/rest", "berth/internal/scenario", "berth/internal/store"},
-	"berth/internal/handlers/admit":         {"berth/internal/access", "berth/internal/decision", "berth/internal/decision/admit", "berth/internal/decision/bind", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/state", "berth/internal/handlers/exchange", "berth/internal/handlers/extender/wire", "berth/internal/handlers/limits", "berth/internal/handlers/observe", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/replays", "berth/internal/revision", "berth/internal/simulations", "berth/internal/store"},
+	"berth/internal/handlers/admit":         {"berth/internal/access", "berth/internal/decision", "berth/internal/decision/admit", "berth/internal/decision/bind", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/state", "berth/internal/handlers/exchange", "berth/internal/handlers/extender/wire", "berth/internal/handlers/limits", "berth/internal/handlers/observe", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/jobs/replays", "berth/internal/revision", "berth/internal/jobs/simulations", "berth/internal/store"},
 	"berth/internal/handlers/exchange":      {"berth/internal/access", "berth/internal/decision", "berth/internal/decision/admit", "berth/internal/engine", "berth/internal/handlers/extender/wire", "berth/internal/handlers/limits", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/priorityclass", "berth/internal/revision", "berth/internal/store"},
 	"berth/internal/handlers/extender":      {"berth/internal/access", "berth/internal/decision", "berth/internal/decision/bind", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/explain", "berth/internal/engine/footprint", "berth/internal/engine/preempt", "berth/internal/engine/state", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/extender/wire", "berth/internal/handlers/limits", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/revision"},
 	"berth/internal/handlers/extender/wire": {},
 	"berth/internal/handlers/limits":        {"berth/internal/handlers/extender/wire", "berth/internal/kube/object"},
 	"berth/internal/handlers/observe":       {"berth/internal/engine", "berth/internal/handlers/exchange", "berth/internal/revision"},
-	"berth/internal/handlers/rest":          {"berth/internal/kube/object/stored", "berth/internal/access", "berth/internal/audit", "berth/internal/config", "berth/internal/decision", "berth/internal/decision/admit", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/limits", "berth/internal/handlers/observe", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/podlife", "berth/internal/queries", "berth/internal/replays", "berth/internal/report", "berth/internal/revision", "berth/internal/scenario", "berth/internal/simulations", "berth/internal/store"},
+	"berth/internal/handlers/rest":          {"berth/internal/kube/object/stored", "berth/internal/access", "berth/internal/audit", "berth/internal/config", "berth/internal/decision", "berth/internal/decision/admit", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/limits", "berth/internal/handlers/observe", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/podlife", "berth/internal/queries", "berth/internal/jobs/replays", "berth/internal/report", "berth/internal/revision", "berth/internal/scenario", "berth/internal/jobs/simulations", "berth/internal/store"},
 	"berth/api":                             {},
 	"berth/examples":                        {},
 	"berth/internal/words":                  {},
@@ -85,9 +84,9 @@ var imports = map[string][]string{
 	"berth/internal/version":                {},
 	"berth/internal/manual":                 {},
 	"berth/internal/queries":                {},
-	"berth/internal/web":                    {"berth/internal/apiclient", "berth/internal/access", "berth/internal/revision", "berth/internal/simulations", "berth/internal/queries", "berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/report", "berth/internal/scenario", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/rest"},
+	"berth/internal/handlers/web":           {"berth/internal/apiclient", "berth/internal/access", "berth/internal/revision", "berth/internal/jobs/simulations", "berth/internal/queries", "berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/report", "berth/internal/scenario", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/rest"},
 	"berth/internal/apiclient":              {},
-	"berth/internal/cli":                    {"berth/internal/apiclient", "berth/internal/decision/record", "berth/internal/simulations", "berth/internal/audit", "berth/internal/ops/doctor", "berth/internal/web", "berth/internal/words", "berth/internal/manual", "berth/internal/decision", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/rules", "berth/internal/kube/follow", "berth/internal/kube/object", "berth/internal/report", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/config", "berth/internal/handlers", "berth/internal/handlers/admit", "berth/internal/handlers/limits", "berth/internal/handlers/rest"},
+	"berth/internal/cli":                    {"berth/internal/apiclient", "berth/internal/decision/record", "berth/internal/jobs/simulations", "berth/internal/audit", "berth/internal/ops/doctor", "berth/internal/handlers/web", "berth/internal/words", "berth/internal/manual", "berth/internal/decision", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/rules", "berth/internal/kube/follow", "berth/internal/kube/object", "berth/internal/report", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/config", "berth/internal/handlers", "berth/internal/handlers/admit", "berth/internal/handlers/limits", "berth/internal/handlers/rest"},
 	"berth/cmd/berth":                       {"berth/internal/cli"},
 	"berth/cmd/openapi":                     {"berth/api"},
 	"berth/test/synth":                      {},
@@ -109,7 +108,7 @@ var imports = map[string][]string{
 }
 
 // everywhere are the packages that any other may import.
-var everywhere = []string{"berth/internal/version", "berth/internal/jsonscan", "berth/internal/steps", "berth/internal/span", "berth/internal/slot"}
+var everywhere = []string{"berth/internal/version", "berth/internal/jsonscan", "berth/internal/steps", "berth/internal/span"}
 
 // ofUpstream are the packages that may import k8s.io/kubernetes
 // (docs/decisions/0130-admission-by-upstream.md).

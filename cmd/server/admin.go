@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/handlers/web"
 	"berth/internal/ops/admin"
-	"berth/internal/web"
 )
 
 const adminFlag = "--admin-listen"

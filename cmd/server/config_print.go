@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"berth/internal/handlers/limits"
-	"berth/internal/web"
+	"berth/internal/handlers/web"
 	"berth/internal/words"
 )
 

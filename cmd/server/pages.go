@@ -4,7 +4,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/handlers"
-	"berth/internal/web"
+	"berth/internal/handlers/web"
 )
 
 // The values of --pages.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"berth/internal/apiclient"
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 )
 
 // batch is where a batch replay runs.

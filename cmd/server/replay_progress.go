@@ -7,7 +7,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 )
 
 // progress shows how far a batch replay is: a bar on a terminal, elsewhere a

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 )
 
 // TestBarOfAQuickJob: a job that is over when the bar is drawn has no rate that the bar

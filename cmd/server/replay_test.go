@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 )
 
 const twoNodes = `{"kind":"List","apiVersion":"v1","items":[

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"berth/internal/apiclient"
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 	"berth/internal/store"
 )
 

@@ -19,12 +19,12 @@ import (
 	"berth/internal/config"
 	"berth/internal/handlers"
 	"berth/internal/handlers/admit"
+	"berth/internal/handlers/web"
+	"berth/internal/jobs/simulations"
 	"berth/internal/kube/follow"
 	"berth/internal/ops/admin"
 	"berth/internal/ops/doctor"
-	"berth/internal/simulations"
 	"berth/internal/store/postgres"
-	"berth/internal/web"
 )
 
 type serveCmd struct {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"berth/internal/handlers/limits"
+	"berth/internal/jobs/simulations"
 	"berth/internal/scenario"
-	"berth/internal/simulations"
 )
 
 // scenarioQuestion is a question about what comes next.

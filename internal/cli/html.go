@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"berth/internal/web"
+	"berth/internal/handlers/web"
 	"berth/internal/words"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/handlers/admit"
-	"berth/internal/simulations"
+	"berth/internal/jobs/simulations"
 )
 
 // growthBase is the cluster that calls are about whose own size grows: what pods are judged by is

@@ -7,7 +7,7 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/rest"
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 )
 
 // mostAllocated is a configuration that scores otherwise than the default.

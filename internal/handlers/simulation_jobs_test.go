@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/handlers/admit"
-	"berth/internal/simulations"
+	"berth/internal/jobs/simulations"
 	"berth/internal/store"
 )
 

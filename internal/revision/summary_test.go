@@ -37,7 +37,7 @@ func TestOneCommandForADump(t *testing.T) {
 		}
 	}
 	own := regexp.MustCompile(`kubectl get nodes,pods,[a-z]`)
-	pages, err := filepath.Glob("../web/templates/*.html")
+	pages, err := filepath.Glob("../handlers/web/templates/*.html")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}

@@ -33,8 +33,8 @@ var accessFaults = []fault{
 	{"mask-diff-unfiltered", "a diff lists objects of other namespaces", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
 		{"internal/report/diff.go", `sees != nil && !sees(k.Namespace)`, `sees != nil && k.Name == ""`},
 	}},
-	{"access-settings-for-all", "the settings are shown to every caller", "./internal/web", "TestSettingsAreForAdmins", []edit{
-		{"internal/web/settings.go", `!who.Grants.May(access.Administer, "", "") {`, `len(who.Grants) == 0 {`},
+	{"access-settings-for-all", "the settings are shown to every caller", "./internal/handlers/web", "TestSettingsAreForAdmins", []edit{
+		{"internal/handlers/web/settings.go", `!who.Grants.May(access.Administer, "", "") {`, `len(who.Grants) == 0 {`},
 	}},
 	{"chain-hash-leaves-out", "the hash of a decision leaves out a column", "./internal/audit", "TestEveryColumnIsChecked", []edit{
 		{"internal/store/seal/tables.go", `c.Kind != store.Place &&`, `c.Kind != store.Place && c.Name != "node" &&`},

@@ -50,39 +50,39 @@ var decisionFaults = []fault{
 		{"internal/decision/bind.go", `case p.NodeName == node && node != "":`, `case p.NodeName == node && node != "" && false:`},
 	}},
 
-	{"replay-counters-late", "a part's cursor is committed before its counters, so that a kill between the two leaves decisions out", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
-		{"internal/replays/work.go", `state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`, `ahead := *r.part
+	{"replay-counters-late", "a part's cursor is committed before its counters, so that a kill between the two leaves decisions out", "./internal/jobs/replays", "TestKilledAnywhereCountsOnce", []edit{
+		{"internal/jobs/replays/work.go", `state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`, `ahead := *r.part
 	ahead.Cursor = after.Cursor
 	if _, err := r.j.st.AdvanceReplay(ctx, r.part, &ahead, nil, r.j.Lease); err != nil {
 		return err
 	}
 	state, err := r.j.st.AdvanceReplay(ctx, r.part, &after,`},
 	}},
-	{"replay-resumes-late", "a part that is taken up again starts one decision late", "./internal/replays", "TestKilledAnywhereCountsOnce", []edit{
-		{"internal/replays/work.go", `reader := record.NewReader()`, `reader, skip := record.NewReader(), after.ID != ""`},
-		{"internal/replays/work.go", `a := reader.Read(d)`, `if skip {
+	{"replay-resumes-late", "a part that is taken up again starts one decision late", "./internal/jobs/replays", "TestKilledAnywhereCountsOnce", []edit{
+		{"internal/jobs/replays/work.go", `reader := record.NewReader()`, `reader, skip := record.NewReader(), after.ID != ""`},
+		{"internal/jobs/replays/work.go", `a := reader.Read(d)`, `if skip {
 				skip = false
 				continue
 			}
 			a := reader.Read(d)`},
 	}},
-	{"replay-difference-lost", "every second difference is counted and not kept", "./internal/replays", "TestOverrideIsFoundByPath", []edit{
-		{"internal/replays/work.go", `r.differ = append(r.differ, &store.ReplayDifference{`, `if r.at.Different%2 == 0 {
+	{"replay-difference-lost", "every second difference is counted and not kept", "./internal/jobs/replays", "TestOverrideIsFoundByPath", []edit{
+		{"internal/jobs/replays/work.go", `r.differ = append(r.differ, &store.ReplayDifference{`, `if r.at.Different%2 == 0 {
 		return nil
 	}
 	r.differ = append(r.differ, &store.ReplayDifference{`},
 	}},
-	{"replay-unverified", "a walked state is never held against its digest", "./internal/replays", "TestDamagedChangeSpoilsNothingElse", []edit{
+	{"replay-unverified", "a walked state is never held against its digest", "./internal/jobs/replays", "TestDamagedChangeSpoilsNothingElse", []edit{
 		{"internal/decision/record/batch.go", `if err := b.walk.Verify(); err != nil {`, `if err := b.walk.Verify(); err != nil && false {`},
 	}},
-	{"replay-uncompared", "digests that are hashed beside are not compared", "./internal/replays", "TestWhatCannotBeReplayedIsAnError", []edit{
+	{"replay-uncompared", "digests that are hashed beside are not compared", "./internal/jobs/replays", "TestWhatCannotBeReplayedIsAnError", []edit{
 		{"internal/decision/record/digests.go", `string(text[:]) != e.want[i]`, `string(text[:]) != e.want[i] && false`},
 	}},
-	{"replay-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/replays", "TestCancelIsHeard", []edit{
-		{"internal/replays/work.go", `r.ended = store.JobEnded(state)`, `r.ended = store.JobEnded(state) && false`},
+	{"replay-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/jobs/replays", "TestCancelIsHeard", []edit{
+		{"internal/jobs/replays/work.go", `r.ended = store.JobEnded(state)`, `r.ended = store.JobEnded(state) && false`},
 	}},
-	{"replay-override-forgotten", "a job's configuration is read and not used", "./internal/replays", "TestOverrideIsFoundByPath", []edit{
-		{"internal/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = record.Overrides{}
+	{"replay-override-forgotten", "a job's configuration is read and not used", "./internal/jobs/replays", "TestOverrideIsFoundByPath", []edit{
+		{"internal/jobs/replays/work.go", `if w.batch == nil || w.job != job.ID {`, `o = record.Overrides{}
 	if w.batch == nil || w.job != job.ID {`},
 	}},
 	{"answer-member-forgotten", "an answer written by hand lacks a member", "./internal/decision", "TestAnswerJSON", []edit{
@@ -91,7 +91,7 @@ var decisionFaults = []fault{
 	{"small-change-packed", "a small change is compressed, which each replay undoes", "./internal/revision", "TestChangeOfOneObject", []edit{
 		{"internal/revision/codec.go", `const smallest = 1 << 10`, `const smallest = 1 << 9`},
 	}},
-	{"replay-deletes-forgotten", "a walk takes deleted objects off its books and not off its state", "./internal/replays", "TestEverythingReplaysIdentical", []edit{
+	{"replay-deletes-forgotten", "a walk takes deleted objects off its books and not off its state", "./internal/jobs/replays", "TestEverythingReplaysIdentical", []edit{
 		{"internal/revision/walk.go", `e.Delete(k.Kind, k.Namespace, k.Name)`, ``},
 	}},
 	{"merge-unlike", "a pod's story hides that the answer changed", "./internal/report", "TestEqualAttemptsAreMerged", []edit{

@@ -47,7 +47,7 @@ var handlerFaults = []fault{
 		{"internal/handlers/admit/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},
 	}},
 	{"slot-held-by-the-record", "a decision holds its slot while it waits for the disk", "./internal/decision/record", "TestAnswersWaitForTheirRecord", []edit{
-		{"internal/decision/record/evaluate.go", `	slot.Release(ctx) //`, `	_ = slot.Release //`},
+		{"internal/decision/record/evaluate.go", `	decision.ReleaseSlot(ctx) //`, `	_ = slot.Release //`},
 	}},
 	{"slots-released-unbounded", "any number of calls goes on without a slot while the store hangs", "./internal/handlers/admit", "TestReleased", []edit{
 		{"internal/handlers/admit/gate.go", `p.g.released < mostReleased {`, `true {`},

@@ -8,25 +8,25 @@ var jobFaults = []fault{
 	{"job-trace-lost", "the first configuration is kept without the trace that others are compared with", "./internal/scenario", "TestFinishedRunsAreNotRunAgain", []edit{
 		{"internal/scenario/watch.go", `if diff != nil {`, `if diff == nil {`},
 	}},
-	{"job-part-run-again", "what is kept of a job is not read", "./internal/simulations", "TestKilledAnywhereGoesOn", []edit{
-		{"internal/simulations/work.go", `return err == nil, err
+	{"job-part-run-again", "what is kept of a job is not read", "./internal/jobs/simulations", "TestKilledAnywhereGoesOn", []edit{
+		{"internal/jobs/simulations/work.go", `return err == nil, err
 	}, Save:`, `return false, err
 	}, Save:`},
 	}},
-	{"job-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `|| err == nil && got != state`, `|| err == nil && got != state && false`},
+	{"job-cancel-unheard", "a worker does not learn that its job was cancelled", "./internal/jobs/simulations", "TestEnds", []edit{
+		{"internal/jobs/simulations/work.go", `|| err == nil && got != state`, `|| err == nil && got != state && false`},
 	}},
-	{"job-held-by-an-end", "a server that ends keeps its job until the lease runs out", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `nil, -time.Second) })`, `nil, time.Hour) })`},
+	{"job-held-by-an-end", "a server that ends keeps its job until the lease runs out", "./internal/jobs/simulations", "TestEnds", []edit{
+		{"internal/jobs/simulations/work.go", `nil, -time.Second) })`, `nil, time.Hour) })`},
 	}},
-	{"job-begun-for-ever", "a job that kills each process is begun again for ever", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `if job.Attempts > maxAttempts {`, `if job.Attempts > maxAttempts*100 {`},
+	{"job-begun-for-ever", "a job that kills each process is begun again for ever", "./internal/jobs/simulations", "TestEnds", []edit{
+		{"internal/jobs/simulations/work.go", `if job.Attempts > maxAttempts {`, `if job.Attempts > maxAttempts*100 {`},
 	}},
-	{"job-result-unbounded", "an answer of any size is stored", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `err == nil && len(result) > w.j.MaxResult:`, `err == nil && len(result) > w.j.MaxResult && false:`},
+	{"job-result-unbounded", "an answer of any size is stored", "./internal/jobs/simulations", "TestEnds", []edit{
+		{"internal/jobs/simulations/work.go", `err == nil && len(result) > w.j.MaxResult:`, `err == nil && len(result) > w.j.MaxResult && false:`},
 	}},
-	{"job-never-late", "a job is run without a deadline", "./internal/simulations", "TestEnds", []edit{
-		{"internal/simulations/work.go", `context.WithTimeoutCause(running, w.j.Deadline, late)`, `context.WithTimeoutCause(running, 2*time.Second, context.Canceled)`},
+	{"job-never-late", "a job is run without a deadline", "./internal/jobs/simulations", "TestEnds", []edit{
+		{"internal/jobs/simulations/work.go", `context.WithTimeoutCause(running, w.j.Deadline, late)`, `context.WithTimeoutCause(running, 2*time.Second, context.Canceled)`},
 	}},
 	{"job-unfenced", "a worker whose job was taken over writes its answer all the same", "./internal/store/sqlite", "TestStore/Simulations", []edit{
 		{"internal/store/sqlcommon/jobs.go", `WHERE id = $1 AND owner = $2 AND state = 'running'`, `WHERE id = $1 AND $2 <> '' AND state = 'running'`},
@@ -57,7 +57,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
 		{"internal/store/jobs.go", `n.Cluster >= places*int64(l.PerCluster):`, `n.Cluster >= 2*places*int64(l.PerCluster):`},
 	}},
-	{"one-caller-has-all-workers", "beside a caller's long job its next one is begun", "./internal/simulations", "TestCallersTakeTurns", []edit{
+	{"one-caller-has-all-workers", "beside a caller's long job its next one is begun", "./internal/jobs/simulations", "TestCallersTakeTurns", []edit{
 		{"internal/jobs/work.go", `j.working > 0)`, `j.working > 2)`},
 	}},
 	{"no-place-for-another", "a caller without a job is refused where others have all places", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{

@@ -2,23 +2,23 @@ package main
 
 // webFaults are faults of the explorer.
 var webFaults = []fault{
-	{"page-json-for-browsers", "a browser that takes JSON, too, gets no page", "./internal/web", "TestPagesAnswerJSON", []edit{
-		{"internal/web/site.go", `&& !strings.Contains(accept, "text/html")`, ``},
+	{"page-json-for-browsers", "a browser that takes JSON, too, gets no page", "./internal/handlers/web", "TestPagesAnswerJSON", []edit{
+		{"internal/handlers/web/site.go", `&& !strings.Contains(accept, "text/html")`, ``},
 	}},
-	{"page-title-unescaped", "a picture's text is not escaped", "./internal/web", "TestPictures", []edit{
-		{"internal/web/map.go", `html.EscapeString(c.title)`, `html.UnescapeString(c.title)`},
+	{"page-title-unescaped", "a picture's text is not escaped", "./internal/handlers/web", "TestPictures", []edit{
+		{"internal/handlers/web/map.go", `html.EscapeString(c.title)`, `html.UnescapeString(c.title)`},
 	}},
-	{"page-status-lost", "an error's page has status 200", "./internal/web", "TestPagesShowWhatIsWrong", []edit{
-		{"internal/web/site.go", `s.write(w, p.Status, "error"`, `s.write(w, http.StatusOK, "error"`},
+	{"page-status-lost", "an error's page has status 200", "./internal/handlers/web", "TestPagesShowWhatIsWrong", []edit{
+		{"internal/handlers/web/site.go", `s.write(w, p.Status, "error"`, `s.write(w, http.StatusOK, "error"`},
 	}},
-	{"board-forgets-equal-pods", "equal pods behind the first are not counted", "./internal/web", "TestBoardFoldsEqualPods", []edit{
-		{"internal/web/pending.go", `w.Others++`, `w.Others = 1`},
+	{"board-forgets-equal-pods", "equal pods behind the first are not counted", "./internal/handlers/web", "TestBoardFoldsEqualPods", []edit{
+		{"internal/handlers/web/pending.go", `w.Others++`, `w.Others = 1`},
 	}},
-	{"sieve-of-listed", "the sieve forgets the candidates that the answer omits", "./internal/web", "TestSieveCountsCandidates", []edit{
-		{"internal/web/preemption.go", `all := len(p.Candidates) + p.CandidatesOmitted`, `all := len(p.Candidates)`},
+	{"sieve-of-listed", "the sieve forgets the candidates that the answer omits", "./internal/handlers/web", "TestSieveCountsCandidates", []edit{
+		{"internal/handlers/web/preemption.go", `all := len(p.Candidates) + p.CandidatesOmitted`, `all := len(p.Candidates)`},
 	}},
-	{"ledger-over-the-limit", "a domain over the limit counts as allowed", "./internal/web", "TestLedgerFoldsDomains", []edit{
-		{"internal/web/ledger.go", `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew))`, `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew)+1)`},
+	{"ledger-over-the-limit", "a domain over the limit counts as allowed", "./internal/handlers/web", "TestLedgerFoldsDomains", []edit{
+		{"internal/handlers/web/ledger.go", `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew))`, `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew)+1)`},
 	}},
 	{"preview-recorded", "a preview decides under the default configuration", "./internal/handlers", "TestPreviewOfYAML", []edit{
 		{"internal/handlers/rest/previews.go", `if list == nil {`, `if list != nil {`},
@@ -38,10 +38,10 @@ var webFaults = []fault{
 	{"query-limit-exceeded", "a ready query answers with a row more than its limit", "./internal/handlers", "TestReadyQueryAsCSV", []edit{
 		{"internal/handlers/rest/queries.go", `answer.Rows, answer.More = answer.Rows[:limit], true`, `answer.More = true`},
 	}},
-	{"decisions-as-sql-forget", "the query and the file of the page of decisions forget its filters", "./internal/web", "TestDecisionsAsSQLAndCSV", []edit{
-		{"internal/web/decisions.go", `if value := v.query.Get(name); value != "" {`, `if value := v.query.Get(name); name == "cluster" {`},
+	{"decisions-as-sql-forget", "the query and the file of the page of decisions forget its filters", "./internal/handlers/web", "TestDecisionsAsSQLAndCSV", []edit{
+		{"internal/handlers/web/decisions.go", `if value := v.query.Get(name); value != "" {`, `if value := v.query.Get(name); name == "cluster" {`},
 	}},
-	{"scores-bins-overlap", "ranges of points overlap", "./internal/web", "TestBinsHoldEveryNode", []edit{
-		{"internal/web/scores.go", `max(bins[i].To-width+1, low)`, `max(bins[i].To-width, low)`},
+	{"scores-bins-overlap", "ranges of points overlap", "./internal/handlers/web", "TestBinsHoldEveryNode", []edit{
+		{"internal/handlers/web/scores.go", `max(bins[i].To-width+1, low)`, `max(bins[i].To-width, low)`},
 	}},
 }

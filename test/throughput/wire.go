@@ -24,7 +24,7 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/limits"
 	"berth/internal/jobs"
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 	"berth/internal/store"
 )
 

@@ -7,7 +7,6 @@ import (
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/revision"
-	"berth/internal/slot"
 )
 
 // Decide answers a question that binds, and returns when its record is durable. What the attempt
@@ -47,7 +46,7 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 		step.Meanwhile = func() {
 			ans, failed = e.Answer(ctx, q.Explain)
 			release() // others use the memory while this waits, and decide
-			slot.Release(ctx)
+			decision.ReleaseSlot(ctx)
 		}
 		return step, nil
 	})

@@ -10,7 +10,6 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/revision"
-	"berth/internal/slot"
 	"berth/internal/store"
 	"berth/internal/store/groupcommit"
 	"berth/test/logtest"
@@ -53,7 +52,7 @@ func TestABindHoldsNoSlotWhileItIsWritten(t *testing.T) {
 		}
 	}()
 	b := bind.New(m, logtest.New(m, h.Store, h.Profiles, record.Options{}).Log, bind.Options{})
-	ctx := context.WithValue(t.Context(), slot.Key{}, slot.Slot(p))
+	ctx := context.WithValue(t.Context(), decision.SlotKey{}, decision.Slot(p))
 	a, err := b.Decide(ctx, decision.Question{Cluster: "default", Pod: logtest.Pod(t, "w", "")})
 	if err != nil || a.BoundSnapshot != "default@2" {
 		t.Fatalf("%+v: %v", a, err)

@@ -6,7 +6,6 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/revision"
-	"berth/internal/slot"
 	"berth/internal/span"
 	"berth/internal/store"
 )
@@ -111,8 +110,8 @@ func (l *Log) Evaluate(ctx context.Context, q decision.Question) (*Entry, error)
 // Write releases an entry that binds nothing and returns when its record is durable.
 func (l *Log) Write(ctx context.Context, e *Entry) (spooled bool, err error) {
 	passed := l.passageOf(e.Outcome)
-	e.Release()       // before the write: others use the memory while this waits
-	slot.Release(ctx) // others decide while the record is written: their records share the commit
+	e.Release()               // before the write: others use the memory while this waits
+	decision.ReleaseSlot(ctx) // others decide while the record is written: their records share the commit
 	if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {
 		return false, err
 	}

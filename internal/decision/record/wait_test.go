@@ -9,7 +9,6 @@ import (
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/revision"
-	callslot "berth/internal/slot"
 	"berth/internal/store"
 	"berth/test/logtest"
 )
@@ -38,7 +37,7 @@ func TestAnswersWaitForTheirRecord(t *testing.T) {
 	h := logtest.Open(t, t.TempDir())
 	logtest.Upload(t, h, logtest.Sample(t)...)
 	disk, slot := errors.New("the disk is gone"), &place{}
-	ctx := context.WithValue(t.Context(), callslot.Key{}, callslot.Slot(slot))
+	ctx := context.WithValue(t.Context(), decision.SlotKey{}, decision.Slot(slot))
 	m, err := revision.Open(t.Context(), h.Store, broken{disk, slot}, revision.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"berth/internal/replays"
-	"berth/internal/simulations"
+	"berth/internal/jobs/replays"
+	"berth/internal/jobs/simulations"
 	"berth/internal/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/access"
-	"berth/internal/simulations"
+	"berth/internal/jobs/simulations"
 	"berth/internal/store"
 )
 

@@ -22,11 +22,11 @@ import (
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/jobs/replays"
+	"berth/internal/jobs/simulations"
 	"berth/internal/kube/object"
 	"berth/internal/memory"
-	"berth/internal/replays"
 	"berth/internal/revision"
-	"berth/internal/simulations"
 	"berth/internal/store"
 )
 

@@ -7,9 +7,9 @@ import (
 	"net/http"
 
 	"berth/internal/access"
+	"berth/internal/decision"
 	"berth/internal/handlers/extender/wire"
 	"berth/internal/memory"
-	"berth/internal/slot"
 	"berth/internal/span"
 	"berth/internal/store"
 )
@@ -24,7 +24,7 @@ type Exchange struct {
 	Caller *access.Identity
 	Asked  store.Asked
 	Claim  *memory.Claim // nil until the call is admitted, as the next one
-	Place  slot.Slot
+	Place  decision.Slot
 	By     Caller  // set with them
 	Body   *[]byte // read, in a pooled buffer; nil: none was
 
@@ -74,7 +74,7 @@ func (x *Exchange) Value(key any) any {
 		if x.Claim != nil {
 			return x.Claim
 		}
-	case slot.Key:
+	case decision.SlotKey:
 		if x.Place != nil {
 			return x.Place
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/handlers/exchange"
-	"berth/internal/replays"
+	"berth/internal/jobs/replays"
 	"berth/internal/store"
 )
 

@@ -17,11 +17,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
+	"berth/internal/jobs/simulations"
 	"berth/internal/kube/object"
 	"berth/internal/kube/object/stored"
 	"berth/internal/memory"
 	"berth/internal/scenario"
-	"berth/internal/simulations"
 	"berth/internal/span"
 	"berth/internal/steps"
 	"berth/internal/store"

@@ -19,10 +19,10 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/limits"
 	"berth/internal/jobs"
+	"berth/internal/jobs/replays"
+	"berth/internal/jobs/simulations"
 	"berth/internal/priorityclass"
-	"berth/internal/replays"
 	"berth/internal/revision"
-	"berth/internal/simulations"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"berth/internal/simulations"
+	"berth/internal/jobs/simulations"
 )
 
 // jobView is a question whose answer takes longer than its form waits: how far it is, and then its

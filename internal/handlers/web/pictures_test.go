@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden pictures again")
 
-// Each picture is a golden file: go test ./internal/web -run Pictures -update writes them.
+// Each picture is a golden file: go test ./internal/handlers/web -run Pictures -update writes them.
 func TestPictures(t *testing.T) {
 	limit := 3
 	many := make([]mapCell, 300)
