@@ -141,6 +141,11 @@ func appendPairs(b []byte, r *engine.Result, rows state.Bits, s *engine.Scores) 
 	if raw, norm, equal := s.AllEqual(); equal {
 		return pair{raw, norm}.append(append(b, 'u'))
 	}
+	if s.NormIsRaw() {
+		if out, ok := appendSmall(b, r.Nodes().Order(), rows, s.Raw); ok {
+			return out
+		}
+	}
 	defer r.Query.DropColumns(1)
 	raw := newColumn(r, rows, s.Raw)
 	norm := raw
@@ -163,6 +168,46 @@ func appendPairs(b []byte, r *engine.Result, rows state.Bits, s *engine.Scores) 
 		b = x.append(b)
 	}
 	return hashBlocks(append(b, indexes...), len(b))
+}
+
+// appendSmall is appendPairs of scores that are bytes and are not normalised, which those of nodes'
+// resources are; false for others. Replays hash two columns of them for each record.
+func appendSmall(b []byte, order []int32, rows state.Bits, scores []int64) ([]byte, bool) {
+	from, first := len(b), int64(-1)
+	b = append(b, 'b')
+	var all, differ int64
+	for i, word := range rows {
+		if word == 0 {
+			continue
+		}
+		names := order[i<<state.ChunkBits:]
+		if first < 0 {
+			first = scores[names[bits.TrailingZeros64(word)]]
+		}
+		at := len(b)
+		b = slices.Grow(b, state.ChunkSize)[:at+state.ChunkSize]
+		block := (*[state.ChunkSize]byte)(b[at:])
+		if word == math.MaxUint64 { // each node of the chunk, without a search for the next one
+			for k, row := range (*[state.ChunkSize]int32)(names) {
+				v := scores[row]
+				block[k], all, differ = byte(v), all|v, differ|(v^first)
+			}
+			continue
+		}
+		clear(block[:])
+		for ; word != 0; word &= word - 1 {
+			k := bits.TrailingZeros64(word)
+			v := scores[names[k]]
+			block[k], all, differ = byte(v), all|v, differ|(v^first)
+		}
+	}
+	switch {
+	case first < 0 || all < 0 || all > math.MaxUint8:
+		return b[:from], false
+	case differ == 0:
+		return pair{first, first}.append(append(b[:from], 'u')), true
+	}
+	return hashBlocks(b, from+1), true
 }
 
 // pairsOf returns the pairs of two columns, and each node's index in the list, in blocks as the
