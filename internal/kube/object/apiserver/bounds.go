@@ -18,20 +18,20 @@ const (
 	mostExpressions = 64 << 10
 )
 
-func atMost(n, most int, at *field.Path) field.ErrorList {
-	if n <= most {
+// checkCompared bounds a list whose entries upstream compares.
+func checkCompared(n int, at *field.Path) field.ErrorList {
+	if n <= mostCompared {
 		return nil
 	}
-	return field.ErrorList{field.TooMany(at, n, most)}
+	return field.ErrorList{field.TooMany(at, n, mostCompared)}
 }
 
 // checkAmounts bounds a pod, or a template of pods.
 func checkAmounts(s *core.PodSpec, spec *field.Path) field.ErrorList {
-	errs := atMost(len(s.TopologySpreadConstraints), mostCompared,
-		spec.Child("topologySpreadConstraints"))
+	errs := checkCompared(len(s.TopologySpreadConstraints), spec.Child("topologySpreadConstraints"))
 	claims := func(list []core.Container, at *field.Path) {
 		for i := range list {
-			errs = append(errs, atMost(len(list[i].Resources.Claims), mostCompared,
+			errs = append(errs, checkCompared(len(list[i].Resources.Claims),
 				at.Index(i).Child("resources", "claims"))...)
 		}
 	}
@@ -49,11 +49,11 @@ func checkTemplate(t *core.PodTemplateSpec, spec *field.Path) field.ErrorList {
 }
 
 func checkTopologies(c *storage.StorageClass) field.ErrorList {
-	return atMost(len(c.AllowedTopologies), mostCompared, field.NewPath("allowedTopologies"))
+	return checkCompared(len(c.AllowedTopologies), field.NewPath("allowedTopologies"))
 }
 
 func checkDrivers(n *storage.CSINode) field.ErrorList {
-	return atMost(len(n.Spec.Drivers), mostCompared, field.NewPath("spec", "drivers"))
+	return checkCompared(len(n.Spec.Drivers), field.NewPath("spec", "drivers"))
 }
 
 func checkClaim(c *resource.ResourceClaim) field.ErrorList {
