@@ -17,7 +17,7 @@ N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
 
-.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare bench-calls fuzz fuzz-short openb conformance tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln upgrade-data
+.PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare bench-calls fuzz fuzz-short openb conformance conformance-short tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln upgrade-data
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -86,7 +86,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 vuln: ## known vulnerabilities of what is called; from vuln.go.dev, or a copy: GOVULNDB=file:///path
 	./script/vuln.sh $(GOVULNCHECK) $(GOVULNDB)
 
-ci: lint verify test test-web race bench-compare ## exactly what CI runs
+ci: lint verify test conformance-short test-web race bench-compare ## exactly what CI runs
 
 bench: ## benchmarks with allocations, beside their naive twins
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kube/object/... ./internal/store/... ./internal/revision/... ./internal/decision/record/... ./internal/report/...
@@ -117,6 +117,10 @@ openb: ## run a real cluster's trace against a running server: make openb DATA=D
 
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed
 	./test/conformance/run.sh $(N) $(SEED) $(CONFIG)
+
+conformance-short: ## decisions alone, by the default configuration and by mixed ones, from seeds of their own
+	./test/conformance/run.sh 1000 1 default ""
+	./test/conformance/run.sh 1000 100001 mixed ""
 
 .PHONY: hints
 hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1
