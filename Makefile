@@ -7,7 +7,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
 PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
-TESTS_ONLY := ^test/([a-z]*test|enginetest/naive)/|engine/rules/descriptor\.go.* Describe$$|internal/kube/follow/kinds\.go.* Kinds$$
+TESTS_ONLY := ^test/[a-z]*test/|engine/rules/descriptor\.go.* Describe$$|internal/kube/follow/kinds\.go.* Kinds$$
 # Packages whose tests start goroutines and take seconds, not minutes, under the race detector.
 RACE    := $(addprefix ./internal/,decision/bind handlers/extender/wire kube/follow memory ops/certs priorityclass replays revision store/groupcommit)
 FUZZTIME ?= 30s
@@ -88,7 +88,7 @@ vuln: ## known vulnerabilities of what is called; from vuln.go.dev, or a copy: G
 
 ci: lint verify test conformance-short test-web race bench-compare ## exactly what CI runs
 
-bench: ## benchmarks with allocations, beside their naive twins
+bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./internal/engine/... ./internal/handlers/... ./internal/kube/object/... ./internal/store/... ./internal/revision/... ./internal/decision/record/... ./internal/report/...
 
 .PHONY: bench-scenario

@@ -90,7 +90,6 @@ var imports = map[string][]string{
 	"berth/cmd/berth":                       {"berth/internal/cli"},
 	"berth/cmd/openapi":                     {"berth/api"},
 	"berth/test/synth":                      {},
-	"berth/test/enginetest/naive":           {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preempt", "berth/internal/engine/rules"},
 	"berth/test/openb":                      {},
 	"berth/test/benchcalls":                 {"berth/test/process"},
 	"berth/test/benchcompare":               {},

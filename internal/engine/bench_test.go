@@ -17,7 +17,6 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
-	"berth/test/enginetest/naive"
 )
 
 // large is the cluster of the benchmarks, made once.
@@ -234,21 +233,4 @@ func BenchmarkBuild(b *testing.B) {
 	b.ReportMetric(float64(time.Since(start).Nanoseconds())/float64(n)/float64(len(objects)), "ns/object")
 	b.ReportMetric((heap()-before)/(1<<20), "MiB-kept")
 	runtime.KeepAlive(s)
-}
-
-// BenchmarkNaive has the naive twin answer the questions of BenchmarkDecide.
-func BenchmarkNaive(b *testing.B) {
-	for _, q := range enginetest.Questions() {
-		b.Run(q.Name, func(b *testing.B) {
-			objects, s := large()
-			c := naive.NewCluster(objects)
-			profileOf(b, &q, s)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := naive.Decide(c, q.Pod, q.Spec, engine.Options{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
-	"berth/test/enginetest/naive"
 )
 
 const benchDriver = "csi.example.com"
@@ -93,23 +92,6 @@ func BenchmarkDecideVolumes(b *testing.B) {
 		b.Run(q.Name, func(b *testing.B) {
 			_, s := mounted()
 			first(b, &q, s)
-		})
-	}
-}
-
-// BenchmarkNaiveVolumes measures the naive twin on the questions that measure the rules alone.
-func BenchmarkNaiveVolumes(b *testing.B) {
-	for _, q := range volumeQuestions()[:2] {
-		b.Run(q.Name, func(b *testing.B) {
-			objects, s := mounted()
-			c := naive.NewCluster(objects)
-			profileOf(b, &q, s)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := naive.Decide(c, q.Pod, q.Spec, engine.Options{}); err != nil {
-					b.Fatal(err)
-				}
-			}
 		})
 	}
 }

@@ -2,8 +2,11 @@ package main
 
 // engineFaults are faults of the engine, its rules, preemption and devices.
 var engineFaults = []fault{
-	{"idle-score-left-out", "a plugin whose PreScore is off and which scores nothing is left out of the scores", "./internal/engine", "TestEngineAgreesWithItsNaiveTwin", []edit{
+	{"idle-score-left-out", "a plugin whose PreScore is off and which scores nothing is left out of the scores", "./internal/engine/rules", "TestScoresWithoutPreScore", []edit{
 		{"internal/engine/score.go", `case s.skip && w.NoPreScore:`, `case false:`},
+	}},
+	{"nominated-outside", "a pod gets the node that it is nominated to, though nobody asked about that node", "./internal/engine", "TestCandidatesAreJudgedAsAmongAll", []edit{
+		{"internal/engine/decide.go", `if row := q.Nodes.Row(nn); row >= 0 && q.Candidates.Has(row) {`, `if row := q.Nodes.Row(nn); row >= 0 {`},
 	}},
 	{"row-forgotten", "a Decider overlooks the last row that changed", "./internal/engine/recall", "TestDeciderAnswersAsDecideDoes", []edit{
 		{"internal/engine/state/trail.go", `return append(rows, t.rows[place-t.from:]...), true`, `rows = append(rows, t.rows[place-t.from:]...)

@@ -1,7 +1,6 @@
 package preempt_test
 
 import (
-	"fmt"
 	"sync"
 	"testing"
 
@@ -13,22 +12,17 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/test/enginetest"
-	"berth/test/enginetest/naive"
 )
 
 // crowded is the crowded cluster, without budgets and with them.
-var crowded = sync.OnceValue(func() (out struct {
-	objects, budgets []any
-	plain, budgeted  *state.State
-},
-) {
-	out.objects, out.budgets = enginetest.LargeFull(enginetest.FullSize)
+var crowded = sync.OnceValue(func() (out struct{ plain, budgeted *state.State }) {
+	objects, budgets := enginetest.LargeFull(enginetest.FullSize)
 	var err error
-	if out.plain, err = enginetest.State(out.objects...); err != nil {
+	if out.plain, err = enginetest.State(objects...); err != nil {
 		panic(err)
 	}
 	e := out.plain.Edit()
-	for _, b := range out.budgets {
+	for _, b := range budgets {
 		if err := e.Put(b); err != nil {
 			panic(err)
 		}
@@ -115,22 +109,6 @@ func BenchmarkPreemptAnswer(b *testing.B) {
 	for b.Loop() {
 		explain.Decision(r, engine.ExplainFailures)
 		digest = preempt.Of(r).AppendDigest(digest[:0])
-	}
-}
-
-// BenchmarkPreemptNaive does it by brute force.
-func BenchmarkPreemptNaive(b *testing.B) {
-	c := crowded()
-	for _, objects := range [][]any{c.objects, append(append([]any{}, c.objects...), c.budgets...)} {
-		b.Run(fmt.Sprintf("%dobjects", len(objects)), func(b *testing.B) {
-			n := naive.NewCluster(objects)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := naive.Decide(n, enginetest.Urgent(), rules.DefaultSpec(), engine.Options{Now: enginetest.Now}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
 

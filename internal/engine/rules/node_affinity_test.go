@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,6 +79,19 @@ func TestNodeAffinity(t *testing.T) {
 			scores: map[string]string{"four": "30/66", "ten": "45/100", "many": "30/66", "unknown": "0/0"},
 		},
 		{name: "preferences that nobody meets give 0, not 100", objects: cores, pod: et.Pod("p", et.PreferNodes(30, exprs(et.Expr("x", opExists)))), scores: map[string]string{"four": "0/0", "ten": "0/0", "many": "0/0", "unknown": "0/0"}},
+	})
+}
+
+// TestScoresWithoutPreScore: a rule that scores nothing is left out by its PreScore; where that is
+// off, kube-scheduler asks it about every node, and it says 0.
+func TestScoresWithoutPreScore(t *testing.T) {
+	off := rules.DefaultSpec()
+	off.Score = slices.Clone(off.Score)
+	off.Score[slices.IndexFunc(off.Score, func(e rules.Enabled) bool { return e.Name == "NodeAffinity" })].NoPreScore = true
+	nodes := list(et.Node("a"), et.Node("b"))
+	check(t, "NodeAffinity", []ruleCase{
+		{name: "on", objects: nodes, pod: et.Pod("p"), scores: map[string]string{}},
+		{name: "off", objects: nodes, spec: &off, pod: et.Pod("p"), scores: map[string]string{"a": "0/0", "b": "0/0"}},
 	})
 }
 

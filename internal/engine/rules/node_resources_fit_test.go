@@ -86,3 +86,45 @@ func TestNodeResourcesFitSaysHowMuchIsShort(t *testing.T) {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
 }
+
+// TestScoresOfAmountsThatOverflow: the scores on n1 are those that kube-scheduler v1.36.3 works
+// out, of which it refuses the ones beyond 0 to 100. Its sums wrap around, so that a node may have
+// more left than it offers.
+func TestScoresOfAmountsThatOverflow(t *testing.T) {
+	for _, tc := range []struct {
+		memory, held, asks string
+		fit, balance       int64
+	}{
+		{"1", "7Ei", "0", -4611686018427387819, 75},
+		{"1", "7Ei", "1Ki", 4611686018427336789, 75},
+		{"1", "7Ei", "1Ei", 2305843009213694037, 75},
+		{"1", "7Ei", "2Ei", 85, -4611686018427387785},
+		{"1Ki", "7Ei", "1Ki", -4503599627370461, 99},
+		{"1Ki", "7Ei", "1Ei", 2251799813685333, 28147497671065671},
+		{"1Gi", "7Ei", "0", -4294967211, 69},
+		{"1Gi", "7Ei", "2Ei", 85, 53687091268},
+		{"64Pi", "7Ei", "0", 21, 69},
+		{"64Pi", "7Ei", "1Ei", -11, 469},
+		{"64Pi", "7Ei", "2Ei", 85, 868},
+		{"1Ei", "7Ei", "0", 33, 69},
+		{"1Ei", "7Ei", "1Ei", 31, 93},
+		{"1Ei", "7Ei", "2Ei", 37, 118},
+		{"3Ei", "7Ei", "1Ei", 35, 77},
+		{"3Ei", "7Ei", "2Ei", 34, 85},
+		// 100 times the memory is beyond 63 bits.
+		{"70Pi", "0", "1Gi", 84, 68},
+		{"100Pi", "0", "1Gi", 3, 68},
+		{"7Ei", "0", "1Gi", 35, 68},
+	} {
+		nodes := list(et.Node("n1", et.Allocatable("cpu", "4", "memory", tc.memory, "pods", "10")), et.Node("n2", et.Allocatable("cpu", "8", "memory", "4Ei", "pods", "10")),
+			et.Pod("held-1", et.On("n1"), et.Requests("memory", tc.held)), et.Pod("held-2", et.On("n1"), et.Requests("memory", tc.held)))
+		d := decide(t, ruleCase{objects: nodes, pod: et.Pod("p", et.Requests("cpu", "1", "memory", tc.asks))})
+		got := map[string]int64{}
+		for _, s := range d.Nodes[0].Scores {
+			got[s.Plugin] = s.Raw
+		}
+		if got["NodeResourcesFit"] != tc.fit || got["NodeResourcesBalancedAllocation"] != tc.balance {
+			t.Errorf("%s with 2 x %s, asked for %s: %v, want %d and %d", tc.memory, tc.held, tc.asks, got, tc.fit, tc.balance)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package rules_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	helper "k8s.io/component-helpers/storage/volume"
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
@@ -184,4 +187,63 @@ func TestVolumeBindingProvisions(t *testing.T) {
 	if diff := cmp.Diff([]engine.Detail{{Kind: "storageCapacity", Claim: "c", Name: "anywhere", Requested: ptr(int64(5 << 30))}}, details(t, d, "a1")); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
+}
+
+// boundByUpstream matches a pod's waiting claims to volumes as kube-scheduler's binder does, by the
+// function that it calls (FindPodVolumes in volumebinding/binder.go); of equal volumes the first by
+// name. Claims with no volume are to be made by their class.
+func boundByUpstream(t *testing.T, objects []any, pod *corev1.Pod, node string) (out []engine.VolumeBinding) {
+	t.Helper()
+	var volumes []*corev1.PersistentVolume
+	var on *corev1.Node
+	claims := map[string]*corev1.PersistentVolumeClaim{}
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *corev1.PersistentVolume:
+			volumes = append(volumes, o)
+		case *corev1.PersistentVolumeClaim:
+			claims[o.Namespace+"/"+o.Name] = o
+		case *corev1.Node:
+			if o.Name == node {
+				on = o
+			}
+		}
+	}
+	slices.SortFunc(volumes, func(a, b *corev1.PersistentVolume) int { return strings.Compare(a.Name, b.Name) })
+	var late []*corev1.PersistentVolumeClaim
+	for _, v := range pod.Spec.Volumes {
+		name := pod.Name + "-" + v.Name
+		if v.PersistentVolumeClaim != nil {
+			name = v.PersistentVolumeClaim.ClaimName
+		}
+		claim := claims[pod.Namespace+"/"+name]
+		if claim != nil && (claim.Spec.VolumeName == "" || claim.Annotations[helper.AnnBindCompleted] == "") {
+			late = append(late, claim)
+			out = append(out, engine.VolumeBinding{Claim: claim.Name, Provision: helper.GetPersistentVolumeClaimClass(claim)})
+		}
+	}
+	bySize := make([]int, len(late))
+	for i := range bySize {
+		bySize[i] = i
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int {
+		return late[a].Spec.Resources.Requests.Storage().Cmp(*late[b].Spec.Resources.Requests.Storage())
+	})
+	taken := map[string]*corev1.PersistentVolume{}
+	for _, i := range bySize {
+		class := helper.GetPersistentVolumeClaimClass(late[i])
+		if _, made := late[i].Annotations[helper.AnnSelectedNode]; made {
+			continue
+		}
+		ofClass := slices.DeleteFunc(slices.Clone(volumes), func(v *corev1.PersistentVolume) bool { return helper.GetPersistentVolumeClass(v) != class })
+		v, err := helper.FindMatchingVolume(late[i], ofClass, on, taken, true, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v != nil {
+			taken[v.Name] = v
+			out[i].Volume, out[i].Provision = v.Name, ""
+		}
+	}
+	return out
 }

@@ -99,7 +99,7 @@ func (x *volumeIndex) build(volumes []*corev1.PersistentVolume) {
 		if pv.DeletionTimestamp != nil {
 			continue
 		}
-		class := VolumeClass(pv)
+		class := volumeClass(pv)
 		c := x.classes[class]
 		if c == nil {
 			c = &ClassVolumes{reserved: map[[2]string][]*corev1.PersistentVolume{}}
@@ -149,9 +149,9 @@ func volumeKind(v *corev1.PersistentVolumeSpec) string {
 	return string(k)
 }
 
-// VolumeClass returns a volume's storage class. The legacy annotation wins over the field
+// volumeClass returns a volume's storage class. The legacy annotation wins over the field
 // (k8s.io/component-helpers/storage/volume GetPersistentVolumeClass).
-func VolumeClass(pv *corev1.PersistentVolume) string {
+func volumeClass(pv *corev1.PersistentVolume) string {
 	if class, ok := pv.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return class
 	}
