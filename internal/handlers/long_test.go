@@ -91,7 +91,7 @@ func longCalls(recorded string) []longCall {
 		{"priority classes", "GET", "/v1/priorityclasses", "", 5},
 		{"diff", "GET", "/v1/snapshots/default@1/diff?to=default@2&limit=500", "", 50},
 		{"garbage", "POST", "/v1/clusters/default/garbage", `{"now":"2026-01-31T12:00:00Z"}`, 20},
-		{"capacity", "GET", "/v1/clusters/default/capacity", "", 10},
+		{"capacity", "GET", "/v1/clusters/default/capacity", "", 5},
 		{"drain", "POST", "/v1/clusters/default/drains", `{"selector":"zone","force":true}`, 200},
 		{"loss", "POST", "/v1/clusters/default/losses", `{"selector":"zone"}`, 200},
 		{"simulation", "POST", "/v1/simulations", `{"base":"default@latest","arrivals":{"placed":true},"keep":"moves"}`, 200},
