@@ -120,7 +120,15 @@ type Column struct {
 }
 
 // DecisionColumns are all columns that hold a decision. What backends write and read is made of
-// this list, and their tests compare it with the migrated schema.
+// this list, and their tests compare it with the migrated schema. A new column needs, beside its
+// migration:
+//   - its field in Decision, its part of Decision.Footprint, a bound where it is set, and a value
+//     in full() of test/storetest/decisions.go;
+//   - its line here, with Since. An index over a text needs a Key;
+//   - SealFormat at its schema, since seals cover it. Hashes of rows as older schemas had them
+//     stay: add rows of the new format to TestHashesStay, and change none;
+//   - a way down that keeps the seals. Rows that have a value differ from them afterwards;
+//   - its way out, in package record: Recorded and rowOf.
 var DecisionColumns = []Column{
 	{Name: "cluster", Kind: Key, Field: func(d *Decision) any { return &d.Cluster }},
 	{Name: "id", Kind: Key, Field: func(d *Decision) any { return &d.ID }},

@@ -12,6 +12,7 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/limits"
+	"berth/internal/handlers/observe"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -287,7 +288,10 @@ func (a *API) judged(ctx context.Context, e *record.Entry, counts engine.Counts,
 		a.FellBack(ctx, e.Verb, e.Cluster, pod.Spec.SchedulerName, p)
 	}
 	a.Metrics.Decided(ctx, e.Verb, "", e.Result.Outcome, counts, failures, nil, time.Since(start))
-	a.LogDecision(ctx, e.Verb, e.View.ID(), pod.Namespace, pod.Name, string(e.Result.Outcome), "", time.Since(start))
+	a.LogDecision(ctx, observe.Decided{
+		Verb: e.Verb, Snapshot: e.View.ID(), Namespace: pod.Namespace, Pod: pod.Name,
+		Outcome: string(e.Result.Outcome), Took: time.Since(start),
+	})
 }
 
 // question makes the question that the log answers.

@@ -22,21 +22,30 @@ func newDecisionSample() *decisionSample {
 	return &decisionSample{sometimes: rate.Sometimes{First: 10, Interval: time.Second}}
 }
 
-// LogDecision writes a line about a decision, or counts it for the next line. pod is
-// namespace/name.
-func (o *Observer) LogDecision(ctx context.Context, verb, snapshot, namespace, pod, outcome, node string, took time.Duration) {
+// Decided is a decision as a log line has it.
+type Decided struct {
+	Verb, Snapshot          string
+	Namespace, Pod, Outcome string
+	Node                    string // empty: none
+	Took                    time.Duration
+}
+
+// LogDecision writes a line about a decision, or counts it for the next line.
+func (o *Observer) LogDecision(ctx context.Context, d Decided) {
 	o.sample.skipped.Add(1)
 	o.sample.sometimes.Do(func() {
 		attrs := []slog.Attr{
-			slog.String("verb", verb), slog.String("snapshot", snapshot), slog.String("pod", namespace+"/"+pod),
-			slog.String("outcome", outcome), slog.Duration("took", took),
+			slog.String("verb", d.Verb), slog.String("snapshot", d.Snapshot),
+			slog.String("pod", d.Namespace+"/"+d.Pod), slog.String("outcome", d.Outcome),
+			slog.Duration("took", d.Took),
 		}
 		if o.pages {
-			name, _, _ := strings.Cut(snapshot, "@")
-			attrs = append(attrs, slog.String("page", "/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(pod)+"?cluster="+url.QueryEscape(name)))
+			cluster, _, _ := strings.Cut(d.Snapshot, "@")
+			attrs = append(attrs, slog.String("page", "/pods/"+url.PathEscape(d.Namespace)+"/"+
+				url.PathEscape(d.Pod)+"?cluster="+url.QueryEscape(cluster)))
 		}
-		if node != "" {
-			attrs = append(attrs, slog.String("node", node))
+		if d.Node != "" {
+			attrs = append(attrs, slog.String("node", d.Node))
 		}
 		if n := o.sample.skipped.Swap(0) - 1; n > 0 {
 			attrs = append(attrs, slog.Int64("othersNotLogged", n))

@@ -103,7 +103,10 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.Metrics.Decided(r.Context(), "decide", a.profileLabel(&q, ans.Profile), ans.Outcome, ans.Counts, ans.Failures, ans.NotEvaluated, time.Since(start))
-	a.LogDecision(r.Context(), ans.Verb, ans.Snapshot, ans.Pod.Namespace, ans.Pod.Name, string(ans.Outcome), ans.Node, time.Since(start))
+	a.LogDecision(r.Context(), observe.Decided{
+		Verb: ans.Verb, Snapshot: ans.Snapshot, Namespace: ans.Pod.Namespace, Pod: ans.Pod.Name,
+		Outcome: string(ans.Outcome), Node: ans.Node, Took: time.Since(start),
+	})
 	if name := ans.ProfileFallback; name != "" {
 		a.FellBack(r.Context(), ans.Verb, ans.Cluster, name, a.profileLabel(&q, ans.Profile))
 		p.warnings = append(p.warnings, decision.FallbackText(name, ans.Profile))
