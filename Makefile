@@ -9,7 +9,7 @@ PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md
 # What tests call and no program does: their own packages, and two tables that are held to documents.
 TESTS_ONLY := ^test/[a-z]*test/|engine/rules/descriptor\.go.* Describe$$|internal/kube/follow/kinds\.go.* Kinds$$
 # Packages whose tests start goroutines and take seconds, not minutes, under the race detector.
-RACE    := $(addprefix ./internal/,decision/bind handlers/extender/wire kube/follow memory ops/certs priorityclass replays revision store/groupcommit)
+RACE    := $(addprefix ./internal/,decision/bind handlers/extender/wire kube/follow memory ops/certs priorityclass jobs/replays revision store/groupcommit)
 FUZZTIME ?= 30s
 GOVULNCHECK := v1.9.0
 LISTEN  ?= 127.0.0.1:8080
