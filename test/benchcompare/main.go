@@ -21,7 +21,7 @@ type suite struct{ pkg, bench string }
 // suites are of what users call, with its record, and short enough for CI. They find what was lost
 // by accident; `make bench-calls` judges what is given up on purpose.
 var suites = []suite{
-	{"internal/handlers", "^Benchmark(FilterHTTP|Shadow)$/^(own_recorded|filter|prioritize|shadow)"},
+	{"internal/handlers", "^Benchmark(FilterHTTP|DecideHTTP)$/^(own_recorded|recorded)$"},
 }
 
 type options struct {
