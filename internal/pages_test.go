@@ -29,6 +29,9 @@ func anchorsOf(text string) map[string]bool {
 func TestPageReferences(t *testing.T) {
 	list, err := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "*.md").Output()
 	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
 		t.Skip(err) // no repository
 	}
 	checked := 0
