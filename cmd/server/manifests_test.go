@@ -12,9 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
-
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 // pods returns the pod specs of a file of manifests.

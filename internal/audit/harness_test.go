@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
 	"go.uber.org/goleak"
 	_ "modernc.org/sqlite"
-
-	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"berth/internal/audit"
 	"berth/internal/store"

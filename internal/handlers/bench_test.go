@@ -11,16 +11,14 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"berth/internal/handlers/admit"
-
 	corev1 "k8s.io/api/core/v1"
-
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/config"
 	"berth/internal/decision"
 	"berth/internal/decision/record"
 	"berth/internal/engine"
+	"berth/internal/handlers/admit"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/store"

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/handlers/exchange"
-	"berth/internal/handlers/rest"
-
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/rest"
 	"berth/internal/kube/object"
 )
 

@@ -12,13 +12,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/extender"
 	"berth/internal/handlers/rest"
-
-	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 )
 
 func filterBody(pod string, names ...string) string {

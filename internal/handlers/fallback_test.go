@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/handlers/admit"
-
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/decision"
+	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 )
 

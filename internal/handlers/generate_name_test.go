@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/handlers/exchange"
-
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/decision"
+	"berth/internal/handlers/exchange"
 )
 
 var generated = regexp.MustCompile(`^job-[bcdfghjklmnpqrstvwxz2456789]{5}$`)

@@ -19,13 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/limits"
-	"berth/internal/handlers/rest"
-
 	otelprom "go.opentelemetry.io/otel/exporters/prometheus"
-
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.uber.org/goleak"
 
@@ -34,6 +28,9 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/limits"
+	"berth/internal/handlers/rest"
 	"berth/internal/jobs"
 	"berth/internal/jobs/replays"
 	"berth/internal/jobs/simulations"

@@ -6,12 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/handlers/admit"
-
 	corev1 "k8s.io/api/core/v1"
-
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/revision"
 )
 

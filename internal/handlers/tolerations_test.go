@@ -4,14 +4,13 @@ import (
 	"net/http"
 	"testing"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/rest"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/config"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/rest"
 	"berth/internal/revision"
 	"berth/internal/store"
 )

@@ -9,12 +9,10 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-
-	"berth/internal/handlers/admit"
-
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/span"
 )
 

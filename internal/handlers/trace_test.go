@@ -6,12 +6,10 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/codes"
-
-	"berth/internal/handlers/admit"
-
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"berth/internal/handlers/admit"
 	"berth/internal/span"
 )
 

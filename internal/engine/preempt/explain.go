@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/podlife"
-
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/podlife"
 )
 
 // How many nodes are listed unless everything is explained: candidates beside the chosen one, and

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/handlers/exchange"
-
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/access"
@@ -17,6 +15,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/exchange"
 	"berth/internal/revision"
 )
 

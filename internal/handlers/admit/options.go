@@ -6,22 +6,19 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/handlers/limits"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/access"
 	"berth/internal/decision"
-
 	ledger "berth/internal/decision/admit"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/limits"
 	"berth/internal/jobs/replays"
 	"berth/internal/jobs/simulations"
 	"berth/internal/kube/object"

@@ -11,13 +11,11 @@ import (
 	"reflect"
 	"strings"
 
-	"berth/internal/handlers/limits"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	kjson "sigs.k8s.io/json"
 
+	"berth/internal/handlers/limits"
 	"berth/internal/jsonscan"
 	"berth/internal/kube/object"
 	"berth/internal/span"

@@ -4,11 +4,10 @@ import (
 	"net/http"
 	"sync"
 
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/decision"
+	"berth/internal/handlers/exchange"
 )
 
 // strangers are what a server keeps of pods whose schedulerName no profile has: in which clusters

@@ -9,11 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-	"berth/internal/handlers/limits"
-	"berth/internal/handlers/observe"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -23,7 +18,11 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/engine/footprint"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/extender/wire"
+	"berth/internal/handlers/limits"
+	"berth/internal/handlers/observe"
 	"berth/internal/kube/object"
 	"berth/internal/memory"
 	"berth/internal/revision"

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/handlers/exchange"
 	"berth/internal/revision"
 )
 

@@ -9,14 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/preempt"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/extender/wire"
 	"berth/internal/kube/object"
 	"berth/internal/memory"

@@ -8,12 +8,11 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/store"
 )
 

@@ -8,11 +8,10 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/decision"
-	"berth/internal/handlers/admit"
-
 	ledger "berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/admit"
 	"berth/internal/kube/object"
 	"berth/internal/store"
 )

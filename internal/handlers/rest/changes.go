@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"net/http"
 
+	ledger "berth/internal/decision/admit"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
-
-	ledger "berth/internal/decision/admit"
 	"berth/internal/kube/object"
 )
 

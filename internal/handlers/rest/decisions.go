@@ -6,16 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-	"berth/internal/handlers/observe"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/observe"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/span"

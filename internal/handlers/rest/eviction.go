@@ -8,12 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )

@@ -13,12 +13,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 )

@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/access"
 	"berth/internal/decision"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 )

@@ -8,16 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	kjson "sigs.k8s.io/json"
 
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
 	"berth/internal/report"

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"berth/internal/handlers/exchange"
-
 	schedulingv1 "k8s.io/api/scheduling/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"berth/internal/handlers/exchange"
 	"berth/internal/memory"
 	"berth/internal/report"
 	"berth/internal/store"

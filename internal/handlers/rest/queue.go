@@ -6,12 +6,11 @@ import (
 	"strconv"
 	"time"
 
-	"berth/internal/handlers/admit"
-	"berth/internal/handlers/exchange"
-
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/decision/record"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/report"
 )
 

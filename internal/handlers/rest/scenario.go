@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"berth/internal/handlers/exchange"
-
 	schedulingv1 "k8s.io/api/scheduling/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
-
 	ledger "berth/internal/decision/admit"
 	"berth/internal/engine"
+	"berth/internal/handlers/exchange"
 	"berth/internal/scenario"
 )
 

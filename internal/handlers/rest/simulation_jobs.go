@@ -10,13 +10,11 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/handlers/exchange"
-
 	schedulingv1 "k8s.io/api/scheduling/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
+	"berth/internal/handlers/exchange"
 	"berth/internal/jobs/simulations"
 	"berth/internal/kube/object"
 	"berth/internal/kube/object/stored"

@@ -7,13 +7,11 @@ import (
 	"net/http"
 	"time"
 
-	"berth/internal/handlers/exchange"
-
 	corev1 "k8s.io/api/core/v1"
-
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
 )

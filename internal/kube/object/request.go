@@ -8,9 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"berth/internal/kube/object/stored"
-
 	"berth/internal/jsonscan"
+	"berth/internal/kube/object/stored"
 )
 
 // Decode makes an Object from one JSON object of any kept kind. A kind that
