@@ -59,12 +59,8 @@ type EvictionRanking struct {
 //	@Failure		400,401,403,413,415,429	{object}	exchange.Problem
 //	@Router			/v1/nodes/eviction-ranking [post]
 func (a *API) rankForEviction(w http.ResponseWriter, r *http.Request) error {
-	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
-	if err != nil {
-		return err
-	}
 	var req EvictionRankingRequest
-	p, err := a.decodePosted(r, body, &req, exchange.DecisionBounds(&a.Limits))
+	p, err := a.readPosted(w, r, &req)
 	if err != nil {
 		return err
 	}

@@ -57,12 +57,8 @@ type LifecycleRequest struct {
 //	@Failure		400,401,403,404,413,415,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/pods/lifecycle [post]
 func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
-	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
-	if err != nil {
-		return err
-	}
 	var req LifecycleRequest
-	p, err := a.decodePosted(r, body, &req, exchange.DecisionBounds(&a.Limits))
+	p, err := a.readPosted(w, r, &req)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,25 @@ func fieldMode(r *http.Request, fallback string) (string, error) {
 	return "", exchange.BadField(http.StatusBadRequest, fieldValidation, "want Strict, Warn or Ignore")
 }
 
+// postedBody reads a body of at most decision-max-bytes, and begins its request.
+func (a *API) postedBody(w http.ResponseWriter, r *http.Request) ([]byte, *posted, error) {
+	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := a.posted(r)
+	return body, p, err
+}
+
+// readPosted reads such a body of objects into v, strictly, and begins its request.
+func (a *API) readPosted(w http.ResponseWriter, r *http.Request, v any) (*posted, error) {
+	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return nil, err
+	}
+	return a.decodePosted(r, body, v, exchange.DecisionBounds(&a.Limits))
+}
+
 // decodePosted decodes a body of objects into v, strictly, and begins its request.
 func (a *API) decodePosted(r *http.Request, body []byte, v any, b exchange.JSONBounds) (*posted, error) {
 	if err := exchange.DecodePart(r, body, v, b); err != nil {

@@ -46,11 +46,7 @@ type PreviewRequest struct {
 //	@Failure		400,401,403,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/previews [post]
 func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
-	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
-	if err != nil {
-		return err
-	}
-	p, err := a.posted(r)
+	body, p, err := a.postedBody(w, r)
 	if err != nil {
 		return err
 	}

@@ -218,11 +218,7 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
-	if err != nil {
-		return err
-	}
-	p, err := a.posted(r)
+	body, p, err := a.postedBody(w, r)
 	if err != nil {
 		return err
 	}

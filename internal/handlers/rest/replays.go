@@ -52,11 +52,7 @@ type BatchDifferenceList struct {
 //	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/replays [post]
 func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
-	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
-	if err != nil {
-		return err
-	}
-	p, err := a.posted(r)
+	body, p, err := a.postedBody(w, r)
 	if err != nil {
 		return err
 	}

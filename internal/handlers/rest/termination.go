@@ -75,12 +75,8 @@ type TerminationRequest struct {
 //	@Failure		400,401,403,404,413,415,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/pods/termination [post]
 func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
-	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
-	if err != nil {
-		return err
-	}
 	var req TerminationRequest
-	p, err := a.decodePosted(r, body, &req, exchange.DecisionBounds(&a.Limits))
+	p, err := a.readPosted(w, r, &req)
 	if err != nil {
 		return err
 	}
