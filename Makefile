@@ -69,8 +69,9 @@ lint: ## vet, staticcheck, the analyzers of tools/lint, unused parameters, spell
 fmt: ## format the code
 	$(TOOL) gofumpt -w $(CODE) tools/lint tools/release
 
-generate: ## write api/openapi.yaml again
+generate: ## write api/openapi.yaml and docs/sql-reference.md again
 	$(GO) run ./cmd/openapi
+	$(GO) test -count=1 ./migrations -run Reference -update
 
 manifests: ## write deploy/rendered again
 	cd test/deploy && $(GO) test -count=1 ./... -update

@@ -27,13 +27,15 @@ var embedded embed.FS
 type Dialect struct {
 	folder string
 	noted  func(version int) string // the statement that notes a version
+	// documented writes the texts of views.txt, which stand at its @texts, into the database.
+	documented string
 }
 
 // The dialects. Names in Postgres' files are not qualified: everything goes to
 // the first schema of the search path.
 var (
-	SQLite   = Dialect{folder: "sqlite", noted: func(version int) string { return fmt.Sprintf("PRAGMA user_version = %d;", version) }}
-	Postgres = Dialect{folder: "postgres", noted: func(version int) string {
+	SQLite   = Dialect{folder: "sqlite", documented: fillDocs, noted: func(version int) string { return fmt.Sprintf("PRAGMA user_version = %d;", version) }}
+	Postgres = Dialect{folder: "postgres", documented: commentOn, noted: func(version int) string {
 		if version == 0 {
 			return "" // the table that has it is gone
 		}

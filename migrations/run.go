@@ -67,6 +67,10 @@ func Reachable(have, want int) error {
 // Beginnings is the migration before which chains of older releases get their seals of beginning.
 const Beginnings = 18
 
+// Requests is the migration before which PostgreSQL's partitions get their indexes by request,
+// beside writers.
+const Requests = 22
+
 // Steps are what SQL alone cannot do: each is run before the migration of its number. One that was
 // cut off by a kill is run again, since the version is still the one before.
 type Steps map[int]func() error
@@ -127,7 +131,11 @@ func (d Dialect) Run(target database.Driver, have, want int, steps Steps, curren
 	if d.folder == SQLite.folder { // has no CREATE OR REPLACE
 		views = drop + views
 	}
-	if err := target.Run(strings.NewReader(views)); err != nil {
+	docs, err := d.docs()
+	if err != nil {
+		return err
+	}
+	if err := target.Run(strings.NewReader(views + docs)); err != nil {
 		return fmt.Errorf("make views: %w", Brief(err))
 	}
 	return nil

@@ -21,7 +21,8 @@ SELECT d.cluster,
        CASE octet_length(d.pod_digest) WHEN 32 THEN 'sha256:' || encode(d.pod_digest, 'hex') ELSE convert_from(d.pod_digest, 'UTF8') END AS pod_digest,
        CASE octet_length(d.answer_digest) WHEN 32 THEN 'sha256:' || encode(d.answer_digest, 'hex') ELSE convert_from(d.answer_digest, 'UTF8') END AS answer_digest,
        d.seq, d.mode, d.stale_ms / 1000.0::float8 AS stale_seconds,
-       d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by
+       d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by,
+       d.id AS decision_id
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.
@@ -117,7 +118,8 @@ SELECT d.cluster,
        f.value ->> 2 AS reason,
        count(DISTINCT d.namespace || '/' || d.pod) AS pods,
        count(DISTINCT d.id) AS decisions,
-       sum((f.value ->> 3)::bigint)::bigint AS nodes
+       sum((f.value ->> 3)::bigint)::bigint AS nodes,
+       (to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'))::timestamptz AS hour_at
 FROM decisions d, json_array_elements(d.failures::json) f
 WHERE d.outcome = 'Unschedulable'
 GROUP BY 1, 2, 3, 4;
@@ -183,7 +185,8 @@ SELECT d.cluster,
        f.value ->> 0 AS plugin,
        sum((f.value ->> 3)::bigint)::bigint AS nodes,
        count(DISTINCT d.id) AS decisions,
-       count(DISTINCT d.namespace || '/' || d.pod) AS pods
+       count(DISTINCT d.namespace || '/' || d.pod) AS pods,
+       (to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'))::timestamptz AS hour_at
 FROM decisions d, json_array_elements(d.failures::json) f
 GROUP BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'), f.value ->> 0;
 
@@ -193,7 +196,8 @@ GROUP BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24"
 -- rejected few.
 CREATE OR REPLACE VIEW node_choices AS
 SELECT u.cluster, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, u.node,
-       sum(u.chosen)::bigint AS chosen, sum(u.scored)::bigint AS scored, sum(u.rejected)::bigint AS rejected
+       sum(u.chosen)::bigint AS chosen, sum(u.scored)::bigint AS scored, sum(u.rejected)::bigint AS rejected,
+       (to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || ' 00:00Z')::timestamptz AS day_at
 FROM (
   SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d WHERE d.node <> '' AND d.outcome = 'Scheduled'
   UNION ALL
@@ -262,7 +266,8 @@ HAVING count(DISTINCT d.node) > 1;
 -- What share of a cluster's decisions each verb and profile had, day by day (UTC).
 CREATE OR REPLACE VIEW decision_shares AS
 SELECT d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, d.verb, t.profile, count(*) AS decisions,
-       round(1.0 * count(*) / sum(count(*)) OVER (PARTITION BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')), 6)::float8 AS share
+       round(1.0 * count(*) / sum(count(*)) OVER (PARTITION BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')), 6)::float8 AS share,
+       (to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || ' 00:00Z')::timestamptz AS day_at
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp
 GROUP BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), d.verb, t.profile;
 
@@ -272,7 +277,8 @@ CREATE OR REPLACE VIEW decision_durations AS
 SELECT r.cluster, r.hour, r.verb, count(*) AS decisions,
        min(CASE WHEN r.place * 2 >= r.total THEN r.duration_micros END) / 1000.0::float8 AS p50_ms,
        min(CASE WHEN r.place * 100 >= r.total * 99 THEN r.duration_micros END) / 1000.0::float8 AS p99_ms,
-       max(r.duration_micros) / 1000.0::float8 AS max_ms
+       max(r.duration_micros) / 1000.0::float8 AS max_ms,
+       (r.hour)::timestamptz AS hour_at
 FROM (
   SELECT d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour, d.verb, d.duration_micros,
          row_number() OVER (PARTITION BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'), d.verb ORDER BY d.duration_micros) AS place,

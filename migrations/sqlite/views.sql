@@ -20,7 +20,8 @@ SELECT d.cluster,
        CASE length(d.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.pod_digest)) ELSE CAST(d.pod_digest AS TEXT) END AS pod_digest,
        CASE length(d.answer_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.answer_digest)) ELSE CAST(d.answer_digest AS TEXT) END AS answer_digest,
        d.seq, d.mode, d.stale_ms / 1000.0 AS stale_seconds,
-       d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by
+       d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by,
+       d.id AS decision_id
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.
@@ -115,7 +116,8 @@ SELECT d.cluster,
        json_extract(f.value, '$[2]') AS reason,
        count(DISTINCT d.namespace || '/' || d.pod) AS pods,
        count(DISTINCT d.id) AS decisions,
-       sum(json_extract(f.value, '$[3]')) AS nodes
+       sum(json_extract(f.value, '$[3]')) AS nodes,
+       unixepoch(strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch')) * 1000000 AS hour_at
 FROM decisions d, json_each(d.failures) f
 WHERE d.outcome = 'Unschedulable'
 GROUP BY 1, 2, 3, 4;
@@ -181,7 +183,8 @@ SELECT d.cluster,
        json_extract(f.value, '$[0]') AS plugin,
        sum(json_extract(f.value, '$[3]')) AS nodes,
        count(DISTINCT d.id) AS decisions,
-       count(DISTINCT d.namespace || '/' || d.pod) AS pods
+       count(DISTINCT d.namespace || '/' || d.pod) AS pods,
+       unixepoch(strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch')) * 1000000 AS hour_at
 FROM decisions d, json_each(d.failures) f
 GROUP BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch'), json_extract(f.value, '$[0]');
 
@@ -191,7 +194,8 @@ GROUP BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unix
 -- rejected few.
 CREATE VIEW node_choices AS
 SELECT u.cluster, strftime('%Y-%m-%d', u.created_at / 1000000, 'unixepoch') AS day, u.node,
-       sum(u.chosen) AS chosen, sum(u.scored) AS scored, sum(u.rejected) AS rejected
+       sum(u.chosen) AS chosen, sum(u.scored) AS scored, sum(u.rejected) AS rejected,
+       unixepoch(strftime('%Y-%m-%d', u.created_at / 1000000, 'unixepoch')) * 1000000 AS day_at
 FROM (
   SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d WHERE d.node <> '' AND d.outcome = 'Scheduled'
   UNION ALL
@@ -260,7 +264,8 @@ HAVING count(DISTINCT d.node) > 1;
 -- What share of a cluster's decisions each verb and profile had, day by day (UTC).
 CREATE VIEW decision_shares AS
 SELECT d.cluster, strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch') AS day, d.verb, t.profile, count(*) AS decisions,
-       round(1.0 * count(*) / sum(count(*)) OVER (PARTITION BY d.cluster, strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch')), 6) AS share
+       round(1.0 * count(*) / sum(count(*)) OVER (PARTITION BY d.cluster, strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch')), 6) AS share,
+       unixepoch(strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch')) * 1000000 AS day_at
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp
 GROUP BY d.cluster, strftime('%Y-%m-%d', d.created_at / 1000000, 'unixepoch'), d.verb, t.profile;
 
@@ -270,7 +275,8 @@ CREATE VIEW decision_durations AS
 SELECT r.cluster, r.hour, r.verb, count(*) AS decisions,
        min(CASE WHEN r.place * 2 >= r.total THEN r.duration_micros END) / 1000.0 AS p50_ms,
        min(CASE WHEN r.place * 100 >= r.total * 99 THEN r.duration_micros END) / 1000.0 AS p99_ms,
-       max(r.duration_micros) / 1000.0 AS max_ms
+       max(r.duration_micros) / 1000.0 AS max_ms,
+       unixepoch(r.hour) * 1000000 AS hour_at
 FROM (
   SELECT d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch') AS hour, d.verb, d.duration_micros,
          row_number() OVER (PARTITION BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch'), d.verb ORDER BY d.duration_micros) AS place,

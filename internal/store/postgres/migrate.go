@@ -136,7 +136,10 @@ func (o MigrateOptions) change(ctx context.Context, cfg *pgx.ConnConfig, conn *p
 	if o.around != nil {
 		target = o.around(target)
 	}
-	steps := migrations.Steps{migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn, migrations.Beginnings-1, "") }}
+	steps := migrations.Steps{
+		migrations.Beginnings: func() error { return o.writeBeginnings(ctx, conn, migrations.Beginnings-1, "") },
+		migrations.Requests:   func() error { return indexRequests(ctx, conn) },
+	}
 	return migrations.Postgres.Run(target, have.Version, want, steps, nil)
 }
 

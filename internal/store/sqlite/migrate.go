@@ -80,7 +80,13 @@ func migrateTo(ctx context.Context, path string, o Options, want int) error {
 	if o.around != nil {
 		target = o.around(target)
 	}
-	current := func(views string) (bool, error) { return viewsAre(ctx, db, views) }
+	current := func(views string) (bool, error) {
+		is, err := viewsAre(ctx, db, views)
+		if is && err == nil {
+			is, err = docsAre(ctx, db)
+		}
+		return is, err
+	}
 	steps := migrations.Steps{migrations.Beginnings: func() error { return writeBeginnings(ctx, db, migrations.Beginnings-1, "") }}
 	if err := migrations.SQLite.Run(target, have, want, steps, current); err != nil {
 		return fmt.Errorf("migrate %s from version %d to %d: %w", path, have, want, err)
@@ -107,6 +113,34 @@ func viewsAre(ctx context.Context, db *sql.DB, views string) (bool, error) {
 		}
 	}
 	return same == strings.Count(views, "\nCREATE VIEW "), rows.Err()
+}
+
+// docsAre reports whether column_docs has what this program says about the views.
+func docsAre(ctx context.Context, db *sql.DB) (bool, error) {
+	docs, err := migrations.Documented()
+	if err != nil {
+		return false, err
+	}
+	const query = `SELECT c.view, c.name, d.text
+FROM (SELECT name AS view, '' AS name FROM sqlite_schema WHERE type = 'view'
+  UNION ALL SELECT m.name, i.name FROM sqlite_schema m JOIN pragma_table_info(m.name) i WHERE m.type = 'view') c
+LEFT JOIN column_docs d ON d.view = c.view AND d."column" = c.name`
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return false, fmt.Errorf("read the texts of views: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // its errors come through rows.Err
+	for rows.Next() {
+		var view, column string
+		var text sql.NullString
+		if err := rows.Scan(&view, &column, &text); err != nil {
+			return false, fmt.Errorf("read the texts of views: %w", err)
+		}
+		if text.String != docs.Text(view, column) {
+			return false, nil
+		}
+	}
+	return true, rows.Err()
 }
 
 // schemaVersion reads the version that the last migration left.

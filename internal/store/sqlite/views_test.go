@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"database/sql"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"berth/internal/store"
+	"berth/migrations"
 	"berth/test/storetest"
 )
 
@@ -100,4 +103,49 @@ func ask(t *testing.T, s *Store, query string, args ...any) []string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestColumnDocs: the table column_docs has views.txt, also after a row of it was changed and after
+// another release's texts.
+func TestColumnDocs(t *testing.T) {
+	dir := t.TempDir()
+	docs, err := migrations.Documented()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each change is made before the next round; the last one's is never looked at.
+	for _, change := range []string{`UPDATE column_docs SET text = 'x' WHERE "column" = 'node'`, `DELETE FROM column_docs WHERE "column" = ''`, `SELECT 1`} {
+		s := openAt(t, dir)
+		rows := ask(t, s, `SELECT m.name, coalesce(c.name, ''), d.text FROM sqlite_schema m
+LEFT JOIN (SELECT m.name AS view, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c UNION ALL SELECT name, '' FROM sqlite_schema) c ON c.view = m.name
+LEFT JOIN column_docs d ON d.view = m.name AND d."column" = c.name WHERE m.type = 'view'`)
+		if len(rows) < 280 {
+			t.Errorf("only %d columns", len(rows))
+		}
+		for _, row := range rows {
+			cells := strings.SplitN(row, "|", 3)
+			if want := docs.Text(cells[0], cells[1]); want == "" || want != cells[2] {
+				t.Errorf("before %q, %s.%s: %q, want %q", change, cells[0], cells[1], cells[2], want)
+			}
+		}
+		if faults, err := s.Schema(t.Context()); err != nil || len(faults) > 0 {
+			t.Errorf("Schema = %v, %v", faults, err)
+		}
+		if plan := strings.Join(ask(t, s, `EXPLAIN QUERY PLAN SELECT * FROM decision_log WHERE request_id = 'r'`), "\n"); !strings.Contains(plan, "decisions_by_request") {
+			t.Errorf("the index by request is not used:\n%s", plan)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite", filepath.Join(dir, "berth.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -1,0 +1,1 @@
+DROP INDEX decisions_by_request;

@@ -1,0 +1,2 @@
+DROP TABLE column_docs;
+DROP INDEX decisions_by_request;
