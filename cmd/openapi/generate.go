@@ -142,8 +142,10 @@ func patchParameters(path string, op *openapi3.Operation) {
 // patchResponse sets the media type of problems and names the header that every answer has.
 func patchResponse(_ string, resp *openapi3.ResponseRef) {
 	const problem = "#/components/schemas/Problem"
-	if csv := resp.Value.Content["text/csv"]; csv != nil {
-		csv.Schema = openapi3.NewStringSchema().NewRef()
+	for _, form := range []string{"text/csv", "application/x-ndjson"} {
+		if file := resp.Value.Content[form]; file != nil {
+			file.Schema = openapi3.NewStringSchema().NewRef()
+		}
 	}
 	for _, media := range resp.Value.Content {
 		if media.Schema != nil && media.Schema.Ref == problem {

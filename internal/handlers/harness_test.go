@@ -234,7 +234,7 @@ func conforms(req *http.Request, resp *http.Response, body []byte) error {
 	}
 	media := resp.Header.Get("Content-Type")
 	opts := &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true}
-	if !strings.Contains(media, "json") && !strings.HasPrefix(media, "text/plain") {
+	if !strings.HasSuffix(media, "/json") && !strings.HasSuffix(media, "+json") && !strings.HasPrefix(media, "text/plain") {
 		opts.ExcludeResponseBody = true
 	}
 	return openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{

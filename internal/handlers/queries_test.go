@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/rest"
 	"berth/internal/queries"
 	"berth/internal/store"
@@ -74,7 +75,9 @@ func TestReadyQueriesRefuse(t *testing.T) {
 		"/v1/queries/top-reasons?cluster=demo&pod=x":                                               {http.StatusBadRequest, "the query takes cluster, since and limit"},
 		"/v1/queries/top-reasons?cluster=demo&since=never":                                         {http.StatusBadRequest, "RFC 3339"},
 		"/v1/queries/top-reasons?cluster=demo&limit=10001":                                         {http.StatusBadRequest, "want a number from 1 to 10000"},
-		"/v1/queries/top-reasons?cluster=demo&format=xml":                                          {http.StatusBadRequest, "want json or csv"},
+		"/v1/queries/top-reasons?cluster=demo&format=xml":                                          {http.StatusBadRequest, "want json, csv or ndjson"},
+		"/v1/queries/top-reasons?cluster=demo&format=csv&mark=1":                                   {http.StatusBadRequest, "mark: want true or false"},
+		"/v1/queries/top-reasons?cluster=demo&mark=true":                                           {http.StatusBadRequest, "mark: JSON has more instead"},
 		"/v1/queries/decisions?cluster=demo&outcome=Pending":                                       {http.StatusBadRequest, "outcome: want one of Scheduled, Unschedulable,"},
 		"/v1/queries/decisions?cluster=demo&verb=decided":                                          {http.StatusBadRequest, "verb: want one of filter,"},
 		"/v1/queries/decisions?cluster=demo&until=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z": {http.StatusBadRequest, "until: it is before since"},
@@ -99,7 +102,25 @@ func TestReadyQueryAsCSV(t *testing.T) {
 	if string(file.body) != want || file.Header.Get("Content-Disposition") != `attachment; filename="top-reasons.csv"` {
 		t.Errorf("%s\n%s", file.Header, file.body)
 	}
-	if from.asked.Args["limit"] != int64(3) || from.asked.MaxBytes != 4<<20 {
+	lines := `{"pod":"=cmd()","n":-3,"share":0.5,"ok":true,"none":null}` + "\n" + `{"pod":"a \"b\", c","n":1,"share":2,"ok":false,"none":null}` + "\n"
+	third := `{"pod":"third","n":1,"share":2,"ok":false,"none":null}` + "\n"
+	for parameters, want := range map[string]struct{ file, truncated string }{
+		"limit=2&format=csv&mark=false":   {want, "true"},
+		"limit=2&format=csv&mark=true":    {want + "# truncated\n", "true"},
+		"limit=3&format=csv&mark=true":    {want + "third,1,2,false,\n", ""},
+		"limit=2&format=ndjson":           {lines, "true"},
+		"limit=2&format=ndjson&mark=true": {lines + "{\"truncated\":true}\n", "true"},
+		"limit=3&format=ndjson&mark=true": {lines + third, ""},
+	} {
+		got := h.want(http.StatusOK, nil, http.MethodGet, "/v1/queries/top-reasons?cluster=demo&"+parameters, "")
+		if string(got.body) != want.file || got.Header.Get(exchange.TruncatedHeader) != want.truncated {
+			t.Errorf("%s: truncated %q\n%s", parameters, got.Header.Get(exchange.TruncatedHeader), got.body)
+		}
+		if kind := got.Header.Get("Content-Type"); strings.Contains(parameters, "ndjson") && kind != "application/x-ndjson" {
+			t.Errorf("%s: Content-Type %s", parameters, kind)
+		}
+	}
+	if limit := from.asked.Args["limit"]; limit != int64(3) && limit != int64(4) || from.asked.MaxBytes != 4<<20 {
 		t.Errorf("asked %+v", from.asked)
 	}
 	var answer rest.QueryAnswer

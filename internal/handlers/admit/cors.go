@@ -28,7 +28,7 @@ func CheckOrigin(origin string) error {
 
 // answeredHeaders are what pages of other origins may read of an answer, beside what they always
 // may.
-const answeredHeaders = "Location, Retry-After, RateLimit, RateLimit-Policy, Warning, " + exchange.RequestIDHeader + ", " + exchange.DecisionIDHeader
+const answeredHeaders = "Location, Retry-After, RateLimit, RateLimit-Policy, Warning, " + exchange.RequestIDHeader + ", " + exchange.DecisionIDHeader + ", " + exchange.TruncatedHeader
 
 // shares reports whether a request comes from a page of an origin that the settings name, to the
 // API by script. It writes the headers that let the page read the answer. Cookies and client

@@ -47,3 +47,6 @@ func newID() string {
 
 // DecisionIDHeader carries a decision's id where the body has no place for it.
 const DecisionIDHeader = "Berth-Decision-Id"
+
+// TruncatedHeader is that of a file that lacks rows, whose form has no place to say so.
+const TruncatedHeader = "X-Berth-Truncated"

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -62,7 +63,7 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Summary		Run a ready query about the log, read-only
 //	@Description	Only the parameters that GET /v1/queries lists for the query are taken, and all of them are needed but since, until and those listed as optional. The query ends after query-deadline.
 //	@Tags			decisions
-//	@Produce		json,text/csv
+//	@Produce		json,text/csv,application/x-ndjson
 //	@Param			name		path	string	true	"the query"
 //	@Param			cluster		query	string	true	"about this cluster"
 //	@Param			namespace	query	string	false	"the pod's namespace"
@@ -74,7 +75,8 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Param			since		query	string	false	"at this time or later, RFC 3339; a day before until if absent"
 //	@Param			until		query	string	false	"before this time, RFC 3339; now if absent"
 //	@Param			limit		query	int		false	"rows, 100 if absent, at most 10,000"
-//	@Param			format		query	string	false	"json or csv; a text in CSV that a spreadsheet would take for a formula begins with '"
+//	@Param			format		query	string	false	"json, csv or ndjson, an object a row; a text in CSV that a spreadsheet would take for a formula begins with '. A file that lacks rows has the header X-Berth-Truncated: true"
+//	@Param			mark		query	bool	false	"with true, a file that lacks rows ends with a line that says so"
 //	@Success		200			{object}	QueryAnswer
 //	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/queries/{name} [get]
@@ -87,9 +89,9 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	if !ok || a.queries == nil {
 		return exchange.NotFound("there is no such query: " + queryHint(name))
 	}
-	format := r.URL.Query().Get("format")
-	if format != "" && format != "json" && format != "csv" {
-		return exchange.BadField(http.StatusBadRequest, "format", "want json or csv")
+	file, err := fileOf(r)
+	if err != nil {
+		return err
 	}
 	answer := QueryAnswer{Name: q.Name, Parameters: map[string]string{}}
 	limit, err := queryParameters(r, q, answer.Parameters, time.Now())
@@ -136,10 +138,38 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	if answer.Rows == nil {
 		answer.Rows = [][]any{}
 	}
-	if format == "csv" {
-		return writeCSV(w, &answer)
+	if file.form != "" {
+		return file.write(w, &answer)
 	}
 	return exchange.WriteLong(w, r, &answer)
+}
+
+// rowFile is the answer of a ready query as a file of rows.
+type rowFile struct {
+	form string // csv or ndjson; "": no file but JSON
+	mark bool   // where rows are missing, its last line tells
+}
+
+// fileOf reads the parameters format and mark.
+func fileOf(r *http.Request) (f rowFile, err error) {
+	given := r.URL.Query()
+	switch f.form = given.Get("format"); f.form {
+	case "csv", "ndjson":
+	case "", "json":
+		f.form = ""
+	default:
+		return f, exchange.BadField(http.StatusBadRequest, "format", "want json, csv or ndjson")
+	}
+	switch mark := given.Get("mark"); {
+	case mark == "" || mark == "false":
+	case mark != "true":
+		return f, exchange.BadField(http.StatusBadRequest, "mark", "want true or false")
+	case f.form == "":
+		return f, exchange.BadField(http.StatusBadRequest, "mark", "JSON has more instead: want format=csv or format=ndjson")
+	default:
+		f.mark = true
+	}
+	return f, nil
 }
 
 // queryHint names the query that was meant, or where they are listed.
@@ -158,7 +188,7 @@ func queryHint(name string) string {
 func queryParameters(r *http.Request, q *queries.Query, values map[string]string, now time.Time) (limit int, err error) {
 	given := r.URL.Query()
 	for name := range given {
-		if !slices.Contains(q.Parameters, name) && name != "limit" && name != "format" {
+		if !slices.Contains(q.Parameters, name) && !slices.Contains([]string{"limit", "format", "mark"}, name) {
 			return 0, exchange.BadField(http.StatusBadRequest, name, "the query takes "+strings.Join(q.Parameters, ", ")+" and limit")
 		}
 	}
@@ -187,10 +217,36 @@ func queryParameters(r *http.Request, q *queries.Query, values map[string]string
 	return limit, nil
 }
 
-// writeCSV answers with a file of the rows behind a line of their names.
-func writeCSV(w http.ResponseWriter, answer *QueryAnswer) error {
+// write answers with the file. Both forms are written as a whole, within the bounds of JSON.
+func (f rowFile) write(w http.ResponseWriter, answer *QueryAnswer) error {
 	var out bytes.Buffer
-	file := csv.NewWriter(&out)
+	kind, last := "text/csv; charset=utf-8", "# truncated\n"
+	if f.form == "csv" {
+		writeCSV(&out, answer)
+	} else {
+		kind, last = "application/x-ndjson", "{\"truncated\":true}\n"
+		if err := writeNDJSON(&out, answer); err != nil {
+			return err
+		}
+	}
+	h := w.Header()
+	if answer.More {
+		h.Set(exchange.TruncatedHeader, "true")
+		if f.mark {
+			out.WriteString(last)
+		}
+	}
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", `attachment; filename="`+answer.Name+`.`+f.form+`"`)
+	h.Set("Content-Length", strconv.Itoa(out.Len()))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(out.Bytes())
+	return nil
+}
+
+// writeCSV writes the rows behind a line of their names.
+func writeCSV(out *bytes.Buffer, answer *QueryAnswer) {
+	file := csv.NewWriter(out)
 	_ = file.Write(answer.Columns) // a buffer takes all
 	for _, row := range answer.Rows {
 		cells := make([]string, len(row))
@@ -205,10 +261,33 @@ func writeCSV(w http.ResponseWriter, answer *QueryAnswer) error {
 		_ = file.Write(cells)
 	}
 	file.Flush()
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+answer.Name+`.csv"`)
-	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(out.Bytes())
+}
+
+// writeNDJSON writes an object a line, with the columns in their order.
+func writeNDJSON(out *bytes.Buffer, answer *QueryAnswer) error {
+	names := make([][]byte, len(answer.Columns))
+	for i, column := range answer.Columns {
+		name, err := json.Marshal(column)
+		if err != nil {
+			return err
+		}
+		names[i] = append(name, ':')
+	}
+	for _, row := range answer.Rows {
+		for i, v := range row {
+			value, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				out.WriteByte('{')
+			} else {
+				out.WriteByte(',')
+			}
+			out.Write(names[i])
+			out.Write(value)
+		}
+		out.WriteString("}\n")
+	}
 	return nil
 }
