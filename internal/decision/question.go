@@ -26,6 +26,16 @@ const (
 // ModeShadow is of answers that were recorded while the caller let every node pass.
 const ModeShadow = "shadow"
 
+// The purposes of records.
+const (
+	// PurposeLive is of what was asked to place a pod: the extender's calls, binds, and decisions
+	// that bind, whatever their outcome.
+	PurposeLive = "live"
+	// PurposeQuestion is of a decision that was asked for and binds nothing.
+	PurposeQuestion = "question"
+	PurposeShadow   = ModeShadow
+)
+
 // Excluded is a pod that the snapshot has and that does not count for a question: a victim that is
 // evicted for the pod.
 type Excluded struct {
@@ -77,6 +87,17 @@ type Question struct {
 	Excluded []Excluded
 	// Recorded is set for a question that is replayed.
 	Recorded *Recorded
+}
+
+// Purpose returns the purpose of the question's record.
+func (q *Question) Purpose() string {
+	switch {
+	case q.Mode == ModeShadow:
+		return PurposeShadow
+	case q.Verb == VerbDecide && !q.Bind:
+		return PurposeQuestion
+	}
+	return PurposeLive
 }
 
 // Recorded is what a record has fixed of its question, so that a replay does not work it out anew.

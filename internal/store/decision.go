@@ -43,6 +43,12 @@ type Decision struct {
 	// RejectedBy are the plugins that rejected a pod which found no node, sorted, with commas
 	// between. It is empty where none did, and in records of before it was kept.
 	RejectedBy string
+	// Purpose is why the decision was made: live, question or shadow; empty in records of before it
+	// was kept. No digest covers it.
+	Purpose string
+	// Attempt is the id of the record that began the attempt to place the pod which this one is of;
+	// empty in records of before it was kept. No digest covers it.
+	Attempt string
 	// Asked is who asked; no digest covers it.
 	Asked Asked
 	// Seq is set on reading: the record's place in its cluster's log, which the
@@ -168,6 +174,8 @@ var DecisionColumns = []Column{
 	{Name: "request_id", Kind: Text, Null: true, Field: func(d *Decision) any { return &d.Asked.RequestID }},
 	{Name: "asked_as_of", Kind: Time, Null: true, Since: 16, Field: func(d *Decision) any { return &d.AskedAsOf }},
 	{Name: "rejected_by", Kind: Text, Null: true, Since: 16, Field: func(d *Decision) any { return &d.RejectedBy }},
+	{Name: "purpose", Kind: Text, Null: true, Since: 23, Field: func(d *Decision) any { return &d.Purpose }},
+	{Name: "attempt", Kind: Text, Null: true, Since: 23, Field: func(d *Decision) any { return &d.Attempt }},
 }
 
 // ReplayColumns name the columns that a replay needs beside the cluster.

@@ -22,7 +22,8 @@ SELECT d.cluster,
        CASE octet_length(d.answer_digest) WHEN 32 THEN 'sha256:' || encode(d.answer_digest, 'hex') ELSE convert_from(d.answer_digest, 'UTF8') END AS answer_digest,
        d.seq, d.mode, d.stale_ms / 1000.0::float8 AS stale_seconds,
        d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by,
-       d.id AS decision_id
+       d.id AS decision_id,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.
@@ -34,7 +35,8 @@ SELECT d.cluster, d.id AS decision_id,
        CASE (f.value -> 1)::text WHEN '1' THEN 'Unschedulable' WHEN '2' THEN 'UnschedulableAndUnresolvable' ELSE f.value ->> 1 END AS code,
        f.value ->> 2 AS reason,
        (f.value ->> 3)::bigint AS nodes,
-       d.nodes_total, d.created_at
+       d.nodes_total, d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_array_elements(d.failures::json) f;
 
 -- Which nodes those were, as far as the record names them: a record keeps few
@@ -48,7 +50,8 @@ SELECT d.cluster, d.id AS decision_id,
        CASE (f.value -> 1)::text WHEN '1' THEN 'Unschedulable' WHEN '2' THEN 'UnschedulableAndUnresolvable' ELSE f.value ->> 1 END AS code,
        f.value ->> 2 AS reason,
        (f.value ->> 3)::bigint AS nodes,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_array_elements(d.failures::json) f, json_array_elements_text(f.value -> 4) n;
 
 -- The best nodes of each decision. plugins is JSON, see decision_plugin_scores.
@@ -67,7 +70,8 @@ SELECT d.cluster, d.id AS decision_id,
              nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1,
              (CASE json_typeof(p.value) WHEN 'array' THEN p.value ->> 1 ELSE p.value #>> '{}' END)::bigint * (nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1)::bigint), ',' ORDER BY p.place) || ']'
          FROM json_array_elements(s.value -> 3) WITH ORDINALITY p (value, place)) END AS plugins,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp CROSS JOIN json_array_elements(d.scores::json) s;
 
 -- What each plugin thought of the best nodes.
@@ -81,7 +85,8 @@ SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
        (CASE json_typeof(p.value) WHEN 'object' THEN p.value ->> 'weight' ELSE nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1 END)::bigint AS weight,
        CASE json_typeof(p.value) WHEN 'object' THEN (p.value ->> 'weighted')::bigint WHEN 'array' THEN (p.value ->> 1)::bigint * (nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1)::bigint
          ELSE (p.value #>> '{}')::bigint * (nullif(t.plugins, '')::json -> (p.place - 1)::integer ->> 1)::bigint END AS weighted,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp CROSS JOIN json_array_elements(d.scores::json) s CROSS JOIN json_array_elements(s.value -> 3) WITH ORDINALITY p (value, place);
 
 -- By how much the first node beat the second: 0 is a tie, which was broken by
@@ -93,7 +98,8 @@ SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
        (d.scores::json #>> '{0,2}')::bigint - (d.scores::json #>> '{1,2}')::bigint AS margin,
        d.created_at,
        (SELECT count(*) FROM json_array_elements(d.scores::json) s WHERE s.value ->> 2 = d.scores::json #>> '{0,2}') AS tied,
-       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d
 WHERE json_array_length(d.scores::json) > 1;
 
@@ -107,7 +113,8 @@ SELECT d.cluster, d.id AS decision_id,
        v.value ->> 2 AS victim_uid,
        (v.value ->> 3)::integer AS victim_priority,
        v.value ->> 4 AS node,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_array_elements(d.victims::json) v;
 
 -- Why pods could not be placed, hour by hour. pods counts each pod once.
@@ -225,7 +232,8 @@ SELECT d.cluster, d.id AS decision_id,
        d.cluster || '@' || n.number AS newest_snapshot,
        n.number - d.revision AS revisions_behind,
        extract(epoch FROM d.created_at - o.created_at)::float8 AS stale_seconds,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d
 JOIN revisions n ON n.cluster = d.cluster AND n.number = (
   SELECT r.number FROM revisions r WHERE r.cluster = d.cluster AND r.created_at <= d.created_at ORDER BY r.created_at DESC, r.number DESC LIMIT 1)

@@ -21,7 +21,8 @@ SELECT d.cluster,
        CASE length(d.answer_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.answer_digest)) ELSE CAST(d.answer_digest AS TEXT) END AS answer_digest,
        d.seq, d.mode, d.stale_ms / 1000.0 AS stale_seconds,
        d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by,
-       d.id AS decision_id
+       d.id AS decision_id,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why.
@@ -33,7 +34,8 @@ SELECT d.cluster, d.id AS decision_id,
        CASE json_extract(f.value, '$[1]') WHEN 1 THEN 'Unschedulable' WHEN 2 THEN 'UnschedulableAndUnresolvable' ELSE json_extract(f.value, '$[1]') END AS code,
        json_extract(f.value, '$[2]') AS reason,
        json_extract(f.value, '$[3]') AS nodes,
-       d.nodes_total, d.created_at
+       d.nodes_total, d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_each(d.failures) f;
 
 -- Which nodes those were, as far as the record names them: a record keeps few
@@ -47,7 +49,8 @@ SELECT d.cluster, d.id AS decision_id,
        CASE json_extract(f.value, '$[1]') WHEN 1 THEN 'Unschedulable' WHEN 2 THEN 'UnschedulableAndUnresolvable' ELSE json_extract(f.value, '$[1]') END AS code,
        json_extract(f.value, '$[2]') AS reason,
        json_extract(f.value, '$[3]') AS nodes,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_each(d.failures) f, json_each(f.value, '$[4]') n;
 
 -- The best nodes of each decision. plugins is JSON, see decision_plugin_scores.
@@ -66,7 +69,8 @@ SELECT d.cluster, d.id AS decision_id,
              'weight', json_extract(t.plugins, '$[' || p.key || '][1]'),
              'weighted', CASE p.type WHEN 'array' THEN json_extract(p.value, '$[1]') ELSE p.value END * json_extract(t.plugins, '$[' || p.key || '][1]')))
          FROM json_each(s.value, '$[3]') p) END AS plugins,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp, json_each(d.scores) s;
 
 -- What each plugin thought of the best nodes.
@@ -79,7 +83,8 @@ SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
        CASE p.type WHEN 'object' THEN json_extract(p.value, '$.normalized') WHEN 'array' THEN json_extract(p.value, '$[1]') ELSE p.value END AS normalized,
        CASE p.type WHEN 'object' THEN json_extract(p.value, '$.weight') ELSE json_extract(t.plugins, '$[' || p.key || '][1]') END AS weight,
        CASE p.type WHEN 'object' THEN json_extract(p.value, '$.weighted') WHEN 'array' THEN json_extract(p.value, '$[1]') * json_extract(t.plugins, '$[' || p.key || '][1]') ELSE p.value * json_extract(t.plugins, '$[' || p.key || '][1]') END AS weighted,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp, json_each(d.scores) s, json_each(s.value, '$[3]') p;
 
 -- By how much the first node beat the second: 0 is a tie, which was broken by
@@ -91,7 +96,8 @@ SELECT d.cluster, d.id AS decision_id, d.namespace, d.pod,
        json_extract(d.scores, '$[0][2]') - json_extract(d.scores, '$[1][2]') AS margin,
        d.created_at,
        (SELECT count(*) FROM json_each(d.scores) s WHERE json_extract(s.value, '$[2]') = json_extract(d.scores, '$[0][2]')) AS tied,
-       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d
 WHERE json_array_length(d.scores) > 1;
 
@@ -105,7 +111,8 @@ SELECT d.cluster, d.id AS decision_id,
        json_extract(v.value, '$[2]') AS victim_uid,
        json_extract(v.value, '$[3]') AS victim_priority,
        json_extract(v.value, '$[4]') AS node,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_each(d.victims) v;
 
 -- Why pods could not be placed, hour by hour. pods counts each pod once.
@@ -223,7 +230,8 @@ SELECT d.cluster, d.id AS decision_id,
        d.cluster || '@' || n.number AS newest_snapshot,
        n.number - d.revision AS revisions_behind,
        (d.created_at - o.created_at) / 1e6 AS stale_seconds,
-       d.created_at
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d
 JOIN revisions n ON n.cluster = d.cluster AND n.number = (
   SELECT r.number FROM revisions r WHERE r.cluster = d.cluster AND r.created_at <= d.created_at ORDER BY r.created_at DESC, r.number DESC LIMIT 1)

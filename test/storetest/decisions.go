@@ -20,6 +20,7 @@ func full() *store.Decision {
 		Priority: math.MinInt32, NodesTotal: 5000, NodesFeasible: 17,
 		Message:      "0/5000 nodes are available: 3 node(s) had untolerated taint {a: \"ü\\\t\u2028<&>\"}.",
 		AnswerDigest: "sha256:dd", DurationMicros: 1<<53 + 1, BoundRevision: 2, Mode: "shadow", StaleMillis: new(int64(1500)), AskedAsOf: at(3), RejectedBy: "NodeResourcesFit,TaintToleration",
+		Purpose: "shadow", Attempt: "0197-first",
 		Asked: store.Asked{By: "token:ci", Peer: "10.0.0.7", RequestID: "r-1"},
 		Input: []byte{0, 0xff, '{', 0xc3, 0x28},
 		Failures: []store.Failure{

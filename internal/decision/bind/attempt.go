@@ -28,6 +28,7 @@ type attempt struct {
 
 	unguarded string // why no decision on record allows it; "" where one does
 	id        string // of its record
+	began     string // the id of the record that began the attempt to place the pod
 	revision  int64  // that holds the pod on its node
 	refusal   string
 	firm      bool // no newer state lifts the refusal
@@ -44,6 +45,7 @@ func (b *Binder) bindThrough(ctx context.Context, s APIServer, a *attempt) (_ Bo
 	if a.unguarded, err = b.guard(ctx, a); err != nil {
 		return Bound{}, err
 	}
+	b.log.RecallAttempt(ctx, a.cluster, "", a.pod)
 	if err := b.beginHeld(ctx, a); err != nil {
 		return Bound{}, err
 	}
@@ -115,7 +117,7 @@ func (b *Binder) begin(ctx context.Context, a *attempt, final bool) error {
 		excluded = b.log.Agreed(ctx, a.cluster, a.pod, a.node)
 	}
 	v, step, err := b.m.Update(ctx, a.cluster, 0, func(v *revision.View) (*revision.Step, error) {
-		a.id, a.refusal, a.already = "", "", false
+		a.id, a.began, a.refusal, a.already = "", "", "", false
 		refusal, already := decision.CheckBind(v, a.pod, a.node)
 		if refusal != "" {
 			return nil, &RefusedError{refusal}
@@ -139,7 +141,7 @@ func (b *Binder) begin(ctx context.Context, a *attempt, final bool) error {
 		if err != nil || a.refusal != "" && !final {
 			return nil, err
 		}
-		a.id = step.Decision.ID
+		a.id, a.began = step.Decision.ID, step.Decision.Attempt
 		return step, nil
 	})
 	switch {
@@ -151,7 +153,7 @@ func (b *Binder) begin(ctx context.Context, a *attempt, final bool) error {
 		return err
 	}
 	if step != nil {
-		b.log.Written(step.Profile)
+		b.log.Written(step.Decision, step.Profile)
 	}
 	a.revision = v.Revision
 	return nil

@@ -86,6 +86,7 @@ func (b *Binder) Bind(ctx context.Context, cluster string, pod decision.PodRef, 
 
 func (b *Binder) bindLedger(ctx context.Context, name string, pod decision.PodRef, node string) (Bound, error) {
 	began := time.Now()
+	b.log.RecallAttempt(ctx, name, "", pod)
 	var out Bound
 	v, step, err := b.m.Update(ctx, name, 0, func(v *revision.View) (*revision.Step, error) {
 		refusal, already := decision.CheckBind(v, pod, node)
@@ -106,7 +107,7 @@ func (b *Binder) bindLedger(ctx context.Context, name string, pod decision.PodRe
 		return Bound{}, err
 	}
 	if step != nil {
-		b.log.Written(step.Profile)
+		b.log.Written(step.Decision, step.Profile)
 		out.Decision = step.Decision.ID
 	} else {
 		out.Decision = b.log.BindOf(ctx, name, pod, node)

@@ -53,7 +53,7 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 	if err != nil {
 		return nil, err
 	}
-	b.log.Written(step.Profile)
+	b.log.Written(step.Decision, step.Profile)
 	if failed != nil {
 		return nil, failed // the decision stands, as where the caller is gone before the record is durable
 	}

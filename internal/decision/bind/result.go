@@ -20,7 +20,7 @@ const writeResult = 5 * time.Second
 // something newer is known of it.
 func (b *Binder) end(ctx context.Context, a *attempt, res *record.BindResult, began time.Time) error {
 	_, _, err := b.m.Update(ctx, a.cluster, 0, func(v *revision.View) (*revision.Step, error) {
-		d, err := b.log.NewBindResult(v, a.pod, a.priority, res, began)
+		d, err := b.log.NewBindResult(v, a.pod, a.began, a.priority, res, began)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (b *Binder) end(ctx context.Context, a *attempt, res *record.BindResult, be
 	if verr != nil {
 		return err
 	}
-	d, rerr := b.log.NewBindResult(v, a.pod, a.priority, res, began)
+	d, rerr := b.log.NewBindResult(v, a.pod, a.began, a.priority, res, began)
 	if rerr != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type Recorded struct {
 	AskedAsOf      *time.Time `json:"askedAsOf,omitempty"`
 	DigestAgrees   bool       `json:"digestAgrees"`
 	RecordedDigest string     `json:"recordedDigest"`
+	Attribution
 	// AskedBy is the kind and name of who asked, Peer the address that the call came from,
 	// RequestID its X-Request-Id; absent in records of older servers.
 	AskedBy   string `json:"askedBy,omitempty" example:"token:ci"`
@@ -28,6 +29,16 @@ type Recorded struct {
 	// Note is why the answer could not be worked out again, or why it may differ.
 	Note string `json:"note,omitempty"`
 } // @name RecordedDecision
+
+// Attribution is why a decision was made, and for which attempt to place its pod.
+type Attribution struct {
+	// Purpose is live for what was asked to place a pod, question for a decision that was to bind
+	// nothing, shadow for one that was recorded only; absent in records of older servers.
+	Purpose string `json:"purpose,omitempty" enums:"live,question,shadow"`
+	// Attempt is the id of the record that began the attempt: that of the filter call for the calls
+	// of kube-scheduler that follow it, else the record's own; absent in records of older servers.
+	Attempt string `json:"attempt,omitempty"`
+}
 
 // Row is a decision in a list.
 type Row struct {
@@ -56,6 +67,7 @@ type Row struct {
 	DurationMicros int64           `json:"durationMicros"`
 	Mode           string          `json:"mode,omitempty" enums:"shadow"`
 	StaleMillis    *int64          `json:"staleMillis,omitempty"`
+	Attribution
 	// AskedBy is the kind and name of who asked.
 	AskedBy string `json:"askedBy,omitempty" example:"token:ci"`
 	// Seq is the record's place in its cluster's log, in the order of commits.
@@ -119,6 +131,7 @@ func rowOf(d *store.Decision) *Row {
 		Pod: podOf(d), Profile: d.Profile, Engine: d.Engine, Semantics: d.Semantics,
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
 		Counts: engine.Counts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Mode: d.Mode, StaleMillis: d.StaleMillis, AskedBy: d.Asked.By, Seq: d.Seq,
+		Attribution: Attribution{d.Purpose, d.Attempt},
 	}
 	r.BoundSnapshot, r.NominatedSnap, r.PendingSnap = madeBy(d)
 	return r

@@ -26,6 +26,9 @@ func (l *Log) NewEntry(ctx context.Context, v *revision.View, q decision.Questio
 	if q.Nominated != "" && q.Pod != nil {
 		q.Excluded = l.Agreed(ctx, q.Cluster, decision.PodRef{Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: string(q.Pod.UID)}, q.Nominated)
 	}
+	if q.Pod != nil && (q.Verb == decision.VerbPrioritize || q.Verb == decision.VerbPreempt) {
+		l.RecallAttempt(ctx, q.Cluster, q.Mode, decision.PodRef{Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: string(q.Pod.UID)})
+	}
 	p, err := l.scheduler.Prepare(ctx, v, q)
 	if err != nil {
 		return nil, err
@@ -109,13 +112,16 @@ func (l *Log) Evaluate(ctx context.Context, q decision.Question) (*Entry, error)
 
 // Write releases an entry that binds nothing and returns when its record is durable.
 func (l *Log) Write(ctx context.Context, e *Entry) (spooled bool, err error) {
-	passed := l.passageOf(e.Outcome)
+	passed, nominee := l.passageOf(e.Outcome), nomineeAlone(e.Outcome)
 	e.Release()               // before the write: others use the memory while this waits
 	decision.ReleaseSlot(ctx) // others decide while the record is written: their records share the commit
 	if spooled, err = l.m.RecordEntry(ctx, e.Record, e.Profile); err != nil {
 		return false, err
 	}
-	l.Written(e.Profile)
+	l.Written(e.Record, e.Profile)
+	if nominee {
+		l.retries(e.Record)
+	}
 	if e.Verb == decision.VerbPreempt && e.Mode == "" {
 		l.agreed.note(podUID{e.Cluster, e.Record.PodUID}, agreement{e.Record.ID, e.Record.Victims})
 	}
@@ -125,5 +131,8 @@ func (l *Log) Write(ctx context.Context, e *Entry) (spooled bool, err error) {
 	return spooled, nil
 }
 
-// Written remembers that a record's profile is in the store; nil is none.
-func (l *Log) Written(p *store.Profile) { l.profiles.noteStored(p) }
+// Written remembers that a record is in the store, and its profile with it; nil is none.
+func (l *Log) Written(d *store.Decision, p *store.Profile) {
+	l.profiles.noteStored(p)
+	l.noteAttempt(d)
+}

@@ -42,6 +42,7 @@ type Log struct {
 	profiles profileCache
 	agreed   recent[agreement]
 	passed   recent[passage]
+	attempts map[string]recent[attempt] // by mode
 }
 
 // New makes a log over a manager and its store. Profiles are the server's
@@ -58,6 +59,7 @@ func New(m *revision.Manager, st store.Store, profiles []*engine.Profile, o Opti
 	}
 	return &Log{
 		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](), passed: newRecent[passage](),
+		attempts:  map[string]recent[attempt]{"": newRecent[attempt](), decision.ModeShadow: newRecent[attempt]()},
 		scheduler: &decision.Scheduler{Profiles: profiles, Classes: o.Classes, TolerationSeconds: o.TolerationSeconds, MaxSteps: o.MaxSteps},
 	}
 }
@@ -80,6 +82,9 @@ func (l *Log) Gone(cluster string) { l.scheduler.Gone(cluster) }
 func (l *Log) Replaced() {
 	l.agreed.Purge()
 	l.passed.Purge()
+	for _, pods := range l.attempts {
+		pods.Purge()
+	}
 	l.profiles.replaced()
 }
 

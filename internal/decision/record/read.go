@@ -127,7 +127,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Recorded{Now: d.Now.UTC(), AskedAsOf: asked(d), RecordedDigest: d.AnswerDigest, AskedBy: d.Asked.By, Peer: d.Asked.Peer, RequestID: d.Asked.RequestID}
+	out := &Recorded{Now: d.Now.UTC(), AskedAsOf: asked(d), RecordedDigest: d.AnswerDigest, Attribution: Attribution{d.Purpose, d.Attempt}, AskedBy: d.Asked.By, Peer: d.Asked.Peer, RequestID: d.Asked.RequestID}
 	if note := unknownStamp(d); note != "" {
 		out.Answer, out.Note = *fromColumns(d), note+"; shown as recorded"
 		return out, nil

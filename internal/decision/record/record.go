@@ -51,7 +51,7 @@ func (l *Log) header(v *revision.View, verb string, pod decision.PodRef) (*store
 	d := &store.Decision{
 		ID: id.String(), Cluster: v.Cluster, Revision: v.Revision, Verb: verb, CreatedAt: now, Now: now,
 		Namespace: pod.Namespace, Pod: pod.Name, PodUID: pod.UID, Engine: engine.Version, Semantics: engine.Semantics,
-		SnapshotDigest: v.Digest,
+		SnapshotDigest: v.Digest, Purpose: decision.PurposeLive, Attempt: id.String(),
 	}
 	if l.o.Stale != nil {
 		if stale, ok := l.o.Stale(v.Cluster); ok {
@@ -95,7 +95,8 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	if r.Outcome == engine.UnschedulableOK || r.Outcome == engine.Preempting {
 		d.RejectedBy = strings.Join(r.Rejectors(), ",")
 	}
-	d.Mode, d.NominatedNode, d.Victims = o.Mode, r.NominatedNode(), victims(r)
+	d.Mode, d.Purpose, d.NominatedNode, d.Victims = o.Mode, o.Purpose(), r.NominatedNode(), victims(r)
+	d.Attempt = l.attemptOf(d)
 	l.list(d, r)
 	return d, finish(d, newEvaluated(o), began)
 }
@@ -148,7 +149,7 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 		return nil, err
 	}
 	js, _ := v.Object(podKey(namespace, name))
-	d.PodDigest = decision.DigestOf(js)
+	d.PodDigest, d.Attempt = decision.DigestOf(js), l.attemptOf(d)
 	ans := decision.LedgerBind(v, ref, node)
 	d.Outcome, d.Node, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Digest
 	if pod.Spec.Priority != nil {
@@ -174,11 +175,15 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 	return step, finish(d, kind, began)
 }
 
-// NewBindResult makes the record of a bind's result.
-func (l *Log) NewBindResult(v *revision.View, pod decision.PodRef, priority int32, res *BindResult, began time.Time) (*store.Decision, error) {
+// NewBindResult makes the record of a bind's result, which is of the attempt that the bind is of;
+// empty: no bind was recorded.
+func (l *Log) NewBindResult(v *revision.View, pod decision.PodRef, attempt string, priority int32, res *BindResult, began time.Time) (*store.Decision, error) {
 	d, err := l.header(v, decision.VerbBindResult, pod)
 	if err != nil {
 		return nil, err
+	}
+	if d.Attempt = attempt; attempt == "" {
+		d.Attempt = l.attemptOf(d)
 	}
 	ans := res.answer(priority)
 	d.Outcome, d.Node, d.Message, d.Priority, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Message, priority, ans.Digest

@@ -18,7 +18,7 @@ func TestHashesStay(t *testing.T) {
 		Namespace: "shop", Pod: "cart", PodUID: "8f14e45f-ceea-467f-a8d2-000000000001", Profile: "default-scheduler",
 		ProfileDigest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Engine: "v0.1.0", Semantics: "v1.36.3",
 		SnapshotDigest: "sha256:aa", PodDigest: "", AnswerDigest: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 4, Input: []byte{1, 0, 2},
+		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 4, Purpose: "live", Attempt: "0197a1b2-c3d4-7e5f-8a9b-000000000001", Input: []byte{1, 0, 2},
 		Failures: []store.Failure{{Plugin: "NodeName", Code: "Unschedulable", Reason: "no", Nodes: 1}},
 		Scores:   []store.Score{{Rank: 1, Node: "n1", Total: 100}},
 	})
@@ -47,24 +47,32 @@ func TestHashesStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := new(Hasher).decision(15, values, row.Stamp)
-	if err != nil {
-		t.Fatal(err)
+	as := func(format int64) (hash []byte, first, gone store.Seal) {
+		sum, err := new(Hasher).decision(format, values, row.Stamp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, gone = *s, *removal
+		first.Format, first.RowHashes, gone.Format = format, sum[:], format
+		first.Hash = Hash(&first)
+		gone.Previous = first.Hash
+		return sum[:], first, gone
 	}
-	first, gone := *s, *removal
-	first.Format, first.RowHashes, gone.Format = 15, before[:], 15
-	first.Hash = Hash(&first)
-	gone.Previous = first.Hash
+	row15, seal15, removal15 := as(15)
+	row16, seal16, removal16 := as(16)
 	for _, c := range []struct {
 		what, want string
 		got        []byte
 	}{
-		{"row of schema 15", "bdd227f5b70112b38e60c52b9a44e7891103c7d584de7dbe38bf641c5053087c", before[:]},
-		{"seal of schema 15", "e219ef00e105c20d51fb948c1da8271e50fcc03ec6257c8fe06e919ccdf71ecb", first.Hash},
-		{"removal of schema 15", "1e7a9785ce71ba28fb189f1c562be124f3680742775e26132dd86f1f25790718", Hash(&gone)},
-		{"row", "15ff09e6fd90db6c47b9f54ed6d26e97d66ad83957b87dad2cea2a73409df2b6", s.RowHashes},
-		{"seal", "7f877e7523808b121ecc86dce2bb7fc2b6891b934192adcc6a7bee17f5bc4af2", s.Hash},
-		{"removal", "730b362fba4298ad3eacf536659a7ecca90e8253b6fe5756ddd641341a5b82fd", removal.Hash},
+		{"row of schema 15", "bdd227f5b70112b38e60c52b9a44e7891103c7d584de7dbe38bf641c5053087c", row15},
+		{"seal of schema 15", "e219ef00e105c20d51fb948c1da8271e50fcc03ec6257c8fe06e919ccdf71ecb", seal15.Hash},
+		{"removal of schema 15", "1e7a9785ce71ba28fb189f1c562be124f3680742775e26132dd86f1f25790718", Hash(&removal15)},
+		{"row of schema 16", "15ff09e6fd90db6c47b9f54ed6d26e97d66ad83957b87dad2cea2a73409df2b6", row16},
+		{"seal of schema 16", "7f877e7523808b121ecc86dce2bb7fc2b6891b934192adcc6a7bee17f5bc4af2", seal16.Hash},
+		{"removal of schema 16", "730b362fba4298ad3eacf536659a7ecca90e8253b6fe5756ddd641341a5b82fd", Hash(&removal16)},
+		{"row", "a57a9ec09f5f0fa1d3ac2d277a9004a579eee2ac6ff3cce64c0b7b4927cbd092", s.RowHashes},
+		{"seal", "24cc6817d8cd1063557d5e316b910d28823a5f09c5f4af8bc28a0a0c26c7b5ea", s.Hash},
+		{"removal", "e66fe110f3c0d30e82fabf7299ffc42abcab94c90720f4c67c0d273f7c9bdb61", removal.Hash},
 	} {
 		if got := hex.EncodeToString(c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
