@@ -91,6 +91,7 @@ var imports = map[string][]string{
 	"berth/cmd/openapi":                     {"berth/api"},
 	"berth/test/synth":                      {},
 	"berth/test/openb":                      {},
+	"berth/test/auditdata":                  {"berth/internal/queries", "berth/test/process"},
 	"berth/test/benchcalls":                 {"berth/test/process"},
 	"berth/test/benchcompare":               {},
 	"berth/test/faults":                     {},
