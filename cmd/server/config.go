@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"berth/internal/config"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/admit"
@@ -46,7 +48,7 @@ type settings struct {
 	DrainDelay        time.Duration  `default:"0s" help:"How long requests are still accepted after SIGTERM while /readyz fails, so that load balancers notice first."`
 	ShutdownTimeout   time.Duration  `default:"30s" help:"How long requests in flight may take to finish."`
 	TolerationSeconds bool           `name:"default-toleration-seconds" default:"true" negatable:"" help:"Run the admission plugin DefaultTolerationSeconds on pods that the ledger stores: they tolerate a lost node for 300 s."`
-	CheckpointEvery   int            `default:"500" help:"Changes after which a whole state is written; up to ten times as many in a large cluster."`
+	PoolLabel         string         `default:"node.kubernetes.io/instance-type" placeholder:"LABEL" help:"Label of nodes by whose values records count the rejected nodes, for SQL; empty: they do not."`
 
 	Limits limits.Limits `embed:"" group:"limits"`
 }
@@ -118,8 +120,10 @@ func (s *settings) validate() error {
 	if s.LogSample < 0 {
 		fail("--log-sample must not be negative; 0 logs all")
 	}
-	if s.CheckpointEvery <= 0 {
-		fail("--checkpoint-every must be above zero")
+	if s.PoolLabel != "" {
+		for _, why := range validation.IsQualifiedName(s.PoolLabel) {
+			fail("--pool-label is no key of a label: " + why)
+		}
 	}
 	if s.Kube.HoldRejections >= s.Limits.ExtenderDeadline {
 		fail("--hold-rejections must be below --extender-deadline")

@@ -78,7 +78,7 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 	d.store = store.Traced(d.store)
 	st = d.store
 	d.group = groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: s.DatabaseURL == "", Queue: queueCapacity, ObserveFunc: observe})
-	d.clusters, err = revision.Open(ctx, st, d.group, revision.Options{CheckpointEvery: s.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
+	d.clusters, err = revision.Open(ctx, st, d.group, revision.Options{CheckpointEvery: s.Limits.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
@@ -97,8 +97,8 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 	guarded := func(cluster string) bool { return !s.Kube.BindUnrecorded && d.followed(cluster) }
 	d.log = record.New(d.clusters, st, conf.Profiles, record.Options{
 		MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Guarded: guarded,
-		TolerationSeconds: s.TolerationSeconds,
-		Backoff:           conf.Backoff,
+		TolerationSeconds: s.TolerationSeconds, PoolLabel: s.PoolLabel,
+		Backoff: conf.Backoff,
 	})
 	watch.then(func(*store.EpochChange) {
 		d.log.Replaced()

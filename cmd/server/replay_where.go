@@ -95,7 +95,7 @@ type localBatch struct {
 }
 
 func (c *replayCmd) localBatch(ctx context.Context, s streams) (*localBatch, error) {
-	set := &settings{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL, CheckpointEvery: 500}
+	set := &settings{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL}
 	conf, err := set.profiles()
 	if err != nil {
 		return nil, err

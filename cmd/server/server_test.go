@@ -63,7 +63,7 @@ func valid(t *testing.T) settings {
 	t.Helper()
 	return settings{
 		Listen: "127.0.0.1:0", DataDir: t.TempDir(), ReadyFile: filepath.Join(t.TempDir(), "ready"), LogLevel: "info", LogFormat: "json",
-		ShutdownTimeout: 10 * time.Second, CheckpointEvery: 500, Audit: "strict", SpoolLimit: 1 << 30, Limits: limits.Default(),
+		ShutdownTimeout: 10 * time.Second, Audit: "strict", SpoolLimit: 1 << 30, Limits: limits.Default(),
 	}
 }
 
@@ -309,7 +309,7 @@ func TestSettings(t *testing.T) {
 		{[]string{"--data-dir", ""}, "--data-dir"},
 		{[]string{"--otlp-endpoint", "localhost:4318"}, "--otlp-endpoint"},
 		{[]string{"--shutdown-timeout", "0s"}, "--shutdown-timeout"},
-		{[]string{"--checkpoint-every", "0"}, "--checkpoint-every"},
+		{[]string{"--pool-label", "instance type"}, "--pool-label is no key of a label: "},
 		{[]string{"--spool-limit", "1000"}, "--spool-limit"},
 		{[]string{"--audit", "relaxed"}, "--audit (or BERTH_AUDIT) can only be strict: every answer waits for its durable record; leave it out"},
 		{[]string{"--audit", "strict"}, ""},

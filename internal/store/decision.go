@@ -73,6 +73,16 @@ type Failure struct {
 	// be few or none: Nodes is the truth. It lets SQL answer "who was rejected
 	// on node x" where it is kept.
 	Names []string
+	// Pools counts the rejected nodes by pool, most nodes first; nil where that is not kept, as in
+	// records of v0.3.0. Neither the answer nor its digest has them.
+	Pools []PoolCount
+}
+
+// PoolCount is how many nodes of a pool were rejected: of those whose label for pools has the value
+// Pool, which is empty for nodes without the label.
+type PoolCount struct {
+	Pool  string
+	Nodes int
 }
 
 // Score is one of the best nodes: Rank 1 is the best.

@@ -14,6 +14,9 @@ func (d *Decision) Footprint() int64 {
 		for _, name := range f.Names {
 			texts += 64 + len(name)
 		}
+		for _, p := range f.Pools {
+			texts += 64 + len(p.Pool)
+		}
 	}
 	for i := range d.Scores {
 		texts += 256 + len(d.Scores[i].Node)

@@ -140,6 +140,11 @@ func (d *Decision) validateLists() error {
 		if err := validateText("decision.failures.names", f.Names...); err != nil {
 			return err
 		}
+		for _, p := range f.Pools {
+			if err := validateText("decision.failures.pools", p.Pool); err != nil {
+				return err
+			}
+		}
 	}
 	for i := range d.Scores {
 		s := &d.Scores[i]

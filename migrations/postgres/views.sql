@@ -26,7 +26,7 @@ SELECT d.cluster,
        coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
--- How many nodes each plugin rejected, and why.
+-- How many nodes each plugin rejected, and why. named_share is how many of them the record names.
 CREATE OR REPLACE VIEW decision_failures AS
 SELECT d.cluster, d.id AS decision_id,
        to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
@@ -36,8 +36,28 @@ SELECT d.cluster, d.id AS decision_id,
        f.value ->> 2 AS reason,
        (f.value ->> 3)::bigint AS nodes,
        d.nodes_total, d.created_at,
-       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt,
+       coalesce(json_array_length(f.value -> 4), 0)::float8 / nullif((f.value ->> 3)::bigint, 0) AS named_share
 FROM decisions d, json_array_elements(d.failures::json) f;
+
+-- How many nodes of each pool those were: pool is the value of the label of nodes that --pool-label
+-- names, '' without the label, (others) behind the 20 pools with most of them. NULL: the record does
+-- not count by pool, and nodes are all. named is nodes where the record names all nodes that the
+-- plugin rejected for the reason, else 0.
+CREATE OR REPLACE VIEW decision_pool_rejections AS
+SELECT d.cluster, d.id AS decision_id,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       f.value ->> 0 AS plugin,
+       CASE (f.value -> 1)::text WHEN '1' THEN 'Unschedulable' WHEN '2' THEN 'UnschedulableAndUnresolvable' ELSE f.value ->> 1 END AS code,
+       f.value ->> 2 AS reason,
+       p.value ->> 0 AS pool,
+       coalesce(p.value ->> 1, f.value ->> 3)::bigint AS nodes,
+       CASE WHEN json_array_length(f.value -> 4) >= (f.value ->> 3)::bigint THEN coalesce(p.value ->> 1, f.value ->> 3)::bigint ELSE 0 END AS named,
+       coalesce(json_array_length(f.value -> 4), 0)::float8 / nullif((f.value ->> 3)::bigint, 0) AS named_share,
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+FROM decisions d CROSS JOIN json_array_elements(d.failures::json) f LEFT JOIN json_array_elements(f.value -> 7) p ON true;
 
 -- Which nodes those were, as far as the record names them: a record keeps few
 -- names, nodes says how many there were.
@@ -325,7 +345,7 @@ GROUP BY n.cluster, n.namespace, n.pod, n.nominated_node;
 
 DO $$
 BEGIN
-  GRANT SELECT ON decision_log, decision_failures, decision_rejected_nodes, decision_scores,
+  GRANT SELECT ON decision_log, decision_failures, decision_pool_rejections, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,

@@ -25,7 +25,7 @@ SELECT d.cluster,
        coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
--- How many nodes each plugin rejected, and why.
+-- How many nodes each plugin rejected, and why. named_share is how many of them the record names.
 CREATE VIEW decision_failures AS
 SELECT d.cluster, d.id AS decision_id,
        strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
@@ -35,8 +35,28 @@ SELECT d.cluster, d.id AS decision_id,
        json_extract(f.value, '$[2]') AS reason,
        json_extract(f.value, '$[3]') AS nodes,
        d.nodes_total, d.created_at,
-       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt,
+       coalesce(json_array_length(f.value, '$[4]'), 0) * 1.0 / nullif(json_extract(f.value, '$[3]'), 0) AS named_share
 FROM decisions d, json_each(d.failures) f;
+
+-- How many nodes of each pool those were: pool is the value of the label of nodes that --pool-label
+-- names, '' without the label, (others) behind the 20 pools with most of them. NULL: the record does
+-- not count by pool, and nodes are all. named is nodes where the record names all nodes that the
+-- plugin rejected for the reason, else 0.
+CREATE VIEW decision_pool_rejections AS
+SELECT d.cluster, d.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       json_extract(f.value, '$[0]') AS plugin,
+       CASE json_extract(f.value, '$[1]') WHEN 1 THEN 'Unschedulable' WHEN 2 THEN 'UnschedulableAndUnresolvable' ELSE json_extract(f.value, '$[1]') END AS code,
+       json_extract(f.value, '$[2]') AS reason,
+       json_extract(p.value, '$[0]') AS pool,
+       coalesce(json_extract(p.value, '$[1]'), json_extract(f.value, '$[3]')) AS nodes,
+       CASE WHEN json_array_length(f.value, '$[4]') >= json_extract(f.value, '$[3]') THEN coalesce(json_extract(p.value, '$[1]'), json_extract(f.value, '$[3]')) ELSE 0 END AS named,
+       coalesce(json_array_length(f.value, '$[4]'), 0) * 1.0 / nullif(json_extract(f.value, '$[3]'), 0) AS named_share,
+       d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+FROM decisions d CROSS JOIN json_each(d.failures) f LEFT JOIN json_each(f.value, '$[7]') p;
 
 -- Which nodes those were, as far as the record names them: a record keeps few
 -- names, nodes says how many there were.

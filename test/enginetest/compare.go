@@ -62,7 +62,7 @@ func Everything(t testing.TB, decide DecideFunc, s *state.State, pod *corev1.Pod
 	for row := range totals {
 		totals[row] = r.Total(row)
 	}
-	raw, err := json.Marshal([]any{digest.Of(r), explain.Decision(r, engine.ExplainFull), explain.TopScores(r, 5), explain.RejectedNames(r, 4), explain.Failures(r), totals, r.Top, r.Scored})
+	raw, err := json.Marshal([]any{digest.Of(r), explain.Decision(r, engine.ExplainFull), explain.TopScores(r, 5), rejectedNames(r), explain.Failures(r), totals, r.Top, r.Scored})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +72,19 @@ func Everything(t testing.TB, decide DecideFunc, s *state.State, pod *corev1.Pod
 		t.Errorf("%s: encoded\n%s\nwritten\n%s", pod.Name, e.Append(nil), w.JSON)
 	}
 	return string(raw)
+}
+
+// rejectedNames names the nodes of each entry of explain.Failures.
+func rejectedNames(r *engine.Result) (names [][]string) {
+	list, _ := explain.RejectedRows(r)
+	for _, rows := range list {
+		var own []string
+		for row := range r.Nodes().ByName(rows) {
+			own = append(own, r.Nodes().Node(row).Name)
+		}
+		names = append(names, own)
+	}
+	return names
 }
 
 // Only is the default profile with nothing but these plugins filtering and

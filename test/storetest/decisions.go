@@ -24,8 +24,9 @@ func full() *store.Decision {
 		Asked: store.Asked{By: "token:ci", Peer: "10.0.0.7", RequestID: "r-1"},
 		Input: []byte{0, 0xff, '{', 0xc3, 0x28},
 		Failures: []store.Failure{
-			{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "node(s) had untolerated taint {a: \"ü\\\t\u2028<&>\"}", Nodes: 3, Names: []string{"n1", "knoten-ü"}},
-			{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 4980},
+			{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "node(s) had untolerated taint {a: \"ü\\\t\u2028<&>\"}", Nodes: 3, Names: []string{"n1", "knoten-ü"}, Pools: []store.PoolCount{{Pool: "m5\"ü", Nodes: 2}, {Nodes: 1}}},
+			{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 4980, Pools: []store.PoolCount{{Nodes: 4980}}},
+			{Plugin: "NodeAffinity", Code: "Unschedulable", Reason: "r", Nodes: 2, Names: []string{"node-1", "node-2"}, Pools: []store.PoolCount{{Pool: "m5", Nodes: 2}}},
 		},
 		Scores: []store.Score{
 			{Rank: 1, Node: "node-1", Total: math.MaxInt64, Plugins: store.PluginScores{{Plugin: "NodeAffinity", Raw: 1<<53 + 1}}},

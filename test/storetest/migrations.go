@@ -98,8 +98,8 @@ func migratedRecords() []*store.Decision {
 	usual.Failures = []store.Failure{
 		{Plugin: "TaintToleration", Code: "UnschedulableAndUnresolvable", Reason: `taint {a: "ü"}`, Nodes: 3, Names: []string{"ip-10-0-1.ec2", "ip-10-0-2.ec2", "ip-10-0-33.ec2"}},
 		{Plugin: "NodeAffinity", Code: "1", Reason: "r", Nodes: 2, Names: []string{"knoten-ü", "knoten-ü-2"}},
-		{Plugin: "NodeName", Code: "Unschedulable", Reason: "r", Nodes: 1, Names: []string{"n"}},
-		{Plugin: "NodePorts", Code: "Error", Reason: "", Nodes: 4980},
+		{Plugin: "NodeName", Code: "Unschedulable", Reason: "r", Nodes: 1, Names: []string{"n"}, Pools: []store.PoolCount{{Pool: "m5.large", Nodes: 1}}},
+		{Plugin: "NodePorts", Code: "Error", Reason: "", Nodes: 4980, Pools: []store.PoolCount{{Pool: "m5.large", Nodes: 4979}, {Nodes: 1}}},
 	}
 	plugins := func(raw int64) store.PluginScores {
 		return store.PluginScores{{Plugin: "NodeAffinity", Raw: raw, Normalized: 100, Weight: 2, Weighted: 200}, {Plugin: "ImageLocality", Weight: 1}}

@@ -37,7 +37,7 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 	placed := &store.Decision{
 		ID: "d1", Cluster: "prod", Verb: "decide", CreatedAt: start, Namespace: "shop", Pod: "cart",
 		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 3, DurationMicros: 1500,
-		Failures: []store.Failure{{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "untolerated", Nodes: 2, Names: []string{"n4", "n5"}}},
+		Failures: []store.Failure{{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "untolerated", Nodes: 2, Names: []string{"n4", "n5"}, Pools: []store.PoolCount{{Pool: "m5", Nodes: 1}, {Nodes: 1}}}},
 		Scores: []store.Score{
 			{Rank: 1, Node: "n1", Total: 612, Plugins: store.PluginScores{{Plugin: "NodeAffinity", Raw: 3, Normalized: 100, Weight: 2, Weighted: 200}}},
 			{Rank: 2, Node: "n2", Total: 600},
@@ -48,7 +48,7 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 		Outcome: "Unschedulable", NodesTotal: 5,
 		Failures: []store.Failure{
 			{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "untolerated", Nodes: 1, Names: []string{"n5"}},
-			{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 4},
+			{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 4, Pools: []store.PoolCount{{Pool: "m5", Nodes: 3}, {Pool: "(others)", Nodes: 1}}},
 		},
 		Victims: []store.Victim{{Namespace: "batch", Pod: "job", UID: "u", Priority: -1, Node: "n3"}},
 	}
@@ -72,6 +72,15 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 			`SELECT plugin, reason, count(*), sum(nodes) FROM decision_failures WHERE cluster = 'prod' GROUP BY plugin, reason ORDER BY sum(nodes) DESC LIMIT 10`,
 			[]string{"NodeResourcesFit|Insufficient cpu|2|8", "TaintToleration|untolerated|3|4"},
 		},
+		{
+			`SELECT pod, reason, coalesce(pool, 'unknown'), nodes, named, named_share FROM decision_pool_rejections WHERE decision_id <> 'd3' ORDER BY pod, reason, nodes DESC, pool DESC`,
+			[]string{"cart|untolerated|m5|1|1|1", "cart|untolerated||1|1|1", "till|Insufficient cpu|m5|3|0|0", "till|Insufficient cpu|(others)|1|0|0", "till|untolerated|unknown|1|1|1"},
+		},
+		{
+			`SELECT sum(nodes), sum(named), min(named_share), sum(CASE WHEN pool IS NULL THEN nodes END) FROM decision_pool_rejections WHERE code = 'Unschedulable'`,
+			[]string{"12|4|0|2"},
+		},
+		{`SELECT sum(nodes), sum(nodes * named_share) FROM decision_failures`, []string{"12|4"}},
 		{
 			`SELECT time, pod, plugin, reason FROM decision_rejected_nodes WHERE cluster = 'prod' AND node = 'n5' ORDER BY created_at DESC LIMIT 2`,
 			[]string{"2026-01-02T04:05:05.000006Z|till|TaintToleration|untolerated", "2026-01-02T04:04:05.000006Z|till|TaintToleration|untolerated"},

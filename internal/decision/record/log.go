@@ -17,6 +17,8 @@ type Options struct {
 	Clock func() time.Time
 	// TopScores is how many of the best nodes a record keeps for SQL; 3 if zero.
 	TopScores int
+	// PoolLabel is the label of nodes by whose values records count rejected nodes; empty: by none.
+	PoolLabel string
 	// Stale returns for how long the state of a cluster that is followed may have missed changes;
 	// ok is false for one that is not followed.
 	Stale func(cluster string) (stale time.Duration, ok bool)

@@ -103,9 +103,15 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 
 // list adds the failures and the best scores of an answer.
 func (l *Log) list(d *store.Decision, r *engine.Result) {
-	names := explain.RejectedNames(r, maxNamed)
+	rows, judged := explain.RejectedRows(r)
 	for i, f := range explain.Failures(r) {
-		d.Failures = append(d.Failures, store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Names: names[i]})
+		kept := store.Failure{Plugin: f.Plugin, Code: f.Code, Reason: f.Reason, Nodes: f.Nodes, Pools: l.pools(r.Nodes(), rows[i])}
+		if judged && f.Nodes <= maxNamed {
+			for row := range r.Nodes().ByName(rows[i]) {
+				kept.Names = append(kept.Names, r.Nodes().Node(row).Name)
+			}
+		}
+		d.Failures = append(d.Failures, kept)
 	}
 	if !r.Scored {
 		return

@@ -48,20 +48,21 @@ func Failures(r *engine.Result) []engine.FailureCount {
 	return out
 }
 
-// RejectedNames names, for each entry of Failures, the nodes that it counts, by
-// name; nil where there are more than limit.
-func RejectedNames(r *engine.Result, limit int) [][]string {
-	var out [][]string
+// RejectedRows returns, for each entry of Failures, the rows of the nodes that it counts. They are
+// not to be written. judged is false where the pod was rejected before nodes were judged: then they
+// are all that the decision was about.
+func RejectedRows(r *engine.Result) (rows []state.Bits, judged bool) {
 	for _, f := range failures(r) {
-		var names []string
-		if f.rows != nil && f.Nodes <= limit {
-			for _, row := range r.Nodes().Order() {
-				if i := int(row); f.rows.Has(i) && f.unresolvable.Has(i) == f.hard {
-					names = append(names, r.Nodes().Node(i).Name)
-				}
-			}
+		if f.rows == nil {
+			return []state.Bits{r.Query.Candidates}, false
 		}
-		out = append(out, names)
+		own := f.rows.Clone()
+		if f.hard {
+			own.And(f.unresolvable)
+		} else {
+			own.AndNot(f.unresolvable)
+		}
+		rows = append(rows, own)
 	}
-	return out
+	return rows, true
 }

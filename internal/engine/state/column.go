@@ -159,6 +159,25 @@ func (c *Column) Occurring(rows Bits) (of []bool, n int) {
 	return of, n
 }
 
+// Counts returns how many of some rows have each value.
+func (c *Column) Counts(rows Bits) []int {
+	of := make([]int, len(c.Values))
+	if c.sets != nil {
+		for v, set := range c.sets {
+			of[v] = CountAnd(set, rows)
+		}
+		return of
+	}
+	for from, to := range rows.Runs() {
+		for _, v := range c.Value[from:to] {
+			if v >= 0 {
+				of[v]++
+			}
+		}
+	}
+	return of
+}
+
 // Lookup returns the index of a value; -1 where no node has it.
 func (c *Column) Lookup(value string) int32 {
 	if i, ok := c.index[value]; ok {

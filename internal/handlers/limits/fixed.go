@@ -117,6 +117,10 @@ type Fixed struct {
 	MaxPeerConnections int           `name:"max-peer-connections" default:"500"`
 	MaxHeaderBytes     Bytes         `name:"max-header-bytes" default:"16KiB"`
 
+	// A whole state is written after so many changes, after up to ten times as many in a large
+	// cluster: a revision that is loaded applies no more of them.
+	CheckpointEvery int `name:"checkpoint-every" default:"500"`
+
 	// What a list of waiting pods and a difference show at once, and how many configurations a
 	// scenario compares. These never were flags, and no refusal names them as limits.
 	PendingPage, DiffPage, ScenarioProfiles int

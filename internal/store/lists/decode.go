@@ -14,10 +14,22 @@ func decodeFailures(column string) (fs []store.Failure, err error) {
 		var f store.Failure
 		var code json.RawMessage
 		var prefix, suffix string
+		var pools [][]json.RawMessage
 		err := errors.Join(field(0, &f.Plugin), field(1, &code), field(2, &f.Reason), field(3, &f.Nodes), field(4, &f.Names),
-			field(5, &prefix), field(6, &suffix), decodeCode(code, &f.Code))
+			field(5, &prefix), field(6, &suffix), field(7, &pools), decodeCode(code, &f.Code))
+		if len(f.Names) == 0 {
+			f.Names = nil
+		}
 		for i, name := range f.Names {
 			f.Names[i] = prefix + name + suffix
+		}
+		for _, p := range pools {
+			if len(p) < 2 {
+				return errors.Join(err, errors.New("a pool has no count"))
+			}
+			var count store.PoolCount
+			err = errors.Join(err, json.Unmarshal(p[0], &count.Pool), json.Unmarshal(p[1], &count.Nodes))
+			f.Pools = append(f.Pools, count)
 		}
 		fs = append(fs, f)
 		return err

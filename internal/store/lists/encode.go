@@ -21,11 +21,11 @@ import (
 // listRoom is the bytes that most lists take. They are written to the stack, and then made a text.
 const listRoom = 512
 
-// encodeFailures returns [[plugin, code, reason, nodes, [name…], prefix, suffix]…],
-// the names left out where there are none; empty for an empty list. The names of
-// one reason often begin and end alike: what they share is written once, as
-// prefix and suffix, where that is shorter. The two usual codes are numbers, see
-// codes.
+// encodeFailures returns
+// [[plugin, code, reason, nodes, [name…], prefix, suffix, [[pool, nodes]…]]…], what is empty left
+// out at the end; empty for an empty list. The names of one reason often begin and end alike: what
+// they share is written once, as prefix and suffix, where that is shorter. The two usual codes are
+// numbers, see codes.
 func encodeFailures(fs []store.Failure) string {
 	if len(fs) == 0 {
 		return ""
@@ -51,13 +51,29 @@ func encodeFailures(fs []store.Failure) string {
 		if len(f.Names) > 0 {
 			b = append(b, ']')
 		}
-		if prefix != "" || suffix != "" {
+		if len(f.Names) == 0 && len(f.Pools) > 0 {
+			b = append(b, ",[]"...)
+		}
+		if prefix != "" || suffix != "" || len(f.Pools) > 0 {
 			b = append(appendString(append(b, ','), prefix), ',')
 			b = appendString(b, suffix)
 		}
-		b = append(b, ']')
+		b = append(appendPools(b, f.Pools), ']')
 	}
 	return string(append(b, ']'))
+}
+
+// appendPools appends the element with the counts by pool, where there are any.
+func appendPools(b []byte, pools []store.PoolCount) []byte {
+	if len(pools) == 0 {
+		return b
+	}
+	b = append(b, ',')
+	for i := range pools {
+		b = append(appendString(append(b, separator(i)...), pools[i].Pool), ',')
+		b = append(strconv.AppendInt(b, int64(pools[i].Nodes), 10), ']')
+	}
+	return append(b, ']')
 }
 
 // codes are the two ways in which a plugin turns a node down, as numbers; the

@@ -17,6 +17,8 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_log", "seq", "Index Cond: ((cluster = 'prod'::text) AND (seq >"},
 	{"decision_failures", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"decision_failures", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
+	{"decision_pool_rejections", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
+	{"decision_pool_rejections", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"decision_rejected_nodes", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"decision_rejected_nodes", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"decision_scores", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},

@@ -99,7 +99,7 @@ func TestHostileRows(t *testing.T) {
 	s := openAt(t, url, Options{})
 	refused := 0
 	for c, column := range []string{"failures", "scores", "victims"} {
-		for v, value := range []string{`{`, `null`, `{}`, `[1]`, `[[[]]]`, `[[{}]]`, `[null]`, `[[]]`, `[["a","b","c",1e99]]`, `[[9223372036854775808]]`, ``} {
+		for v, value := range []string{`{`, `null`, `{}`, `[1]`, `[[[]]]`, `[[{}]]`, `[null]`, `[[]]`, `[["a","b","c",1e99]]`, `[[9223372036854775808]]`, `[["a",1,"r",3,[],"","",[["m5"]]]]`, `[["a",1,"r",3,[],"","",[[1,2]]]]`, ``} {
 			id := fmt.Sprint("h", c, "-", v)
 			appendOne(t, s, id)
 			execRaw(t, url, fmt.Sprintf(`UPDATE decisions SET %s = '%s', decided_as_of = 'infinity' WHERE id = '%s'`, column, value, id))

@@ -103,7 +103,7 @@ func TestHostileRows(t *testing.T) {
 	dir := t.TempDir()
 	s := openAt(t, dir)
 	columns := []string{"failures", "scores", "victims"}
-	values := []string{`{`, `null`, `{}`, `[1]`, `[[[]]]`, `[[{}]]`, `[null]`, `[[]]`, `[["a","b","c",1e99]]`, `[[9223372036854775808]]`, ``}
+	values := []string{`{`, `null`, `{}`, `[1]`, `[[[]]]`, `[[{}]]`, `[null]`, `[[]]`, `[["a","b","c",1e99]]`, `[[9223372036854775808]]`, `[["a",1,"r",3,[],"","",[["m5"]]]]`, `[["a",1,"r",3,[],"","",[[1,2]]]]`, ``}
 	var es []*store.Entry
 	for c := range columns {
 		for v := range values {

@@ -13,6 +13,8 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_log", "seq", "decisions_by_seq (cluster=? AND seq>?)"},
 	{"decision_failures", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"decision_failures", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"decision_pool_rejections", "time", "decisions_by_time (cluster=? AND created_at>?)"},
+	{"decision_pool_rejections", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"decision_rejected_nodes", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"decision_rejected_nodes", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"decision_scores", "time", "decisions_by_time (cluster=? AND created_at>?)"},
