@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -99,16 +97,9 @@ func TestReader(t *testing.T) {
 
 // TestReaderOfOneCluster runs what docs/sql.md says about it.
 func TestReaderOfOneCluster(t *testing.T) {
-	guide, err := os.ReadFile("../../../docs/sql.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := regexp.MustCompile("(?s)```\n(CREATE SCHEMA only_demo.*?)```").FindSubmatch(guide)
-	if script == nil {
-		t.Fatal("the guide has no such script")
-	}
 	url := private(t)
-	execRaw(t, url, string(script[1]))
+	execRaw(t, url, foreign)
+	execRaw(t, url, recipe(t, "CREATE SCHEMA only_demo"))
 	conn := login(t, url, "demo_reader")
 	for _, v := range ask(t, conn, `SELECT relname FROM pg_class WHERE relnamespace = 'only_demo'::regnamespace AND relkind = 'v'`) {
 		for _, cluster := range ask(t, conn, `SELECT DISTINCT cluster FROM `+v) {
@@ -129,5 +120,10 @@ func TestReaderOfOneCluster(t *testing.T) {
 	}
 	if got := ask(t, conn, `SHOW statement_timeout`); got[0] != "5s" {
 		t.Errorf("statement_timeout %s", got[0])
+	}
+	for _, v := range []string{"stats", "stats_of_clusters", "stats_info"} {
+		if _, err := conn.Exec(t.Context(), `SELECT * FROM only_demo.`+v); sqlState(err) != stateUndefinedTable {
+			t.Errorf("another owner's view %s is given: %v", v, err)
+		}
 	}
 }

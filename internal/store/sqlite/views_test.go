@@ -37,6 +37,22 @@ func TestSimulationView(t *testing.T) {
 	storetest.SimulationView(t, s, func(query string) []string { return ask(t, s, query) })
 }
 
+// TestHoursAndDays: hour_at and day_at are the beginnings of the texts, in microseconds.
+func TestHoursAndDays(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	storetest.Views(t, s, func(query string) []string { return ask(t, s, query) })
+	for _, v := range []string{"pending_reasons", "top_rejecting_plugins", "decision_durations", "node_choices", "decision_shares"} {
+		column := "hour"
+		if v == "node_choices" || v == "decision_shares" {
+			column = "day"
+		}
+		query := fmt.Sprintf(`SELECT count(*) > 0, min(strftime('%%s', %s) * 1000000 = %s_at) FROM %s`, column, column, v)
+		if got := ask(t, s, query); got[0] != "1|1" {
+			t.Errorf("%s: %s", v, got)
+		}
+	}
+}
+
 // TestListsUseTheirIndexes keeps the list from sorting or from reading the
 // whole log.
 func TestListsUseTheirIndexes(t *testing.T) {
