@@ -137,6 +137,67 @@ SELECT d.cluster, d.id AS decision_id,
        coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_array_elements(d.victims::json) v;
 
+-- What was tried to place pods: a row an attempt, which is one decision that binds, or the calls of
+-- one of kube-scheduler's cycles. Its outcome is that of its last record, which is looked for among
+-- the pod's records up to its next attempt: no call comes later than an hour after the first.
+-- Questions and shadow calls are none.
+CREATE OR REPLACE VIEW attempts AS
+SELECT s.cluster, s.attempt,
+       to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       s.namespace, s.pod, CASE octet_length(s.pod_uid) WHEN 16 THEN encode(s.pod_uid, 'hex')::uuid::text ELSE convert_from(s.pod_uid, 'UTF8') END AS pod_uid,
+       s.verb, coalesce(e.outcome, s.outcome) AS outcome, coalesce(e.node, s.node) AS node, coalesce(e.nominated_node, s.nominated_node) AS nominated_node,
+       CASE WHEN coalesce(e.outcome, s.outcome) = 'Scheduled' THEN '' ELSE coalesce(nullif(coalesce(e.message, s.message), ''), s.message) END AS message,
+       CASE WHEN coalesce(e.outcome, s.outcome) <> 'Scheduled' THEN coalesce(e.rejected_by, s.rejected_by) END AS rejected_by,
+       s.priority, t.profile, s.asked_by, s.purpose,
+       (SELECT count(*) FROM decisions p
+        WHERE p.cluster = s.cluster AND p.pod = s.pod AND p.namespace = s.namespace AND p.pod_uid = s.pod_uid AND p.attempt = p.id AND p.purpose IN ('live', 'watched')
+          AND p.created_at <= s.created_at) AS number,
+       extract(epoch FROM coalesce(e.created_at, s.created_at) - (SELECT f.created_at FROM decisions f
+        WHERE f.cluster = s.cluster AND f.pod = s.pod AND f.namespace = s.namespace AND f.pod_uid = s.pod_uid AND f.attempt = f.id AND f.purpose IN ('live', 'watched')
+          AND f.created_at <= s.created_at ORDER BY f.created_at LIMIT 1))::float8 AS waited_seconds,
+       (SELECT '["' || string_agg(d.id, '","' ORDER BY d.seq) || '"]' FROM decisions d
+        WHERE d.cluster = s.cluster AND d.pod = s.pod AND d.namespace = s.namespace AND d.attempt = s.id
+          AND d.created_at >= s.created_at - interval '1 minute' AND d.created_at < coalesce((SELECT n.created_at FROM decisions n
+        WHERE n.cluster = s.cluster AND n.pod = s.pod AND n.namespace = s.namespace AND n.pod_uid = s.pod_uid AND n.attempt = n.id AND n.purpose IN ('live', 'watched')
+          AND n.created_at > s.created_at AND n.created_at < s.created_at + interval '2 hours' ORDER BY n.created_at LIMIT 1), s.created_at + interval '2 hours')) AS decisions,
+       s.created_at, coalesce(e.created_at, s.created_at) AS ended_at,
+       CASE octet_length(s.pod_digest) WHEN 32 THEN 'sha256:' || encode(s.pod_digest, 'hex') ELSE convert_from(s.pod_digest, 'UTF8') END AS pod_digest,
+       s.revision, s.seq
+FROM decisions s LEFT JOIN stamps t ON t.id = s.stamp
+LEFT JOIN LATERAL (
+  SELECT d.outcome, d.node, d.nominated_node, d.message, d.rejected_by, d.created_at FROM decisions d
+  WHERE s.verb <> 'decide' AND d.cluster = s.cluster AND d.pod = s.pod AND d.namespace = s.namespace AND d.attempt = s.id
+          AND d.created_at >= s.created_at - interval '1 minute' AND d.created_at < coalesce((SELECT n.created_at FROM decisions n
+        WHERE n.cluster = s.cluster AND n.pod = s.pod AND n.namespace = s.namespace AND n.pod_uid = s.pod_uid AND n.attempt = n.id AND n.purpose IN ('live', 'watched')
+          AND n.created_at > s.created_at AND n.created_at < s.created_at + interval '2 hours' ORDER BY n.created_at LIMIT 1), s.created_at + interval '2 hours')
+  ORDER BY d.seq DESC LIMIT 1) e ON true
+WHERE s.attempt = s.id AND s.purpose IN ('live', 'watched');
+
+-- Pods that were placed: a row a bind that took. A bind that the apiserver refused is none; one whose
+-- answer never came is. Binds of before attempts were kept are found too.
+CREATE OR REPLACE VIEW placements AS
+SELECT b.cluster, b.id AS decision_id,
+       to_char(b.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       b.namespace, b.pod, CASE octet_length(b.pod_uid) WHEN 16 THEN encode(b.pod_uid, 'hex')::uuid::text ELSE convert_from(b.pod_uid, 'UTF8') END AS pod_uid,
+       b.node, b.verb, b.priority, t.profile, b.asked_by,
+       nullif((SELECT count(*) FROM decisions p
+        WHERE p.cluster = b.cluster AND p.pod = b.pod AND p.namespace = b.namespace AND p.pod_uid = b.pod_uid AND p.attempt = p.id AND p.purpose IN ('live', 'watched')
+          AND p.created_at <= b.created_at), 0) AS attempts,
+       extract(epoch FROM b.created_at - (SELECT f.created_at FROM decisions f
+        WHERE f.cluster = b.cluster AND f.pod = b.pod AND f.namespace = b.namespace AND f.pod_uid = b.pod_uid AND f.attempt = f.id AND f.purpose IN ('live', 'watched')
+          AND f.created_at <= b.created_at ORDER BY f.created_at LIMIT 1))::float8 AS waited_seconds,
+       b.cluster || '@' || b.bound_revision AS bound_snapshot,
+       b.bound_revision, b.created_at,
+       CASE octet_length(b.pod_digest) WHEN 32 THEN 'sha256:' || encode(b.pod_digest, 'hex') ELSE convert_from(b.pod_digest, 'UTF8') END AS pod_digest,
+       b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt
+FROM decisions b LEFT JOIN stamps t ON t.id = b.stamp
+WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decide', 'bind') -- + 0 keeps other indexes out of it
+  AND NOT EXISTS (
+    SELECT 1 FROM decisions r
+    WHERE b.verb = 'bind' AND r.cluster = b.cluster AND r.pod = b.pod AND r.namespace = b.namespace AND r.pod_uid = b.pod_uid
+      AND r.created_at >= b.created_at - interval '1 minute' AND r.created_at < b.created_at + interval '2 hours'
+      AND r.seq + 0 > b.seq AND r.verb = 'bind-result' AND r.outcome = 'Unschedulable' AND coalesce(r.attempt = b.attempt, b.attempt IS NULL));
+
 -- Why pods could not be placed, hour by hour. pods counts each pod once.
 CREATE OR REPLACE VIEW pending_reasons AS
 SELECT d.cluster,
@@ -349,7 +410,7 @@ BEGIN
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
-    preemption_pairs, nominations_never_bound TO berth_reader;
+    preemption_pairs, nominations_never_bound, attempts, placements TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
   RAISE NOTICE 'berth_reader is not let in: %', SQLERRM;
 END

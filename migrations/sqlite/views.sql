@@ -135,6 +135,68 @@ SELECT d.cluster, d.id AS decision_id,
        coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d, json_each(d.victims) v;
 
+-- What was tried to place pods: a row an attempt, which is one decision that binds, or the calls of
+-- one of kube-scheduler's cycles. Its outcome is that of its last record, which is looked for among
+-- the pod's records up to its next attempt: no call comes later than an hour after the first.
+-- Questions and shadow calls are none.
+CREATE VIEW attempts AS
+SELECT s.cluster, s.attempt,
+       strftime('%Y-%m-%dT%H:%M:%S', s.created_at / 1000000, 'unixepoch') || printf('.%06dZ', s.created_at % 1000000) AS time,
+       s.namespace, s.pod, CASE length(s.pod_uid) WHEN 16 THEN lower(substr(hex(s.pod_uid), 1, 8) || '-' || substr(hex(s.pod_uid), 9, 4) || '-' || substr(hex(s.pod_uid), 13, 4) || '-' || substr(hex(s.pod_uid), 17, 4) || '-' || substr(hex(s.pod_uid), 21)) ELSE CAST(s.pod_uid AS TEXT) END AS pod_uid,
+       s.verb, e.outcome AS outcome, e.node AS node, e.nominated_node AS nominated_node,
+       CASE WHEN e.outcome = 'Scheduled' THEN '' ELSE coalesce(nullif(e.message, ''), s.message) END AS message,
+       CASE WHEN e.outcome <> 'Scheduled' THEN coalesce(e.rejected_by, s.rejected_by) END AS rejected_by,
+       s.priority, t.profile, s.asked_by, s.purpose,
+       (SELECT count(*) FROM decisions p
+        WHERE p.cluster = s.cluster AND p.pod = s.pod AND p.namespace = s.namespace AND p.pod_uid = s.pod_uid AND p.attempt = p.id AND p.purpose IN ('live', 'watched')
+          AND p.created_at <= s.created_at) AS number,
+       (e.created_at - (SELECT f.created_at FROM decisions f
+        WHERE f.cluster = s.cluster AND f.pod = s.pod AND f.namespace = s.namespace AND f.pod_uid = s.pod_uid AND f.attempt = f.id AND f.purpose IN ('live', 'watched')
+          AND f.created_at <= s.created_at ORDER BY f.created_at LIMIT 1)) / 1e6 AS waited_seconds,
+       (SELECT json_group_array(i.id) FROM (SELECT d.id FROM decisions d
+        WHERE d.cluster = s.cluster AND d.pod = s.pod AND d.namespace = s.namespace AND d.attempt = s.id
+          AND d.created_at >= s.created_at - 60000000 AND d.created_at < coalesce((SELECT n.created_at FROM decisions n
+        WHERE n.cluster = s.cluster AND n.pod = s.pod AND n.namespace = s.namespace AND n.pod_uid = s.pod_uid AND n.attempt = n.id AND n.purpose IN ('live', 'watched')
+          AND n.created_at > s.created_at AND n.created_at < s.created_at + 7200000000 ORDER BY n.created_at LIMIT 1), s.created_at + 7200000000)
+        ORDER BY d.seq) i) AS decisions,
+       s.created_at, e.created_at AS ended_at,
+       CASE length(s.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(s.pod_digest)) ELSE CAST(s.pod_digest AS TEXT) END AS pod_digest,
+       s.revision, s.seq
+FROM decisions s LEFT JOIN stamps t ON t.id = s.stamp
+JOIN decisions e ON e.id = CASE s.verb WHEN 'decide' THEN s.id ELSE (
+  SELECT d.id FROM decisions d
+  WHERE d.cluster = s.cluster AND d.pod = s.pod AND d.namespace = s.namespace AND d.attempt = s.id
+          AND d.created_at >= s.created_at - 60000000 AND d.created_at < coalesce((SELECT n.created_at FROM decisions n
+        WHERE n.cluster = s.cluster AND n.pod = s.pod AND n.namespace = s.namespace AND n.pod_uid = s.pod_uid AND n.attempt = n.id AND n.purpose IN ('live', 'watched')
+          AND n.created_at > s.created_at AND n.created_at < s.created_at + 7200000000 ORDER BY n.created_at LIMIT 1), s.created_at + 7200000000)
+  ORDER BY d.seq DESC LIMIT 1) END
+WHERE s.attempt = s.id AND s.purpose IN ('live', 'watched');
+
+-- Pods that were placed: a row a bind that took. A bind that the apiserver refused is none; one whose
+-- answer never came is. Binds of before attempts were kept are found too.
+CREATE VIEW placements AS
+SELECT b.cluster, b.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', b.created_at / 1000000, 'unixepoch') || printf('.%06dZ', b.created_at % 1000000) AS time,
+       b.namespace, b.pod, CASE length(b.pod_uid) WHEN 16 THEN lower(substr(hex(b.pod_uid), 1, 8) || '-' || substr(hex(b.pod_uid), 9, 4) || '-' || substr(hex(b.pod_uid), 13, 4) || '-' || substr(hex(b.pod_uid), 17, 4) || '-' || substr(hex(b.pod_uid), 21)) ELSE CAST(b.pod_uid AS TEXT) END AS pod_uid,
+       b.node, b.verb, b.priority, t.profile, b.asked_by,
+       nullif((SELECT count(*) FROM decisions p
+        WHERE p.cluster = b.cluster AND p.pod = b.pod AND p.namespace = b.namespace AND p.pod_uid = b.pod_uid AND p.attempt = p.id AND p.purpose IN ('live', 'watched')
+          AND p.created_at <= b.created_at), 0) AS attempts,
+       (b.created_at - (SELECT f.created_at FROM decisions f
+        WHERE f.cluster = b.cluster AND f.pod = b.pod AND f.namespace = b.namespace AND f.pod_uid = b.pod_uid AND f.attempt = f.id AND f.purpose IN ('live', 'watched')
+          AND f.created_at <= b.created_at ORDER BY f.created_at LIMIT 1)) / 1e6 AS waited_seconds,
+       b.cluster || '@' || b.bound_revision AS bound_snapshot,
+       b.bound_revision, b.created_at,
+       CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END AS pod_digest,
+       b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt
+FROM decisions b LEFT JOIN stamps t ON t.id = b.stamp
+WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decide', 'bind') -- + 0 keeps other indexes out of it
+  AND NOT EXISTS (
+    SELECT 1 FROM decisions r
+    WHERE b.verb = 'bind' AND r.cluster = b.cluster AND r.pod = b.pod AND r.namespace = b.namespace AND r.pod_uid = b.pod_uid
+      AND r.created_at >= b.created_at - 60000000 AND r.created_at < b.created_at + 7200000000
+      AND r.seq + 0 > b.seq AND r.verb = 'bind-result' AND r.outcome = 'Unschedulable' AND coalesce(r.attempt = b.attempt, b.attempt IS NULL));
+
 -- Why pods could not be placed, hour by hour. pods counts each pod once.
 CREATE VIEW pending_reasons AS
 SELECT d.cluster,

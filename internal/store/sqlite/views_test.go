@@ -19,6 +19,12 @@ func TestViews(t *testing.T) {
 	storetest.Views(t, s, func(query string) []string { return ask(t, s, query) })
 }
 
+// TestAttemptViews asks those about attempts.
+func TestAttemptViews(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	storetest.AttemptViews(t, s, func(query string) []string { return ask(t, s, query) })
+}
+
 // TestPreemptionViews asks those about preemption.
 func TestPreemptionViews(t *testing.T) {
 	s := openAt(t, t.TempDir())
