@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"berth/internal/access"
 	"berth/internal/decision/record"
 )
 
@@ -76,7 +77,7 @@ func (c *replayCmd) local(ctx context.Context, s streams) (out []byte, err error
 		return nil, fmt.Errorf("%w (if a server is running, name it with --server)", err)
 	}
 	defer func() { err = errors.Join(err, deps.close(ctx)) }()
-	r, err := deps.log.Replay(ctx, c.ID, record.Overrides{})
+	r, err := deps.log.Replay(access.With(ctx, access.Server(), "", ""), c.ID, record.Overrides{})
 	if err != nil {
 		return nil, err
 	}

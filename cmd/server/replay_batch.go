@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"berth/internal/access"
 	"berth/internal/apiclient"
 	"berth/internal/jobs/replays"
 )
@@ -85,7 +86,7 @@ func (c *replayCmd) runBatch(ctx context.Context, s streams) (err error) {
 
 // request reads the flags.
 func (c *replayCmd) request(now time.Time) (q replays.Request, err error) {
-	q = replays.Request{Cluster: c.Cluster, Profile: c.Profile}
+	q = replays.Request{Cluster: c.Cluster, Profile: c.Profile, AskedBy: access.Server().String()}
 	if q.Since, err = moment("--since", c.Since, now); err != nil {
 		return q, err
 	}

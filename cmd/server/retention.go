@@ -108,9 +108,12 @@ func (k *keeper) drop(ctx context.Context) (fine bool) {
 		}
 		return now.Add(-age)
 	}
-	fine = k.one(ctx, "decisions", before(k.decisions), k.st.Retain)
+	keeping := func(flag string, age time.Duration) context.Context { // removals name it
+		return store.WithSetting(ctx, "--"+flag+"="+age.String())
+	}
+	fine = k.one(keeping("keep-decisions", k.decisions), "decisions", before(k.decisions), k.st.Retain)
 	fine = k.one(ctx, "simulations", before(keepSimulations), k.prune(store.Simulations)) && fine
-	fine = k.one(ctx, "revisions", before(k.revisions), k.st.Prune) && fine
+	fine = k.one(keeping("keep-revisions", k.revisions), "revisions", before(k.revisions), k.st.Prune) && fine
 	fine = k.one(ctx, "replays", before(keepReplays), k.prune(store.Replays)) && fine
 	if fine {
 		k.mu.Lock()

@@ -66,6 +66,10 @@ type Job struct {
 	Since, Until time.Time
 	Profile      string
 	Config       []byte
+	// ThroughSeq is the last place in the log before it was planned: all decisions of the window up
+	// to it are its. Semantics is the release that its server decides as. Written only.
+	ThroughSeq int64
+	Semantics  string
 	ReplayCounts
 	// Parts is how many parts it has, PartsDone how many of them are done. Read only.
 	Parts, PartsDone int
@@ -122,7 +126,8 @@ type Jobs interface {
 	JobStates(ctx context.Context, kind JobKind) (map[string]int64, error)
 	// EndJob ends a job that has not ended as cancelled or failed; one that has stays as it is.
 	EndJob(ctx context.Context, kind JobKind, id, state, reason string) error
-	// DeleteJob removes a job with its parts and differences.
+	// DeleteJob removes a job with its parts and differences. What a batch replay came to stays on
+	// record, until Retain takes it away.
 	DeleteJob(ctx context.Context, kind JobKind, id string) error
 	// PruneJobs removes jobs that ended before a time and returns how many.
 	PruneJobs(ctx context.Context, kind JobKind, before time.Time) (int64, error)
@@ -137,6 +142,9 @@ type Jobs interface {
 	// changed since before was read, or another process has it. The state is the job's; where that
 	// has ended nothing was written.
 	AdvanceReplay(ctx context.Context, before, after *ReplayPart, differ []*ReplayDifference, lease time.Duration) (state string, err error)
+	// PutReplay records that a decision was answered again. One that is stored stays, so that a
+	// retry is safe.
+	PutReplay(ctx context.Context, r *ReplayResult) error
 	// ReleaseReplay lets a claimed part go, so that another may have it at once.
 	ReleaseReplay(ctx context.Context, p *ReplayPart) error
 	// AdvanceSimulation writes what a worker has of a job (state, progress, attempts), adds parts,

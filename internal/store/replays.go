@@ -11,6 +11,36 @@ type ReplayCounts struct {
 	Identical, Different, Errors int64
 }
 
+// ReplayResult is a decision that was answered again, alone.
+type ReplayResult struct {
+	ID                  string // UUIDv7, of the replay
+	Cluster, DecisionID string
+	Seq                 int64 // the decision's
+	Identical           bool
+	Differences         int64  // how many values differed
+	Overrides           string // what was not as recorded, such as "profile"; "": nothing
+	Semantics           string // that it was decided by
+	ProfileDigest       string
+	CreatedAt           time.Time
+	Asked               Asked
+}
+
+// Validate returns why a result cannot be stored by every backend alike.
+func (r *ReplayResult) Validate() error {
+	switch {
+	case r.ID == "":
+		return invalid("replay.id", "is empty")
+	case r.Cluster == "":
+		return invalid("replay.cluster", "is empty")
+	case r.DecisionID == "":
+		return invalid("replay.decisionId", "is empty")
+	}
+	if err := validateTimes("replay", r.CreatedAt); err != nil {
+		return err
+	}
+	return validateText("replay", r.ID, r.Cluster, r.DecisionID, r.Overrides, r.Semantics, r.ProfileDigest, r.Asked.By, r.Asked.Peer, r.Asked.RequestID)
+}
+
 // ReplayPart is a range of revisions of a batch replay, which one worker at a
 // time goes through in order of (revision, created at, id).
 type ReplayPart struct {

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // SealFormat is the schema version whose columns the hashes of rows cover: columns that a later
 // migration brings are not part of the hashes that a seal of an earlier format holds.
@@ -63,6 +66,26 @@ type Removed struct {
 	Decisions [][2]int64 `json:"decisions,omitempty"`
 	Revisions [][2]int64 `json:"revisions,omitempty"`
 	Gaps      []string   `json:"gaps,omitempty"`
+	// At is when, by RFC 3339 with microseconds, and Setting is the setting that it was done for,
+	// or AskedBy the caller. Earlier releases wrote none of them.
+	At      string `json:"at,omitempty"`
+	Setting string `json:"setting,omitempty"`
+	AskedBy string `json:"askedBy,omitempty"`
+}
+
+type settingKey struct{}
+
+// WithSetting returns a context in which rows are taken away because of a setting.
+func WithSetting(ctx context.Context, setting string) context.Context {
+	return context.WithValue(ctx, settingKey{}, setting)
+}
+
+// Explain sets when a removal is, and why: the context's setting, or else its caller.
+func (r *Removed) Explain(ctx context.Context) {
+	r.At = time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
+	if r.Setting, _ = ctx.Value(settingKey{}).(string); r.Setting == "" {
+		r.AskedBy = AskedOf(ctx).By
+	}
 }
 
 // SealHead is where the books of a cluster say that its chain ends.

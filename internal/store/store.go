@@ -303,6 +303,7 @@ type Store interface {
 	Capacities
 	Queries
 	Access
+	Denials
 	Keeper
 	Sharing
 	Leads

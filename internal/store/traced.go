@@ -227,6 +227,11 @@ func (t traced) AccessChanges(ctx context.Context, before string, limit int) ([]
 	})
 }
 
+// PutReplay implements Jobs.
+func (t traced) PutReplay(ctx context.Context, r *ReplayResult) error {
+	return do(ctx, "store: put a replay", func(ctx context.Context) error { return t.Store.PutReplay(ctx, r) })
+}
+
 // SealHeads implements Seals.
 func (t traced) SealHeads(ctx context.Context, cluster string) ([]SealHead, error) {
 	return call(ctx, "store: heads of seals", func(ctx context.Context) ([]SealHead, error) { return t.Store.SealHeads(ctx, cluster) })

@@ -16,7 +16,7 @@ var untraced = map[string]string{
 	"Retain": "worker", "Prune": "worker", "Sizes": "metrics", "Usage": "metrics", "ListGaps": "tests and tools",
 	"PutCapacities": "worker", "UseTokens": "worker", "Key": "start", "PutCheckpoint": "worker", "PriorityClassVersions": "worker",
 	"ClaimJob": "worker", "AdvanceReplay": "worker", "ReleaseReplay": "worker", "ReplayChanges": "worker", "PruneJobs": "worker",
-	"AdvanceSimulation": "worker", "JobStates": "metrics",
+	"AdvanceSimulation": "worker", "PutDenials": "worker", "JobStates": "metrics",
 	"Heads": "follower", "TryLock": "follower", "Lead": "follower", "Resign": "follower",
 	"WantConfirmation": "follower", "Confirm": "follower", "Confirmation": "follower",
 }

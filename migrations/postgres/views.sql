@@ -242,7 +242,7 @@ CREATE OR REPLACE VIEW simulation_log AS
 SELECT cluster, id, cluster || '@' || revision AS snapshot,
        to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
        kind, state, reason, extract(epoch FROM ended_at - created_at)::float8 AS seconds, attempts, progress,
-       revision, created_at, ended_at
+       revision, created_at, ended_at, nullif(asked_by, '') AS asked_by
 FROM simulations;
 
 -- What the log says of its own gaps.
@@ -404,13 +404,124 @@ WHERE n.outcome = 'Preempting' AND n.bound_snapshot IS NOT NULL
       AND b.outcome = 'Scheduled' AND b.bound_snapshot IS NOT NULL)
 GROUP BY n.cluster, n.namespace, n.pod, n.nominated_node;
 
+-- Batch replays: the jobs that are kept, and what is left of those that are not. overrides names what
+-- was not as recorded; through_seq is the last place in the log when the batch was made.
+CREATE OR REPLACE VIEW replay_runs_log AS
+SELECT j.cluster, to_char(j.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       j.id, j.state, j.since, j.until, j.overrides, j.total, j.identical, j.different, j.errors,
+       extract(epoch FROM j.ended_at - j.created_at)::float8 AS seconds, j.semantics, j.through_seq,
+       nullif(j.asked_by, '') AS asked_by, j.created_at, j.ended_at
+FROM (
+  SELECT r.cluster, r.id, r.state, r.since, r.until, r.through_seq,
+         trim(CASE WHEN r.profile <> '' THEN 'profile ' ELSE '' END || CASE WHEN length(r.config) > 0 THEN 'config' ELSE '' END) AS overrides,
+         r.semantics,
+         (SELECT coalesce(sum(p.total), 0)::bigint FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS total,
+         (SELECT coalesce(sum(p.identical), 0)::bigint FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS identical,
+         (SELECT coalesce(sum(p.different), 0)::bigint FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS different,
+         (SELECT coalesce(sum(p.errors), 0)::bigint FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS errors,
+         r.asked_by, r.created_at, r.ended_at
+  FROM replays r
+  UNION ALL
+  SELECT cluster, id, state, since, until, through_seq, overrides, semantics, total, identical, different, errors, asked_by, created_at, ended_at
+  FROM replay_runs
+) j;
+
+-- Decisions that were answered again: each alone, those of a batch that differed or failed, and of a
+-- batch that is done all others that were on record when it was made.
+CREATE OR REPLACE VIEW replay_log AS
+SELECT r.cluster, to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       r.decision_id, r.seq, r.identical, r.differences, r.overrides, r.semantics, r.profile_digest,
+       r.replay, r.batch, r.asked_by, r.peer, r.request_id, r.created_at
+FROM replay_results r
+UNION ALL
+SELECT x.cluster, to_char(coalesce(j.ended_at, j.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), x.decision_id, d.seq, FALSE,
+       CASE WHEN x.payload::json ->> 'error' IS NULL THEN
+         coalesce(json_array_length(x.payload::json -> 'differences'), 0) + coalesce((x.payload::json ->> 'differencesOmitted')::bigint, 0) END, j.overrides, j.semantics, CASE WHEN j.overrides = '' THEN t.profile_digest END,
+       j.id, TRUE, j.asked_by, NULL, NULL, coalesce(j.ended_at, j.created_at)
+FROM replay_runs_log j
+JOIN replay_differences x ON x.cluster = j.cluster AND x.replay = j.id
+LEFT JOIN decisions d ON d.cluster = x.cluster AND d.created_at = x.created_at AND d.id = x.decision_id
+LEFT JOIN stamps t ON t.id = d.stamp
+UNION ALL
+SELECT d.cluster, to_char(j.ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), d.id, d.seq, TRUE,
+       0, j.overrides, j.semantics, CASE WHEN j.overrides = '' THEN t.profile_digest END,
+       j.id, TRUE, j.asked_by, NULL, NULL, j.ended_at
+FROM replay_runs_log j
+JOIN decisions d ON d.cluster = j.cluster AND d.created_at >= j.since AND d.created_at < j.until AND d.seq <= j.through_seq
+LEFT JOIN stamps t ON t.id = d.stamp
+WHERE j.state = 'done'
+  AND NOT EXISTS (SELECT 1 FROM replay_differences x
+    WHERE x.cluster = d.cluster AND x.replay = j.id AND x.revision = d.revision AND x.created_at = d.created_at AND x.decision_id = d.id)
+  AND NOT EXISTS (SELECT 1 FROM replay_results r WHERE r.cluster = d.cluster AND r.decision_id = d.id AND r.replay = j.id);
+
+-- Decisions that no replay answered as they are recorded, with whatever result.
+CREATE OR REPLACE VIEW never_replayed AS
+SELECT d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.id AS decision_id, d.verb, d.namespace, d.pod, d.outcome, d.node, d.seq, d.created_at
+FROM decisions d
+WHERE NOT EXISTS (SELECT 1 FROM replays j
+    WHERE j.cluster = d.cluster AND j.state = 'done' AND j.profile = '' AND coalesce(length(j.config), 0) = 0
+      AND j.since <= d.created_at AND d.created_at < j.until AND d.seq <= j.through_seq)
+  AND NOT EXISTS (SELECT 1 FROM replay_runs j
+    WHERE j.cluster = d.cluster AND j.state = 'done' AND j.overrides = '' AND j.since <= d.created_at AND d.created_at < j.until AND d.seq <= j.through_seq)
+  AND NOT EXISTS (SELECT 1 FROM replay_results r WHERE r.cluster = d.cluster AND r.decision_id = d.id AND r.overrides = '');
+
+-- Calls that were refused for who asked, by the minute. A row whose reason is cut counts those that
+-- have no row of their own, since there were too many kinds.
+CREATE OR REPLACE VIEW denied_calls AS
+SELECT cluster, to_char(minute AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       asked_by, peer, route, status, reason, count, first_at, last_at, instance, minute AS created_at
+FROM denials;
+
+-- The hash chains, a row a seal. created_at is beside the chain: no hash covers it.
+CREATE OR REPLACE VIEW seal_log AS
+SELECT s.cluster, to_char(s.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       s.number, s.kind, s.format, s.after_seq, s.seq, s.after_revision, s.revision,
+       length(s.row_hashes)::bigint / 32 AS decisions, 'sha256:' || encode(s.hash, 'hex') AS hash,
+       CASE WHEN length(s.previous) > 0 THEN 'sha256:' || encode(s.previous, 'hex') END AS previous,
+       coalesce((SELECT max((e.items::json #>> '{epoch,number}')::bigint) FROM seals e
+         WHERE e.cluster = s.cluster AND e.kind <> 'rows' AND e.kind = 'epoch' AND e.number <= s.number), 0) AS epoch,
+       s.items, s.created_at
+FROM seals s;
+
+-- What was taken away on purpose, by ranges that are inclusive at both ends. time and setting are
+-- sealed; they are NULL in removals by earlier releases.
+CREATE OR REPLACE VIEW retention_log AS
+SELECT s.cluster, s.items::json #>> '{removed,at}' AS time, 'decisions' AS removed,
+       (r.value ->> 0)::bigint AS from_seq, (r.value ->> 1)::bigint AS to_seq, NULL::bigint AS from_revision, NULL::bigint AS to_revision, NULL::text AS gap,
+       s.items::json #>> '{removed,setting}' AS setting, s.items::json #>> '{removed,askedBy}' AS asked_by, s.number AS seal, s.created_at
+FROM seals s, json_array_elements(s.items::json #> '{removed,decisions}') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
+SELECT s.cluster, s.items::json #>> '{removed,at}', 'revisions', NULL, NULL, (r.value ->> 0)::bigint, (r.value ->> 1)::bigint, NULL,
+       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at
+FROM seals s, json_array_elements(s.items::json #> '{removed,revisions}') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
+SELECT s.cluster, s.items::json #>> '{removed,at}', 'gaps', NULL, NULL, NULL, NULL, r.value,
+       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at
+FROM seals s, json_array_elements_text(s.items::json #> '{removed,gaps}') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
+SELECT s.cluster, s.items::json #>> '{removed,at}', 'cluster', NULL, s.seq, NULL, NULL, NULL,
+       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at
+FROM seals s
+WHERE s.kind <> 'rows' AND s.kind = 'deletion';
+
+-- What API tokens may do, a row a role, pattern of clusters and pattern of namespaces.
+CREATE OR REPLACE VIEW token_grants AS
+SELECT c.value AS cluster, t.name AS token, g.value ->> 'role' AS role, n.value AS namespace,
+       t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
+FROM tokens t, json_array_elements(t.grants::json) g, json_array_elements_text(g.value -> 'clusters') c, json_array_elements_text(g.value -> 'namespaces') n;
+
 DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_pool_rejections, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
-    preemption_pairs, nominations_never_bound, attempts, placements TO berth_reader;
+    preemption_pairs, nominations_never_bound, attempts, placements,
+    replay_runs_log, replay_log, never_replayed, denied_calls, seal_log, retention_log, token_grants TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
   RAISE NOTICE 'berth_reader is not let in: %', SQLERRM;
 END

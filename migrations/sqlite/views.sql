@@ -241,7 +241,7 @@ CREATE VIEW simulation_log AS
 SELECT cluster, id, cluster || '@' || revision AS snapshot,
        strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch') || printf('.%06dZ', created_at % 1000000) AS time,
        kind, state, reason, (ended_at - created_at) / 1000000.0 AS seconds, attempts, progress,
-       revision, created_at, ended_at
+       revision, created_at, ended_at, nullif(asked_by, '') AS asked_by
 FROM simulations;
 
 -- What the log says of its own gaps.
@@ -402,3 +402,113 @@ WHERE n.outcome = 'Preempting' AND n.bound_snapshot IS NOT NULL
     WHERE b.cluster = n.cluster AND b.pod = n.pod AND b.namespace = n.namespace AND b.created_at >= n.created_at
       AND b.outcome = 'Scheduled' AND b.bound_snapshot IS NOT NULL)
 GROUP BY n.cluster, n.namespace, n.pod, n.nominated_node;
+
+-- Batch replays: the jobs that are kept, and what is left of those that are not. overrides names what
+-- was not as recorded; through_seq is the last place in the log when the batch was made.
+CREATE VIEW replay_runs_log AS
+SELECT j.cluster, strftime('%Y-%m-%dT%H:%M:%S', j.created_at / 1000000, 'unixepoch') || printf('.%06dZ', j.created_at % 1000000) AS time,
+       j.id, j.state, j.since, j.until, j.overrides, j.total, j.identical, j.different, j.errors,
+       (j.ended_at - j.created_at) / 1000000.0 AS seconds, j.semantics, j.through_seq,
+       nullif(j.asked_by, '') AS asked_by, j.created_at, j.ended_at
+FROM (
+  SELECT r.cluster, r.id, r.state, r.since, r.until, r.through_seq,
+         trim(CASE WHEN r.profile <> '' THEN 'profile ' ELSE '' END || CASE WHEN length(r.config) > 0 THEN 'config' ELSE '' END) AS overrides,
+         r.semantics,
+         (SELECT coalesce(sum(p.total), 0) FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS total,
+         (SELECT coalesce(sum(p.identical), 0) FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS identical,
+         (SELECT coalesce(sum(p.different), 0) FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS different,
+         (SELECT coalesce(sum(p.errors), 0) FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS errors,
+         r.asked_by, r.created_at, r.ended_at
+  FROM replays r
+  UNION ALL
+  SELECT cluster, id, state, since, until, through_seq, overrides, semantics, total, identical, different, errors, asked_by, created_at, ended_at
+  FROM replay_runs
+) j;
+
+-- Decisions that were answered again: each alone, those of a batch that differed or failed, and of a
+-- batch that is done all others that were on record when it was made.
+CREATE VIEW replay_log AS
+SELECT r.cluster, strftime('%Y-%m-%dT%H:%M:%S', r.created_at / 1000000, 'unixepoch') || printf('.%06dZ', r.created_at % 1000000) AS time,
+       r.decision_id, r.seq, r.identical, r.differences, r.overrides, r.semantics, r.profile_digest,
+       r.replay, r.batch, r.asked_by, r.peer, r.request_id, r.created_at
+FROM replay_results r
+UNION ALL
+SELECT x.cluster, strftime('%Y-%m-%dT%H:%M:%S', coalesce(j.ended_at, j.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', coalesce(j.ended_at, j.created_at) % 1000000), x.decision_id, d.seq, FALSE,
+       CASE WHEN json_extract(x.payload, '$.error') IS NULL THEN
+         coalesce(json_array_length(x.payload, '$.differences'), 0) + coalesce(json_extract(x.payload, '$.differencesOmitted'), 0) END, j.overrides, j.semantics, CASE WHEN j.overrides = '' THEN t.profile_digest END,
+       j.id, TRUE, j.asked_by, NULL, NULL, coalesce(j.ended_at, j.created_at)
+FROM replay_runs_log j
+JOIN replay_differences x ON x.cluster = j.cluster AND x.replay = j.id
+LEFT JOIN decisions d ON d.cluster = x.cluster AND d.created_at = x.created_at AND d.id = x.decision_id
+LEFT JOIN stamps t ON t.id = d.stamp
+UNION ALL
+SELECT d.cluster, strftime('%Y-%m-%dT%H:%M:%S', j.ended_at / 1000000, 'unixepoch') || printf('.%06dZ', j.ended_at % 1000000), d.id, d.seq, TRUE,
+       0, j.overrides, j.semantics, CASE WHEN j.overrides = '' THEN t.profile_digest END,
+       j.id, TRUE, j.asked_by, NULL, NULL, j.ended_at
+FROM replay_runs_log j
+JOIN decisions d ON d.cluster = j.cluster AND d.created_at >= j.since AND d.created_at < j.until AND d.seq <= j.through_seq
+LEFT JOIN stamps t ON t.id = d.stamp
+WHERE j.state = 'done'
+  AND NOT EXISTS (SELECT 1 FROM replay_differences x
+    WHERE x.cluster = d.cluster AND x.replay = j.id AND x.revision = d.revision AND x.created_at = d.created_at AND x.decision_id = d.id)
+  AND NOT EXISTS (SELECT 1 FROM replay_results r WHERE r.cluster = d.cluster AND r.decision_id = d.id AND r.replay = j.id);
+
+-- Decisions that no replay answered as they are recorded, with whatever result.
+CREATE VIEW never_replayed AS
+SELECT d.cluster, strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.id AS decision_id, d.verb, d.namespace, d.pod, d.outcome, d.node, d.seq, d.created_at
+FROM decisions d
+WHERE NOT EXISTS (SELECT 1 FROM replays j
+    WHERE j.cluster = d.cluster AND j.state = 'done' AND j.profile = '' AND coalesce(length(j.config), 0) = 0
+      AND j.since <= d.created_at AND d.created_at < j.until AND d.seq <= j.through_seq)
+  AND NOT EXISTS (SELECT 1 FROM replay_runs j
+    WHERE j.cluster = d.cluster AND j.state = 'done' AND j.overrides = '' AND j.since <= d.created_at AND d.created_at < j.until AND d.seq <= j.through_seq)
+  AND NOT EXISTS (SELECT 1 FROM replay_results r WHERE r.cluster = d.cluster AND r.decision_id = d.id AND r.overrides = '');
+
+-- Calls that were refused for who asked, by the minute. A row whose reason is cut counts those that
+-- have no row of their own, since there were too many kinds.
+CREATE VIEW denied_calls AS
+SELECT cluster, strftime('%Y-%m-%dT%H:%M:%S', minute / 1000000, 'unixepoch') || printf('.%06dZ', minute % 1000000) AS time,
+       asked_by, peer, route, status, reason, count, first_at, last_at, instance, minute AS created_at
+FROM denials;
+
+-- The hash chains, a row a seal. created_at is beside the chain: no hash covers it.
+CREATE VIEW seal_log AS
+SELECT s.cluster, strftime('%Y-%m-%dT%H:%M:%S', s.created_at / 1000000, 'unixepoch') || printf('.%06dZ', s.created_at % 1000000) AS time,
+       s.number, s.kind, s.format, s.after_seq, s.seq, s.after_revision, s.revision,
+       length(s.row_hashes) / 32 AS decisions, 'sha256:' || lower(hex(s.hash)) AS hash,
+       CASE WHEN length(s.previous) > 0 THEN 'sha256:' || lower(hex(s.previous)) END AS previous,
+       coalesce((SELECT max(json_extract(e.items, '$.epoch.number')) FROM seals e
+         WHERE e.cluster = s.cluster AND e.kind <> 'rows' AND e.kind = 'epoch' AND e.number <= s.number), 0) AS epoch,
+       s.items, s.created_at
+FROM seals s;
+
+-- What was taken away on purpose, by ranges that are inclusive at both ends. time and setting are
+-- sealed; they are NULL in removals by earlier releases.
+CREATE VIEW retention_log AS
+SELECT s.cluster, json_extract(s.items, '$.removed.at') AS time, 'decisions' AS removed,
+       json_extract(r.value, '$[0]') AS from_seq, json_extract(r.value, '$[1]') AS to_seq, NULL AS from_revision, NULL AS to_revision, NULL AS gap,
+       json_extract(s.items, '$.removed.setting') AS setting, json_extract(s.items, '$.removed.askedBy') AS asked_by, s.number AS seal, s.created_at
+FROM seals s, json_each(s.items, '$.removed.decisions') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
+SELECT s.cluster, json_extract(s.items, '$.removed.at'), 'revisions', NULL, NULL, json_extract(r.value, '$[0]'), json_extract(r.value, '$[1]'), NULL,
+       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at
+FROM seals s, json_each(s.items, '$.removed.revisions') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
+SELECT s.cluster, json_extract(s.items, '$.removed.at'), 'gaps', NULL, NULL, NULL, NULL, r.value,
+       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at
+FROM seals s, json_each(s.items, '$.removed.gaps') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
+SELECT s.cluster, json_extract(s.items, '$.removed.at'), 'cluster', NULL, s.seq, NULL, NULL, NULL,
+       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at
+FROM seals s
+WHERE s.kind <> 'rows' AND s.kind = 'deletion';
+
+-- What API tokens may do, a row a role, pattern of clusters and pattern of namespaces.
+CREATE VIEW token_grants AS
+SELECT c.value AS cluster, t.name AS token, json_extract(g.value, '$.role') AS role, n.value AS namespace,
+       t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
+FROM tokens t, json_each(t.grants) g, json_each(g.value, '$.clusters') c, json_each(g.value, '$.namespaces') n;

@@ -3,12 +3,16 @@ package record
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
+	"github.com/google/uuid"
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/revision"
+	"berth/internal/store"
 )
 
 // Overrides replace parts of a recorded question.
@@ -19,8 +23,20 @@ type Overrides struct {
 	Pod      *corev1.Pod
 }
 
-func (o *Overrides) none() bool {
-	return o.Snapshot == "" && o.Profile == "" && len(o.Profiles) == 0 && o.Pod == nil
+func (o *Overrides) none() bool { return o.String() == "" }
+
+// String names what is not as recorded.
+func (o *Overrides) String() string {
+	var names []string
+	for _, given := range []struct {
+		name string
+		is   bool
+	}{{"snapshot", o.Snapshot != ""}, {"pod", o.Pod != nil}, {"profile", o.Profile != ""}, {"config", len(o.Profiles) > 0}} {
+		if given.is {
+			names = append(names, given.name)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // Replay is a recorded question answered once more.
@@ -39,7 +55,7 @@ type Replay struct {
 // Replay answers a recorded question again. Without overrides everything is as
 // recorded, and the answer must be identical; a record of an engine or of
 // semantics that this version does not know is replayed all the same, with a note
-// about it. Nothing is recorded.
+// about it. That it was answered again is on record before Replay returns.
 func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, error) {
 	d, err := l.Record(ctx, id)
 	if err != nil {
@@ -49,7 +65,28 @@ func (l *Log) Replay(ctx context.Context, id string, o Overrides) (*Replay, erro
 	if err != nil {
 		return nil, err
 	}
-	return l.differ(ctx, rec, o)
+	out, err := l.differ(ctx, rec, o)
+	if err != nil {
+		return nil, err
+	}
+	return out, l.recordReplay(ctx, d, &o, out)
+}
+
+// recordReplay writes down what a replay came to.
+func (l *Log) recordReplay(ctx context.Context, d *store.Decision, o *Overrides, r *Replay) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return fmt.Errorf("make an id: %w", err)
+	}
+	err = l.st.PutReplay(ctx, &store.ReplayResult{
+		ID: id.String(), Cluster: d.Cluster, DecisionID: d.ID, Seq: d.Seq, Identical: r.Identical,
+		Differences: int64(len(r.Differences) + r.DifferencesOmitted), Overrides: o.String(),
+		Semantics: r.Decision.Semantics, ProfileDigest: r.Decision.ProfileDigest, CreatedAt: l.now(), Asked: store.AskedOf(ctx),
+	})
+	if err != nil {
+		return fmt.Errorf("record the replay of decision %s: %w", d.ID, err)
+	}
+	return nil
 }
 
 // differ answers a record again, under overrides or none, and compares.

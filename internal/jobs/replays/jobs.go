@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decision/record"
+	"berth/internal/engine"
 	"berth/internal/jobs"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -18,6 +19,7 @@ import (
 type Store interface {
 	store.Jobs
 	Newest(ctx context.Context, cluster string) (*store.Revision, error)
+	SealHeads(ctx context.Context, cluster string) ([]store.SealHead, error)
 }
 
 // Jobs starts, shows and ends batch replays, and works on them. It is safe for
@@ -123,6 +125,15 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	if err := j.st.CheckJobs(ctx, r, j.Limits()); err != nil {
 		return nil, fmt.Errorf("count batch replays: %w", err) // before the plan, which takes long
 	}
+	// Before the plan: what comes in while that is made may be in none of its parts.
+	heads, err := j.st.SealHeads(ctx, q.Cluster)
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", q.Cluster, err)
+	}
+	for _, h := range heads {
+		r.ThroughSeq = h.Seq
+	}
+	r.Semantics = engine.Semantics
 	parts, err := j.st.PlanReplay(ctx, q.Cluster, q.Since, q.Until, leastPart)
 	if err != nil {
 		return nil, fmt.Errorf("plan a batch replay: %w", err)

@@ -47,7 +47,7 @@ func (s *Store) retain(ctx context.Context, before time.Time) (deleted int64, er
 	if err := s.partitionsAhead(ctx, time.Now()); err != nil || before.IsZero() {
 		return 0, err
 	}
-	if err := s.retainGaps(ctx, before); err != nil {
+	if err := errors.Join(s.retainGaps(ctx, before), s.RetainLogs(ctx, before)); err != nil {
 		return 0, err
 	}
 	partitions, err := partitions(ctx, s.pool)

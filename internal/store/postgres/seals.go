@@ -43,7 +43,11 @@ FROM n LEFT JOIN clusters c ON c.cluster = n.cluster WHERE n.cluster IS NOT NULL
 	sqlBeginning   = `coalesce((SELECT min(s.number) FROM seals s WHERE s.cluster = n.cluster AND s.kind IN ('beginning', 'deletion')), 0)`
 )
 
-var sqlPutSeal = `INSERT INTO seals (` + seal.Columns + `) VALUES (` + placeholders(1, 12) + `)`
+var (
+	sqlPutSeal = `INSERT INTO seals (` + seal.Columns + `, created_at) VALUES (` + placeholders(1, 12) + `, clock_timestamp())`
+	// Before the migration of its number there is no created_at.
+	sqlPutSealBare = `INSERT INTO seals (` + seal.Columns + `) VALUES (` + placeholders(1, 12) + `)`
+)
 
 // querier is a connection, a pool or a transaction.
 type querier interface {
@@ -75,15 +79,16 @@ func addSeal(ctx context.Context, q querier, cluster string, next func(*store.Se
 }
 
 func sealRemoval(ctx context.Context, q querier, cluster string, removed *store.Removed) error {
-	return addSeal(ctx, q, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Removal(h, removed) })
+	return addSeal(ctx, q, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Removal(ctx, h, removed) })
 }
 
 // sealDeletion replaces a cluster's seals by one that its deletion leaves.
 func sealDeletion(ctx context.Context, q querier, cluster string) error {
-	if err := addSeal(ctx, q, cluster, seal.Deletion); err != nil {
+	err := addSeal(ctx, q, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Deletion(ctx, h) })
+	if err != nil {
 		return err
 	}
-	_, err := q.Exec(ctx, sqlDropSeals, cluster)
+	_, err = q.Exec(ctx, sqlDropSeals, cluster)
 	return err
 }
 
@@ -96,7 +101,7 @@ func (c migrating) PutSeal(ctx context.Context, s *store.Seal) (bool, error) {
 	if err != nil || ct.RowsAffected() == 0 {
 		return false, err
 	}
-	_, err = c.Exec(ctx, sqlPutSeal, seal.Values(s)...)
+	_, err = c.Exec(ctx, sqlPutSealBare, seal.Values(s)...)
 	return err == nil, err
 }
 

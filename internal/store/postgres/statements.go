@@ -42,6 +42,8 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = $1 AND revision = $2)`
 	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = $1`
 	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = $1`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = $1`
+	sqlDropResults   = `DELETE FROM replay_results WHERE cluster = $1`
+	sqlDropRuns      = `DELETE FROM replay_runs WHERE cluster = $1`
 	sqlDropReplays   = `DELETE FROM replays WHERE cluster = $1` // parts and differences go with them
 
 	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
@@ -65,7 +67,7 @@ var sqlPutHead = `WITH head AS (
   WHERE cluster = $1 AND seals = $8 AND seal_hash = $9
   RETURNING cluster
 )
-INSERT INTO seals (` + seal.Columns + `) VALUES ((SELECT cluster FROM head), ` + placeholders(10, 11) + `)`
+INSERT INTO seals (` + seal.Columns + `, created_at) VALUES ((SELECT cluster FROM head), ` + placeholders(10, 11) + `, clock_timestamp())`
 
 var sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (` + placeholders(1, len(lists.Stored)) + `)`
 

@@ -37,7 +37,10 @@ func TestViews(t *testing.T) {
 
 // TestOtherViews asks those about preemption and capacity.
 func TestOtherViews(t *testing.T) {
-	for name, views := range map[string]func(*testing.T, store.Store, storetest.Ask){"attempts": storetest.AttemptViews, "preemption": storetest.PreemptionViews, "capacity": storetest.CapacityView, "simulation": storetest.SimulationView} {
+	for name, views := range map[string]func(*testing.T, store.Store, storetest.Ask){
+		"attempts": storetest.AttemptViews, "preemption": storetest.PreemptionViews, "capacity": storetest.CapacityView,
+		"simulation": storetest.SimulationView, "evidence": storetest.EvidenceViews,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := openAt(t, freshURL(t), Options{})
 			conn, err := s.pool.Acquire(t.Context())

@@ -2,6 +2,7 @@ package seal
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -77,16 +78,19 @@ func finish(h *Hasher, s *store.Seal, items *store.SealItems, head *store.SealHe
 	return nil
 }
 
-// Removal returns the seal of rows that are taken away, and moves the head.
-func Removal(head *store.SealHead, removed *store.Removed) (*store.Seal, error) {
+// Removal returns the seal of rows that are taken away, and moves the head. ctx has the reason.
+func Removal(ctx context.Context, head *store.SealHead, removed *store.Removed) (*store.Seal, error) {
+	removed.Explain(ctx)
 	s := &store.Seal{Kind: store.SealedRemoval, AfterSeq: head.Seq, Seq: head.Seq, AfterRevision: head.Newest, Revision: head.Newest}
 	return s, finish(new(Hasher), s, &store.SealItems{Removed: removed}, head)
 }
 
 // Deletion returns the seal of a cluster's deletion, and moves the head. The seals before it go.
-func Deletion(head *store.SealHead) (*store.Seal, error) {
+func Deletion(ctx context.Context, head *store.SealHead) (*store.Seal, error) {
 	s := &store.Seal{Kind: store.SealedDeletion, AfterSeq: head.Seq, Seq: head.Seq}
-	return s, finish(new(Hasher), s, &store.SealItems{}, head)
+	removed := &store.Removed{}
+	removed.Explain(ctx)
+	return s, finish(new(Hasher), s, &store.SealItems{Removed: removed}, head)
 }
 
 // Rows gathers the hashes of the rows that a transaction adds to one cluster.

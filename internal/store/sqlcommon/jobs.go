@@ -244,13 +244,20 @@ func (s Jobs) PruneJobs(ctx context.Context, kind store.JobKind, before time.Tim
 	return s.drop(ctx, kind, "j.ended_at < $1", ceil(before))
 }
 
-// drop deletes jobs; their parts and differences go with them. Parts are locked before their jobs,
-// as those who work on them do.
+// drop deletes jobs; their parts and differences go with them, and what they came to stays.
+// Parts are locked before their jobs, as those who work on them do.
 func (s Jobs) drop(ctx context.Context, kind store.JobKind, where string, arg any) (n int64, err error) {
 	err = s.write(ctx, func(t tx) error {
 		if kind == store.Replays && s.d.RowLocks {
 			if _, err := t.Exec(`SELECT FROM replay_parts p JOIN replays j ON j.cluster = p.cluster AND j.id = p.replay WHERE `+where+` ORDER BY p.replay, p.part FOR UPDATE OF p`, arg); err != nil {
 				return err
+			}
+		}
+		if kind == store.Replays {
+			for _, keep := range []string{sqlKeepRuns, sqlKeepResults} {
+				if _, err := t.Exec(fmt.Sprintf(keep, where), arg); err != nil {
+					return err
+				}
 			}
 		}
 		n, err = t.Exec(`DELETE FROM `+string(kind)+` AS j WHERE `+where, arg)

@@ -65,6 +65,8 @@ var SQLite = &Dialect{words: strings.NewReplacer(
 	"{now}", "CAST(unixepoch('subsec') * 1000000 AS INTEGER)", "{us}", "",
 	"{update}", "", "{no key update}", "", "{share}", "", "{skip p}", "", "{skip s}", "",
 	"{decisions by revision}", "decisions INDEXED BY decisions_by_revision",
+	"{differences}", `CASE WHEN json_extract(x.payload, '$.error') IS NULL THEN
+  coalesce(json_array_length(x.payload, '$.differences'), 0) + coalesce(json_extract(x.payload, '$.differencesOmitted'), 0) END`,
 )}
 
 // Postgres is the dialect of a database with many writers.
@@ -74,6 +76,8 @@ var Postgres = &Dialect{
 		"{update}", " FOR UPDATE", "{no key update}", " FOR NO KEY UPDATE", "{share}", " FOR SHARE",
 		"{skip p}", " FOR UPDATE OF p SKIP LOCKED", "{skip s}", " FOR UPDATE OF s SKIP LOCKED",
 		"{decisions by revision}", "decisions",
+		"{differences}", `CASE WHEN x.payload::json ->> 'error' IS NULL THEN
+  coalesce(json_array_length(x.payload::json -> 'differences'), 0) + coalesce((x.payload::json ->> 'differencesOmitted')::bigint, 0) END`,
 	),
 	LockJobs: `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`,
 	RowLocks: true,

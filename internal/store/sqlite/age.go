@@ -71,7 +71,7 @@ func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Ti
 			if _, err = w.exec(sqlCountRevisionsDown, n, cluster); err != nil {
 				return err
 			}
-			return sealRemoval(w, cluster, &store.Removed{Revisions: seal.Runs(gone)})
+			return sealRemoval(ctx, w, cluster, &store.Removed{Revisions: seal.Runs(gone)})
 		})
 		return n, err
 	})

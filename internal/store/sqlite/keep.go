@@ -32,11 +32,11 @@ func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, er
 			return err
 		})
 		for cluster, ids := range gone {
-			err = errors.Join(err, sealRemoval(w, cluster, &store.Removed{Gaps: ids}))
+			err = errors.Join(err, sealRemoval(ctx, w, cluster, &store.Removed{Gaps: ids}))
 		}
 		return err
 	})
-	if err != nil {
+	if err = errors.Join(err, s.RetainLogs(ctx, before)); err != nil {
 		return 0, err
 	}
 	names, err := s.clusterNames(ctx)
@@ -54,7 +54,7 @@ func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, er
 				if _, err = w.exec(sqlCountDecisionsDown, n, cluster); err != nil {
 					return err
 				}
-				return sealRemoval(w, cluster, &store.Removed{Decisions: seal.Runs(places)})
+				return sealRemoval(ctx, w, cluster, &store.Removed{Decisions: seal.Runs(places)})
 			})
 			if err != nil {
 				return deleted, err

@@ -85,7 +85,7 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 		if err := errors.Join(err, sqlcommon.ExpectOne("count revisions", n)); err != nil {
 			return err
 		}
-		return sealRemoval(w, cluster, &store.Removed{Revisions: [][2]int64{{number, number}}})
+		return sealRemoval(ctx, w, cluster, &store.Removed{Revisions: [][2]int64{{number, number}}})
 	})
 }
 
@@ -98,7 +98,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropResults, sqlDropRuns, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -111,6 +111,6 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if gone == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
-		return sealDeletion(w, cluster)
+		return sealDeletion(ctx, w, cluster)
 	})
 }

@@ -15,8 +15,11 @@ import (
 const (
 	sqlSealPlace = `SELECT newest, last_seq, seals, seal_hash FROM clusters WHERE cluster = ?`
 	sqlSealHead  = `UPDATE clusters SET seals = ?, seal_hash = ? WHERE cluster = ?`
-	sqlPutSeal   = `INSERT INTO seals (` + seal.Columns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	sqlDropSeals = `DELETE FROM seals WHERE cluster = ?1 AND number < (SELECT seals FROM clusters WHERE cluster = ?1)`
+	sqlPutSeal   = `INSERT INTO seals (` + seal.Columns + `, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(unixepoch('subsec') * 1000000 AS INTEGER))`
+	// Before the migration of its number there is no created_at.
+	sqlPutSealBare = `INSERT INTO seals (` + seal.Columns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlDropSeals   = `DELETE FROM seals WHERE cluster = ?1 AND number < (SELECT seals FROM clusters WHERE cluster = ?1)`
 
 	// Names that only tampering leaves without books are found by their rows.
 	sqlSealHeads = `SELECT n.cluster, coalesce(c.seals, 0), coalesce(c.seal_hash, x''), coalesce(c.last_seq, 0), coalesce(c.newest, 0), ` + sqlBeginning + `
@@ -47,16 +50,17 @@ func addSeal(w *writer, cluster string, next func(*store.SealHead) (*store.Seal,
 	return sqlcommon.ExpectOne("write head of "+cluster, n)
 }
 
-func sealRemoval(w *writer, cluster string, removed *store.Removed) error {
-	return addSeal(w, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Removal(h, removed) })
+func sealRemoval(ctx context.Context, w *writer, cluster string, removed *store.Removed) error {
+	return addSeal(w, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Removal(ctx, h, removed) })
 }
 
 // sealDeletion replaces a cluster's seals by one that its deletion leaves.
-func sealDeletion(w *writer, cluster string) error {
-	if err := addSeal(w, cluster, seal.Deletion); err != nil {
+func sealDeletion(ctx context.Context, w *writer, cluster string) error {
+	err := addSeal(w, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Deletion(ctx, h) })
+	if err != nil {
 		return err
 	}
-	_, err := w.exec(sqlDropSeals, cluster)
+	_, err = w.exec(sqlDropSeals, cluster)
 	return err
 }
 
@@ -75,7 +79,7 @@ func (c migrating) PutSeal(ctx context.Context, s *store.Seal) (bool, error) {
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return false, err
 	}
-	_, err = c.tx.ExecContext(ctx, sqlPutSeal, seal.Values(s)...)
+	_, err = c.tx.ExecContext(ctx, sqlPutSealBare, seal.Values(s)...)
 	return err == nil, err
 }
 

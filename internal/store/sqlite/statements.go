@@ -38,6 +38,8 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	sqlCountDown     = `UPDATE clusters SET revisions = revisions - 1 WHERE cluster = ?`
 	sqlDropDecisions = `DELETE FROM decisions WHERE cluster = ?`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = ?`
+	sqlDropResults   = `DELETE FROM replay_results WHERE cluster = ?`
+	sqlDropRuns      = `DELETE FROM replay_runs WHERE cluster = ?`
 	sqlDropReplays   = `DELETE FROM replays WHERE cluster = ?` // parts and differences go with them
 
 	sqlRetain = `DELETE FROM decisions WHERE rowid IN

@@ -59,6 +59,12 @@ func TestHoursAndDays(t *testing.T) {
 	}
 }
 
+// TestEvidenceViews reads those of replays, refusals, seals, removals and tokens.
+func TestEvidenceViews(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	storetest.EvidenceViews(t, s, func(query string) []string { return ask(t, s, query) })
+}
+
 // TestListsUseTheirIndexes keeps the list from sorting or from reading the
 // whole log.
 func TestListsUseTheirIndexes(t *testing.T) {
