@@ -49,7 +49,7 @@ var imports = map[string][]string{
 	"berth/internal/store/seal":             {"berth/internal/store", "berth/internal/store/lists"},
 	"berth/internal/audit":                  {"berth/internal/store", "berth/internal/store/seal"},
 	"berth/internal/store/batch":            {"berth/internal/store", "berth/internal/store/lists", "berth/internal/store/seal"},
-	"berth/internal/store/sqlcommon":        {"berth/internal/memory", "berth/internal/store", "berth/internal/store/lists"},
+	"berth/internal/store/sqlcommon":        {"berth/internal/memory", "berth/internal/store", "berth/internal/store/lists", "berth/internal/store/seal"},
 	"berth/internal/store/sqlite":           {"berth/internal/memory", "berth/internal/store", "berth/internal/store/batch", "berth/internal/store/lists", "berth/internal/store/seal", "berth/internal/store/sqlcommon", "berth/migrations"},
 	"berth/internal/store/postgres":         {"berth/internal/memory", "berth/internal/store", "berth/internal/store/batch", "berth/internal/store/lists", "berth/internal/store/seal", "berth/internal/store/sqlcommon", "berth/migrations"},
 	"berth/test/pgtest":                     {},

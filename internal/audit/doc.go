@@ -25,11 +25,12 @@ const tableSeals = "seals"
 // Finding names what does not fit.
 type Finding struct {
 	Cluster string `json:"cluster"`
-	// Table is decisions, revisions, checkpoints, decision_gaps, seals, clusters or schema.
+	// Table is decisions, revisions, checkpoints, decision_gaps, revision_changes,
+	// priority_class_changes, seals, clusters or schema.
 	Table string `json:"table"`
 	What  string `json:"what" enums:"changed,missing,moved,inserted,anchor,unchecked"`
-	// From and To are the first and the last place: seq of decisions, number of revisions,
-	// checkpoints and seals.
+	// From and To are the first and the last place: seq of decisions and of changes of priority
+	// classes, number of revisions, what they changed, checkpoints and seals.
 	From int64 `json:"from,omitempty"`
 	To   int64 `json:"to,omitempty"`
 	// ID is of a decision or of a gap, where it is known, or the name of what is wrong in a schema.

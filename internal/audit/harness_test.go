@@ -144,6 +144,12 @@ func decided(n int) *store.Entry {
 func uploaded(n int64) *store.Entry {
 	r := &store.Revision{
 		Cluster: "prod", Number: n, Token: fmt.Sprint("t", n), CreatedAt: at(0), Digest: fmt.Sprint("sha256:", n), Cause: "upload", Summary: []byte(`{}`),
+		Objects: []store.RevisionObject{
+			{Action: store.Deleted, Kind: "Pod", Namespace: "shop", Name: "cart-0", UID: "u0"},
+			{Action: store.Applied, Kind: "PriorityClass", Name: "rush", Changed: []byte(`["value"]`)},
+		},
+		Changes: 2,
+		Classes: []store.ClassChange{{Name: "rush", New: &store.ClassFacts{Value: int32(n), Policy: "Never"}}},
 	}
 	if n > 1 {
 		r.ParentToken = fmt.Sprint("t", n-1)

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -191,13 +190,16 @@ func (c *check) forgiven(f Finding) bool {
 		return c.removed[store.SealDecisions].has(f.From)
 	case store.SealGaps:
 		return c.removedGaps[f.ID]
-	default:
+	case store.SealRevisions, store.SealCheckpoints:
 		return c.removed[store.SealRevisions].has(f.From)
 	}
+	rs := c.removed[store.SealTable(f.Table)]
+	return rs != nil && rs.has(f.From)
 }
 
 var singular = map[store.SealTable]string{
 	store.SealDecisions: "decision", store.SealRevisions: "revision", store.SealCheckpoints: "the checkpoint of revision", store.SealGaps: "gap",
+	store.SealObjects: "what is kept of revision", store.SealClasses: "the change of a priority class",
 }
 
 // revisions compares the revisions of a seal with their hashes.
@@ -300,6 +302,9 @@ func (c *check) stored(ctx context.Context) error {
 			put(store.SealGaps, row)
 		}
 	}
+	if err := c.looseNumbered(ctx, put); err != nil {
+		return err
+	}
 	for n := range c.checkpoints {
 		c.absent(store.SealCheckpoints, 0, n, "")
 	}
@@ -316,6 +321,7 @@ func (c *check) unsealed(ctx context.Context, loose []Finding) error {
 	}
 	var decisions, revisions ranges
 	checkpoints, gaps := map[int64]bool{}, map[string]bool{}
+	rest := map[store.SealTable]map[int64]bool{}
 	for after := c.at.Number; ; {
 		page, err := c.st.ListSeals(ctx, c.r.Cluster, after, pageSeals, false)
 		if err != nil {
@@ -338,6 +344,14 @@ func (c *check) unsealed(ctx context.Context, loose []Finding) error {
 			for id := range items.Gaps {
 				gaps[id] = true
 			}
+			for table, hashes := range items.Rows {
+				if rest[table] == nil {
+					rest[table] = map[int64]bool{}
+				}
+				for n := range hashes {
+					rest[table][n] = true
+				}
+			}
 		}
 	}
 	for _, f := range loose {
@@ -351,42 +365,13 @@ func (c *check) unsealed(ctx context.Context, loose []Finding) error {
 			store.SealDecisions: decisions.has(f.From), store.SealRevisions: revisions.has(f.From),
 			store.SealCheckpoints: checkpoints[f.From], store.SealGaps: gaps[f.ID],
 		}
-		// Of checkpoints and gaps only a check of the whole chain knows all that are sealed.
+		if rest[table][f.From] {
+			continue
+		}
+		// Of the other tables only a check of the whole chain knows all that are sealed.
 		if !since[table] && (c.o.After == 0 && !c.cut || table == store.SealDecisions || table == store.SealRevisions) {
 			c.r.add(f)
 		}
 	}
 	return nil
-}
-
-// ranges are disjoint ranges of places, both ends inclusive, in order.
-type ranges struct{ list [][2]int64 }
-
-func (r *ranges) add(more [][2]int64) {
-	r.list = append(r.list, more...)
-	slices.SortFunc(r.list, func(a, b [2]int64) int { return int(max(-1, min(1, a[0]-b[0]))) })
-	out := r.list[:0]
-	for _, x := range r.list {
-		if n := len(out); n > 0 && out[n-1][1] >= x[0]-1 {
-			out[n-1][1] = max(out[n-1][1], x[1])
-			continue
-		}
-		out = append(out, x)
-	}
-	r.list = out
-}
-
-// at returns the index of the first range that ends at n or behind it.
-func (r *ranges) at(n int64) int {
-	return sort.Search(len(r.list), func(i int) bool { return r.list[i][1] >= n })
-}
-
-func (r *ranges) has(n int64) bool { _, ok := r.end(n); return ok }
-
-// end returns the end of the range that n is in.
-func (r *ranges) end(n int64) (int64, bool) {
-	if i := r.at(n); i < len(r.list) && r.list[i][0] <= n {
-		return r.list[i][1], true
-	}
-	return 0, false
 }

@@ -101,6 +101,42 @@ SELECT cluster, 3, 't3', 't2', created_at, digest, cause, change, summary FROM r
 		sql:  one(`INSERT INTO decision_gaps (cluster, id, since, until, lost, cause, instance) SELECT cluster, 'forged', since, until, lost, cause, instance FROM decision_gaps`),
 		want: one("prod decision_gaps inserted 0 forged"),
 	},
+	{
+		what: "what a revision changed", sql: one(`UPDATE revision_changes SET name = 'cart-9' WHERE cluster = 'prod' AND revision = 2 AND place = 1`),
+		want: one("prod revision_changes changed 2"),
+	},
+	{
+		what: "one of the objects that a revision changed deleted", sql: one(`DELETE FROM revision_changes WHERE cluster = 'prod' AND revision = 2 AND place = 2`),
+		want: one("prod revision_changes changed 2"),
+	},
+	{
+		what: "all that a revision changed deleted", sql: one(`DELETE FROM revision_changes WHERE cluster = 'prod' AND revision = 2`),
+		want: one("prod revision_changes missing 2"),
+	},
+	{
+		what: "an object put in where a revision changed none",
+		sql: one(`INSERT INTO revision_changes (cluster, revision, place, changes, action, kind, name, cause, created_at)
+SELECT cluster, 7, 1, 1, action, kind, name, cause, created_at FROM revision_changes WHERE cluster = 'prod' AND revision = 2 AND place = 1`),
+		want: one("prod revision_changes inserted 7"),
+	},
+	{
+		what: "the new value in a change of a priority class", sql: one(`UPDATE priority_class_changes SET new_value = 7 WHERE cluster = 'prod' AND seq = 1`),
+		want: one("prod priority_class_changes changed 1"),
+	},
+	{
+		what: "who changed a priority class", sql: one(`UPDATE priority_class_changes SET asked_by = 'token:bob' WHERE cluster = 'prod' AND seq = 3`),
+		want: one("prod priority_class_changes changed 3"),
+	},
+	{
+		what: "a change of a priority class deleted", sql: one(`DELETE FROM priority_class_changes WHERE cluster = 'prod' AND seq = 2`),
+		want: one("prod priority_class_changes missing 2"),
+	},
+	{
+		what: "a change of a priority class put in",
+		sql: one(`INSERT INTO priority_class_changes (cluster, seq, action, name, new_value, new_policy, new_global_default, source, created_at)
+SELECT cluster, 99, action, name, new_value, new_policy, new_global_default, source, created_at FROM priority_class_changes WHERE cluster = 'prod' AND seq = 1`),
+		want: one("prod priority_class_changes inserted 99"),
+	},
 	{what: "a seal's hashes of rows", sql: one(`UPDATE seals SET row_hashes = {zero} WHERE cluster = 'prod' AND number = 2`), want: one("prod seals changed 2")},
 	{what: "a seal's own hash", sql: one(`UPDATE seals SET hash = {zero} WHERE cluster = 'prod' AND number = 2`), want: []string{"prod seals changed 2", "prod seals changed 2"}},
 	{what: "a seal's kind", sql: one(`UPDATE seals SET kind = 'beginning' WHERE cluster = 'prod' AND number = 3`), want: one("prod seals changed 3")},

@@ -61,8 +61,9 @@ func (r *Report) Text() string {
 	if r.Cluster == "" { // the schema alone
 		fmt.Fprintf(&b, "schema: %s\n", verdict)
 	} else {
-		fmt.Fprintf(&b, "%s: %s. Seals %d to %d: %d decisions, %d revisions, %d checkpoints, %d gaps\n", r.Cluster, verdict, r.FromSeal, r.ToSeal,
-			r.Rows[store.SealDecisions], r.Rows[store.SealRevisions], r.Rows[store.SealCheckpoints], r.Rows[store.SealGaps])
+		fmt.Fprintf(&b, "%s: %s. Seals %d to %d: %d decisions, %d revisions, %d checkpoints, %d gaps, changes of %d revisions, %d of priority classes\n",
+			r.Cluster, verdict, r.FromSeal, r.ToSeal, r.Rows[store.SealDecisions], r.Rows[store.SealRevisions],
+			r.Rows[store.SealCheckpoints], r.Rows[store.SealGaps], r.Rows[store.SealObjects], r.Rows[store.SealClasses])
 	}
 	if r.BeforeSeq > 0 || r.BeforeRevision > 0 {
 		checked := "not checked"

@@ -93,9 +93,11 @@ type check struct {
 	gaps        map[string][]byte
 	anchorHit   bool
 	feed        feed
+	unread      bool   // what a seal is of is not known
 	cut         bool   // seals are missing, and with them what they were of
 	began       bool   // a seal of what is older than the chain was read
 	older       ranges // revisions that it has
+	numbered    map[store.SealTable]*numbered
 }
 
 // removals reads the seals behind one that take rows away.
@@ -119,6 +121,12 @@ func (c *check) removals(ctx context.Context, after int64) error {
 			c.removed[store.SealRevisions].add(items.Removed.Revisions)
 			for _, id := range items.Removed.Gaps {
 				c.removedGaps[id] = true
+			}
+			for table, runs := range items.Removed.Rows {
+				if c.removed[table] == nil {
+					c.removed[table] = &ranges{}
+				}
+				c.removed[table].add(runs)
 			}
 		}
 		c.lastRemoval = after
@@ -167,6 +175,9 @@ func (c *check) seals(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := c.compareNumbered(ctx); err != nil {
+			return err
+		}
 		left -= len(page)
 		if c.o.Progress != nil {
 			c.o.Progress(c.at.Number, max(c.head.Number, c.at.Number))
@@ -189,6 +200,7 @@ func (c *check) seal(ctx context.Context, s *store.Seal) error {
 	c.at = store.SealHead{Cluster: s.Cluster, Number: s.Number, Hash: s.Hash, Seq: s.Seq, Newest: s.Revision}
 	c.saw, c.r.ToSeal = true, s.Number
 	if !good { // which rows it was of is not known
+		c.unread = true
 		return nil
 	}
 	// Checkpoints and gaps are compared at the end, with all that are stored. What was sealed as it
@@ -196,6 +208,7 @@ func (c *check) seal(ctx context.Context, s *store.Seal) error {
 	late := s.Kind == store.SealedBeginning && s.Number > 1
 	note(c.checkpoints, items.Checkpoints, late)
 	note(c.gaps, items.Gaps, late)
+	c.noteNumbered(s, items.Rows, late)
 	if s.Kind == store.SealedBeginning && s.AfterSeq == s.Seq && s.AfterRevision == s.Revision {
 		c.began = true
 		c.older.add(seal.Runs(slices.Collect(maps.Keys(items.Revisions))))
@@ -232,6 +245,7 @@ func (c *check) follows(s *store.Seal) {
 		c.r.FromSeal, c.missing = s.Number, nil
 		clear(c.checkpoints)
 		clear(c.gaps)
+		clear(c.numbered)
 	case !c.saw && s.Number == 1:
 		c.r.BeforeSeq, c.r.BeforeRevision = s.AfterSeq, s.AfterRevision
 	case s.Number != c.at.Number+1:

@@ -84,6 +84,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	for _, o := range x.apply {
 		c.Apply = append(c.Apply, o.JSON)
 	}
+	var bound object.Object
 	if x.bind != nil {
 		o, short, err := bindObject(g.d.inv, x.bind, head.nodeLabels(x.bind.Node), m.now())
 		if err != nil {
@@ -92,7 +93,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 		if err := g.put(o); err != nil {
 			return nil, nil, &InvalidError{Field: "pod", Detail: err.Error()}
 		}
-		if c.Bind = short; short == nil {
+		if c.Bind, bound = short, o; short == nil {
 			c.Apply = append(c.Apply, o.JSON)
 		}
 	}
@@ -111,6 +112,7 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	if r.Woken, err = m.wake(ctx, head, v, x.keys()); err != nil {
 		return nil, nil, err
 	}
+	changesOf(head.inv, &x, bound, c.Bind).into(r)
 	r.Change, err = encodeChange(&c)
 	return v, r, err
 }

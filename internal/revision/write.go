@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/engine/recall"
 	"berth/internal/kube/object"
+	"berth/internal/steps"
 	"berth/internal/store"
 )
 
@@ -256,6 +257,15 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 	if err := m.wakeUpload(ctx, head, v); err != nil {
 		return nil, false, err
 	}
+	var from *inventory
+	if head != nil {
+		from = head.inv
+	}
+	differ, err := replaced(steps.Of(ctx), from, fresh.inv)
+	if err != nil {
+		return nil, false, err
+	}
+	differ.into(r)
 	c := &store.Checkpoint{Cluster: l.name, Number: v.Revision, Payload: *checkpoint, Woken: v.woken.encode()}
 	return v, true, m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Checkpoint: c})
 }

@@ -7,7 +7,7 @@ import (
 
 // SealFormat is the schema version whose columns the hashes of rows cover: columns that a later
 // migration brings are not part of the hashes that a seal of an earlier format holds.
-const SealFormat = 23
+const SealFormat = 25
 
 // Seal is a link of a cluster's hash chain. Each commit writes one for each cluster that it adds
 // rows to or takes rows from, in the same transaction: the hashes of the rows, and the hash of the
@@ -49,6 +49,20 @@ type SealItems struct {
 	Removed     *Removed          `json:"removed,omitempty"`
 	Epoch       *Epoch            `json:"epoch,omitempty"`
 	Before      *Before           `json:"before,omitempty"`
+	// Rows are those of other tables, by the number that each has in its table. One hash may be of
+	// several rows with one number.
+	Rows map[SealTable]map[int64][]byte `json:"rows,omitempty"`
+}
+
+// Put adds the hash of a row of a table.
+func (i *SealItems) Put(table SealTable, number int64, hash []byte) {
+	if i.Rows == nil {
+		i.Rows = map[SealTable]map[int64][]byte{}
+	}
+	if i.Rows[table] == nil {
+		i.Rows[table] = map[int64][]byte{}
+	}
+	i.Rows[table][number] = hash
 }
 
 // Before are decisions that are older than the chain, as a migration found them: of the places with
@@ -66,6 +80,9 @@ type Removed struct {
 	Decisions [][2]int64 `json:"decisions,omitempty"`
 	Revisions [][2]int64 `json:"revisions,omitempty"`
 	Gaps      []string   `json:"gaps,omitempty"`
+	// Rows are those of SealItems.Rows: all with a number in the ranges, and there need not be one
+	// of each.
+	Rows map[SealTable][][2]int64 `json:"rows,omitempty"`
 	// At is when, by RFC 3339 with microseconds, and Setting is the setting that it was done for,
 	// or AskedBy the caller. Earlier releases wrote none of them.
 	At      string `json:"at,omitempty"`
@@ -121,11 +138,17 @@ const (
 	SealRevisions   SealTable = "revisions"
 	SealCheckpoints SealTable = "checkpoints"
 	SealGaps        SealTable = "decision_gaps"
+	// SealObjects are what revisions changed, by the revision: a hash of all its rows.
+	SealObjects SealTable = "revision_changes"
+	// SealClasses are the changes of priority classes, by their seq.
+	SealClasses SealTable = "priority_class_changes"
 )
 
 // SealRow is a row as it is stored, for comparison with its seal.
 type SealRow struct {
-	Place int64  // Seq of a decision, Number of a revision or a checkpoint, 0 of a gap
+	// Place is the Seq of a decision, the Number of a revision or a checkpoint, 0 of a gap, and the
+	// number that SealItems.Rows has of another.
+	Place int64
 	ID    string // of a decision or a gap
 	Hash  []byte
 }

@@ -61,6 +61,11 @@ type Revision struct {
 	Summary []byte
 	// Asked is who asked for the change.
 	Asked Asked
+	// Objects are what the revision changed, as far as they are kept, and Changes is how many there
+	// were. Classes are the priority classes among them. They are written, and not read again.
+	Objects []RevisionObject
+	Changes int
+	Classes []ClassChange
 	// Checkpointed is set on reading: a checkpoint of this very revision exists.
 	Checkpointed bool
 }

@@ -218,8 +218,25 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
        r.cause, r.digest, length(r.change) AS change_bytes,
        length(c.payload) AS checkpoint_bytes,
-       r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id
+       r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id,
+       (SELECT o.changes FROM revision_changes o WHERE o.cluster = r.cluster AND o.revision = r.number AND o.place = 1) AS objects
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
+
+-- What revisions changed, a row an object. The rows outlive their revision.
+CREATE OR REPLACE VIEW revision_objects AS
+SELECT o.cluster, o.revision, o.place, o.action, o.kind, o.namespace, o.name, o.uid, o.node, o.changed,
+       o.cause, o.asked_by, o.created_at,
+       to_char(o.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       o.cluster || '@' || o.revision AS snapshot, o.changes AS objects
+FROM revision_changes o;
+
+-- What was changed of priority classes, and so of who is evicted for whom.
+CREATE OR REPLACE VIEW priority_class_log AS
+SELECT l.cluster, l.seq, l.action, l.name, l.old_value, l.new_value, l.old_policy, l.new_policy,
+       l.old_global_default = 1 AS old_global_default, l.new_global_default = 1 AS new_global_default,
+       l.source, l.revision, l.asked_by, l.peer, l.request_id, l.created_at,
+       to_char(l.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time
+FROM priority_class_changes l;
 
 -- How full a cluster was, by revision and resource.
 CREATE OR REPLACE VIEW capacity AS
@@ -518,6 +535,7 @@ DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_pool_rejections, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
+    revision_objects, priority_class_log,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound, attempts, placements,

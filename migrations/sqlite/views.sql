@@ -217,8 +217,25 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        strftime('%Y-%m-%dT%H:%M:%S', r.created_at / 1000000, 'unixepoch') || printf('.%06dZ', r.created_at % 1000000) AS time,
        r.cause, r.digest, length(r.change) AS change_bytes,
        length(c.payload) AS checkpoint_bytes,
-       r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id
+       r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id,
+       (SELECT o.changes FROM revision_changes o WHERE o.cluster = r.cluster AND o.revision = r.number AND o.place = 1) AS objects
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
+
+-- What revisions changed, a row an object. The rows outlive their revision.
+CREATE VIEW revision_objects AS
+SELECT o.cluster, o.revision, o.place, o.action, o.kind, o.namespace, o.name, o.uid, o.node, o.changed,
+       o.cause, o.asked_by, o.created_at,
+       strftime('%Y-%m-%dT%H:%M:%S', o.created_at / 1000000, 'unixepoch') || printf('.%06dZ', o.created_at % 1000000) AS time,
+       o.cluster || '@' || o.revision AS snapshot, o.changes AS objects
+FROM revision_changes o;
+
+-- What was changed of priority classes, and so of who is evicted for whom.
+CREATE VIEW priority_class_log AS
+SELECT l.cluster, l.seq, l.action, l.name, l.old_value, l.new_value, l.old_policy, l.new_policy,
+       l.old_global_default, l.new_global_default,
+       l.source, l.revision, l.asked_by, l.peer, l.request_id, l.created_at,
+       strftime('%Y-%m-%dT%H:%M:%S', l.created_at / 1000000, 'unixepoch') || printf('.%06dZ', l.created_at % 1000000) AS time
+FROM priority_class_changes l;
 
 -- How full a cluster was, by revision and resource.
 CREATE VIEW capacity AS

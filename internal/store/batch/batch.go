@@ -35,6 +35,7 @@ type Batch struct {
 	Profiles    []*store.Profile
 	Decisions   []*lists.Row
 	Gaps        []*store.Gap
+	Classes     []*store.ClassRecord
 
 	rows  map[*store.Entry]*lists.Row
 	added map[string]*seal.Rows // by cluster
@@ -47,6 +48,7 @@ type Head struct {
 	Seq                  int64 // the last one given before the batch
 	Revisions, Decisions int64
 	Gaps                 int64
+	Classes              int64 // the last place given in the log of classes, where Reads has the cluster in Classes
 	// The end of the hash chain; Seals moves it.
 	Seal     int64
 	SealHash []byte
@@ -97,6 +99,7 @@ type Reads struct {
 	Parents        []string
 	IDs            []string
 	Gaps           []GapKey
+	Classes        []string // clusters whose last place in the log of classes is needed
 }
 
 // Reads returns the keys of the facts to read.
@@ -124,7 +127,7 @@ func (b *Batch) Reads() Reads {
 // ChainReads returns Reads without parents and ids, which unique keys judge as well.
 func (b *Batch) ChainReads() Reads {
 	var r Reads
-	clusters, numbers := map[string]bool{}, map[RevisionKey]bool{}
+	clusters, numbers, classes := map[string]bool{}, map[RevisionKey]bool{}, map[string]bool{}
 	for _, e := range b.entries {
 		if e.Err != nil {
 			continue
@@ -136,6 +139,9 @@ func (b *Batch) ChainReads() Reads {
 		if v := e.Revision; v != nil {
 			clusters[v.Cluster] = true
 			numbers[RevisionKey{v.Cluster, v.Number}] = true
+			if len(v.Classes) > 0 {
+				classes[v.Cluster] = true
+			}
 		}
 		if d := e.Decision; d != nil {
 			clusters[d.Cluster] = true
@@ -144,7 +150,7 @@ func (b *Batch) ChainReads() Reads {
 			}
 		}
 	}
-	r.Clusters = slices.Sorted(maps.Keys(clusters))
+	r.Clusters, r.Classes = slices.Sorted(maps.Keys(clusters)), slices.Sorted(maps.Keys(classes))
 	for key := range numbers {
 		r.NumberClusters, r.Numbers = append(r.NumberClusters, key.Cluster), append(r.Numbers, key.Number)
 	}

@@ -105,4 +105,10 @@ func (b *Batch) addRevision(r *store.Revision, c *store.Checkpoint) {
 	h := b.Heads[r.Cluster]
 	h.Newest, h.Token = r.Number, r.Token
 	h.Revisions++
+	for _, c := range r.Classes {
+		h.Classes++
+		b.Classes = append(b.Classes, &store.ClassRecord{
+			Cluster: r.Cluster, Seq: h.Classes, ClassChange: c, Source: store.ClassOfSnapshot, Revision: r.Number, Asked: r.Asked, CreatedAt: r.CreatedAt,
+		})
+	}
 }

@@ -38,6 +38,16 @@ func (b *Batch) SealGap(g *store.Gap, values []any) error {
 	return b.rowsOf(g.Cluster).Gap(g.ID, values)
 }
 
+// SealObjects adds the values of what a revision changed to its cluster's seal.
+func (b *Batch) SealObjects(r *store.Revision, rows [][]any) error {
+	return b.rowsOf(r.Cluster).Numbered(store.SealObjects, r.Number, rows...)
+}
+
+// SealClass adds the values of a change of a priority class to its cluster's seal.
+func (b *Batch) SealClass(c *store.ClassRecord, values []any) error {
+	return b.rowsOf(c.Cluster).Numbered(store.SealClasses, c.Seq, values)
+}
+
 // Seals returns the seals of what was added, by cluster, and moves the heads behind them.
 func (b *Batch) Seals() ([]*store.Seal, error) {
 	var seals []*store.Seal

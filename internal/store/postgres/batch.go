@@ -100,6 +100,17 @@ func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads,
 			return err
 		}, reads.NumberClusters, reads.Numbers)
 	}
+	if len(reads.Classes) > 0 {
+		fact(sqlClassSeqs, func(rows pgx.Rows) error {
+			var cluster string
+			var last int64
+			err := rows.Scan(&cluster, &last)
+			if h := a.Heads[cluster]; h != nil { // else it is read again, with the new head
+				h.Classes = last
+			}
+			return err
+		}, reads.Classes)
+	}
 	if len(reads.Parents) > 0 {
 		fact(sqlParents, func(rows pgx.Rows) error {
 			var key batch.ParentKey

@@ -53,12 +53,12 @@ func (c common) Read(ctx context.Context, query string, args []any, row func(sca
 }
 
 type commonTx struct {
-	ctx  context.Context //nolint:containedctx // a transaction's, which lasts as long as it
-	conn *pgx.Conn
+	ctx context.Context //nolint:containedctx // a transaction's, which lasts as long as it
+	querier
 }
 
 func (t commonTx) Exec(query string, args ...any) (int64, error) {
-	ct, err := t.conn.Exec(t.ctx, query, args...)
+	ct, err := t.querier.Exec(t.ctx, query, args...)
 	return ct.RowsAffected(), err
 }
 
@@ -70,7 +70,7 @@ func (t commonTx) Many(query string, args [][]any) (err error) {
 	for _, row := range args {
 		b.Queue(query, row...)
 	}
-	results := t.conn.SendBatch(t.ctx, b)
+	results := t.querier.SendBatch(t.ctx, b)
 	defer func() { err = errors.Join(err, results.Close()) }()
 	for range args {
 		ct, err := results.Exec()
@@ -84,6 +84,14 @@ func (t commonTx) Many(query string, args [][]any) (err error) {
 	return nil
 }
 
+func (t commonTx) Rows(query string, args []any, row func(scan func(into ...any) error) error) error {
+	rows, err := t.Query(t.ctx, query, args...) //nolint:sqlclosecheck // each closes them
+	if err != nil {
+		return err
+	}
+	return each(rows, func() error { return row(rows.Scan) })
+}
+
 func (t commonTx) Row(query string, args []any, into ...any) error {
-	return t.conn.QueryRow(t.ctx, query, args...).Scan(into...)
+	return t.querier.QueryRow(t.ctx, query, args...).Scan(into...)
 }

@@ -98,11 +98,11 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // so a cluster with millions of decisions is emptied by Retain first.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	err := s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
-		gone, err := s.DropClasses(commonTx{ctx, conn}, cluster)
+		gone, err := s.DropClasses(ctx, commonTx{ctx, conn}, cluster)
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropResults, sqlDropRuns, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropResults, sqlDropRuns, sqlDropDecisions, sqlDropRevisions, sqlDropObjects, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
 			ct, err := conn.Exec(ctx, query, cluster)
 			if err != nil {
 				return err

@@ -50,6 +50,11 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 			return err
 		}
 	}
+	changes, err := a.putChanges()
+	if err != nil {
+		return err
+	}
+	list = append(list, changes...)
 	for _, c := range a.Checkpoints {
 		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
 		one("write checkpoint", sqlPutCheckpoint, append(values, c.Woken)...)
@@ -81,6 +86,30 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 	}
 	list = append(append(heads, list...), statement{what: "commit", sql: "commit", want: "COMMIT"})
 	return inBatch(ctx, conn, list)
+}
+
+// putChanges writes what the revisions changed, and seals it.
+func (a *appending) putChanges() (list []statement, err error) {
+	for _, r := range a.Revisions {
+		rows := r.ObjectValues(instant)
+		if len(rows) == 0 {
+			continue
+		}
+		for _, values := range rows {
+			list = append(list, statement{what: "write what a revision changed", sql: sqlPutObject, args: values, want: oneRow})
+		}
+		if err := a.SealObjects(r, rows); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range a.Classes {
+		values := c.Values(instant)
+		list = append(list, statement{what: "write the change of a priority class", sql: sqlPutClassLog, args: values, want: oneRow})
+		if err := a.SealClass(c, values); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // inBatch runs statements in one round trip: none is run behind one that failed.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/sqlcommon"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -48,6 +49,9 @@ func (s *Store) retain(ctx context.Context, before time.Time) (deleted int64, er
 		return 0, err
 	}
 	if err := errors.Join(s.retainGaps(ctx, before), s.RetainLogs(ctx, before)); err != nil {
+		return 0, err
+	}
+	if err := sqlcommon.RetainObjects(ctx, common{s}, sqlcommon.Postgres, before, chunk); err != nil {
 		return 0, err
 	}
 	partitions, err := partitions(ctx, s.pool)

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,7 +15,6 @@ import (
 )
 
 const (
-	sqlSealPlace = `SELECT newest, last_seq, seals, seal_hash FROM clusters WHERE cluster = $1 FOR UPDATE`
 	sqlSealHead  = `UPDATE clusters SET seals = $1, seal_hash = $2 WHERE cluster = $3`
 	sqlDropSeals = `DELETE FROM seals WHERE cluster = $1 AND number < (SELECT seals FROM clusters WHERE cluster = $1)`
 
@@ -52,6 +50,7 @@ var (
 // querier is a connection, a pool or a transaction.
 type querier interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
@@ -59,23 +58,7 @@ type querier interface {
 
 // addSeal writes the seal that next returns for a cluster's head, whose row it locks.
 func addSeal(ctx context.Context, q querier, cluster string, next func(*store.SealHead) (*store.Seal, error)) error {
-	head := store.SealHead{Cluster: cluster}
-	err := q.QueryRow(ctx, sqlSealPlace, cluster).Scan(&head.Newest, &head.Seq, &head.Number, &head.Hash)
-	if errors.Is(err, pgx.ErrNoRows) { // rows without books are older than the chains
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	s, err := next(&head)
-	if err != nil {
-		return err
-	}
-	if _, err := q.Exec(ctx, sqlPutSeal, seal.Values(s)...); err != nil {
-		return fmt.Errorf("write seal of %s: %w", cluster, err)
-	}
-	ct, err := q.Exec(ctx, sqlSealHead, head.Number, head.Hash, cluster)
-	return errors.Join(err, sqlcommon.ExpectOne("write head of "+cluster, ct.RowsAffected()))
+	return sqlcommon.AddSeal(commonTx{ctx, q}, sqlcommon.Postgres, cluster, next)
 }
 
 func sealRemoval(ctx context.Context, q querier, cluster string, removed *store.Removed) error {
@@ -84,7 +67,11 @@ func sealRemoval(ctx context.Context, q querier, cluster string, removed *store.
 
 // sealDeletion replaces a cluster's seals by one that its deletion leaves.
 func sealDeletion(ctx context.Context, q querier, cluster string) error {
-	err := addSeal(ctx, q, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Deletion(ctx, h) })
+	stays, err := seal.Staying(ctx, sealReader{q}, cluster)
+	if err != nil {
+		return err
+	}
+	err = addSeal(ctx, q, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Deletion(ctx, h, stays) })
 	if err != nil {
 		return err
 	}
@@ -266,28 +253,19 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 // SealRows implements store.Seals.
 func (r sealReader) SealRows(ctx context.Context, table store.SealTable, format int64, cluster string, from, to int64, limit int) ([]store.SealRow, error) {
 	q := seal.QueryOf(table, format)
-	query, args := q.Select+` WHERE d.cluster = $1`, []any{cluster, orAll(limit)}
-	if table != store.SealGaps {
-		query, args = query+` AND `+q.Place+` BETWEEN $3 AND $4`, append(args, from, to)
-	}
-	rows, err := r.Query(ctx, query+` ORDER BY `+q.Place+` LIMIT $2`, args...)
+	rows, err := r.Query(ctx, q.Select+q.Where(), cluster, orAll(limit), from, to)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var h seal.Hasher
-	var out []store.SealRow
-	for size := 0; size <= store.PageBytes && rows.Next(); {
+	hashed := seal.Reader{Query: q, Format: format}
+	for !hashed.Full() && rows.Next() {
 		values, err := rows.Values()
 		if err != nil {
 			return nil, err
 		}
-		row, n := q.Row(&h, format, values)
-		if table != store.SealGaps {
-			size += n
-		}
-		out = append(out, row)
+		hashed.Add(values)
 	}
 	rows.Close()
-	return out, rows.Err()
+	return hashed.List, rows.Err()
 }

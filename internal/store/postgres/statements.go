@@ -27,7 +27,8 @@ JOIN unnest($1::text[], $2::bigint[]) q (cluster, number) ON r.cluster = q.clust
 JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster AND r.parent_token = q.parent`
 	sqlStoredGaps = `SELECT g.cluster, g.id FROM decision_gaps g
 JOIN unnest($1::text[], $2::text[]) q (cluster, id) ON g.cluster = q.cluster AND g.id = q.id`
-	sqlIDs = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
+	sqlClassSeqs = `SELECT cluster, max(seq) FROM priority_class_changes WHERE cluster = ANY ($1) GROUP BY cluster`
+	sqlIDs       = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id, woken)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
@@ -44,6 +45,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = $1 AND revision = $2)`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = $1`
 	sqlDropResults   = `DELETE FROM replay_results WHERE cluster = $1`
 	sqlDropRuns      = `DELETE FROM replay_runs WHERE cluster = $1`
+	sqlDropObjects   = `DELETE FROM revision_changes WHERE cluster = $1`
 	sqlDropReplays   = `DELETE FROM replays WHERE cluster = $1` // parts and differences go with them
 
 	sqlPutProfile = `INSERT INTO profiles (digest, name, payload) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
@@ -68,6 +70,11 @@ var sqlPutHead = `WITH head AS (
   RETURNING cluster
 )
 INSERT INTO seals (` + seal.Columns + `, created_at) VALUES ((SELECT cluster FROM head), ` + placeholders(10, 11) + `, clock_timestamp())`
+
+var (
+	sqlPutObject   = `INSERT INTO revision_changes (` + seal.ObjectColumns + `) VALUES (` + placeholders(1, 14) + `)`
+	sqlPutClassLog = `INSERT INTO priority_class_changes (` + seal.ClassColumns + `) VALUES (` + placeholders(1, 16) + `)`
+)
 
 var sqlPutDecision = `INSERT INTO decisions (` + lists.Stored.List() + `) VALUES (` + placeholders(1, len(lists.Stored)) + `)`
 

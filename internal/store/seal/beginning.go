@@ -3,6 +3,7 @@ package seal
 import (
 	"context"
 	"crypto/sha256"
+	"math"
 
 	"berth/internal/store"
 )
@@ -14,6 +15,9 @@ type Chains interface {
 	// where the cluster has no books.
 	PutSeal(ctx context.Context, s *store.Seal) (bool, error)
 }
+
+// numberedSince is the first schema with Tables.
+const numberedSince = 25
 
 // beforeRows is how many decisions a seal of beginning is of at most: a check by HTTP reads up to
 // 256 seals a call.
@@ -60,6 +64,9 @@ func (b *beginning) write(ctx context.Context) error {
 		}
 	}
 	last := &store.SealItems{}
+	if err := b.numbered(ctx); err != nil {
+		return err
+	}
 	if seq > 0 || newest > 0 {
 		if err := b.checkpointed(ctx, newest); err != nil {
 			return err
@@ -81,14 +88,7 @@ func (b *beginning) write(ctx context.Context) error {
 // checkpointed seals revisions and checkpoints up to newest.
 func (b *beginning) checkpointed(ctx context.Context, newest int64) error {
 	for _, table := range []store.SealTable{store.SealRevisions, store.SealCheckpoints} {
-		for next := int64(0); ; {
-			rows, err := b.SealRows(ctx, table, b.format, b.head.Cluster, next, newest, beforeRows)
-			if err != nil {
-				return err
-			}
-			if len(rows) == 0 {
-				break
-			}
+		if err := pages(ctx, b, table, b.format, b.head.Cluster, 0, newest, func(rows []store.SealRow) error {
 			items := &store.SealItems{}
 			into := &items.Revisions
 			if table == store.SealCheckpoints {
@@ -96,11 +96,29 @@ func (b *beginning) checkpointed(ctx context.Context, newest int64) error {
 			}
 			for _, row := range rows {
 				set(into, row.Place, row.Hash)
-				next = row.Place + 1
 			}
-			if err := b.put(ctx, items); err != nil {
-				return err
+			return b.put(ctx, items)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbered seals the rows of Tables, where the schema has them by now.
+func (b *beginning) numbered(ctx context.Context) error {
+	if b.format < numberedSince {
+		return nil
+	}
+	for _, t := range Tables {
+		if err := pages(ctx, b, t.Name, b.format, b.head.Cluster, 0, math.MaxInt64, func(rows []store.SealRow) error {
+			items := &store.SealItems{}
+			for _, row := range rows {
+				items.Put(t.Name, row.Place, whole(row.Hash))
 			}
+			return b.put(ctx, items)
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"berth/internal/store"
 	"berth/internal/store/lists"
@@ -64,7 +65,7 @@ func (h *Hasher) seal(s *store.Seal) []byte {
 
 // finish sets a seal's place behind a head, and moves the head.
 func finish(h *Hasher, s *store.Seal, items *store.SealItems, head *store.SealHead) (err error) {
-	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil || items.Before != nil || items.Epoch != nil {
+	if items.Revisions != nil || items.Checkpoints != nil || items.Gaps != nil || items.Removed != nil || items.Before != nil || items.Epoch != nil || items.Rows != nil {
 		if s.Items, err = json.Marshal(items); err != nil {
 			return fmt.Errorf("encode a seal: %w", err)
 		}
@@ -85,12 +86,54 @@ func Removal(ctx context.Context, head *store.SealHead, removed *store.Removed) 
 	return s, finish(new(Hasher), s, &store.SealItems{Removed: removed}, head)
 }
 
-// Deletion returns the seal of a cluster's deletion, and moves the head. The seals before it go.
-func Deletion(ctx context.Context, head *store.SealHead) (*store.Seal, error) {
+// Deletion returns the seal of a cluster's deletion, and moves the head. The seals before it go;
+// items has the rows that stay, and ctx the reason.
+func Deletion(
+	ctx context.Context, head *store.SealHead, items *store.SealItems,
+) (*store.Seal, error) {
 	s := &store.Seal{Kind: store.SealedDeletion, AfterSeq: head.Seq, Seq: head.Seq}
-	removed := &store.Removed{}
-	removed.Explain(ctx)
-	return s, finish(new(Hasher), s, &store.SealItems{Removed: removed}, head)
+	items.Removed = &store.Removed{}
+	items.Removed.Explain(ctx)
+	return s, finish(new(Hasher), s, items, head)
+}
+
+// Staying returns the rows that outlive a cluster.
+func Staying(ctx context.Context, from RowReader, cluster string) (*store.SealItems, error) {
+	items := &store.SealItems{}
+	for _, t := range Tables {
+		if !t.Stays {
+			continue
+		}
+		if err := pages(ctx, from, t.Name, store.SealFormat, cluster, 0, math.MaxInt64, func(rows []store.SealRow) error {
+			for _, row := range rows {
+				items.Put(t.Name, row.Place, whole(row.Hash))
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
+}
+
+// RowReader is the part of store.Seals that reads rows.
+type RowReader interface {
+	SealRows(ctx context.Context, table store.SealTable, format int64, cluster string, from, to int64, limit int) ([]store.SealRow, error)
+}
+
+// pages calls f for the rows of a table in turn, some at a time.
+func pages(ctx context.Context, r RowReader, table store.SealTable, format int64, cluster string, from, to int64, f func([]store.SealRow) error) error {
+	for next := from; next <= to; {
+		rows, err := r.SealRows(ctx, table, format, cluster, next, to, beforeRows)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := f(rows); err != nil {
+			return err
+		}
+		next = rows[len(rows)-1].Place + 1
+	}
+	return nil
 }
 
 // Rows gathers the hashes of the rows that a transaction adds to one cluster.
@@ -120,6 +163,21 @@ func (r *Rows) Checkpoint(number int64, values []any) error {
 // Gap adds the values of GapColumns.
 func (r *Rows) Gap(id string, values []any) error {
 	return add(r, store.SealGaps, &r.items.Gaps, id, values)
+}
+
+// Numbered adds the rows of one of Tables that share a number, each by the values of its columns.
+func (r *Rows) Numbered(table store.SealTable, number int64, rows ...[]any) error {
+	r.hasher.begin(string(table))
+	for _, values := range rows {
+		for i, v := range values {
+			if !r.hasher.add(v) {
+				return fmt.Errorf("%s: value %d is %T", table, i, v)
+			}
+		}
+	}
+	sum := r.hasher.end()
+	r.items.Put(table, number, sum[:])
+	return nil
 }
 
 func add[K comparable](r *Rows, table store.SealTable, into *map[K][]byte, key K, values []any) error {

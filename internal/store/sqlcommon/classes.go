@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/seal"
 )
 
 // Classes implements store.PriorityClasses.
@@ -32,6 +34,12 @@ ON CONFLICT (cluster) DO UPDATE SET version = v.version + 1 RETURNING version`
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (cluster, name) DO UPDATE SET version = excluded.version, value = excluded.value,
   global_default = excluded.global_default, preemption_policy = excluded.preemption_policy, payload = excluded.payload`
+	sqlPutClassLog   = `INSERT INTO priority_class_changes (` + seal.ClassColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+	sqlLastClassSeq  = `SELECT coalesce(max(seq), 0) FROM priority_class_changes WHERE cluster = $1`
+	sqlClassesByName = `SELECT name, value, global_default, preemption_policy FROM priority_classes WHERE cluster = $1 ORDER BY name`
+	sqlNewBooks      = `INSERT INTO clusters (cluster) VALUES ($1) ON CONFLICT DO NOTHING`
+	sqlLockBooks     = `SELECT newest FROM clusters WHERE cluster = $1{update}`
+
 	sqlDropClass   = `DELETE FROM priority_classes WHERE cluster = $1 AND name = $2`
 	sqlDropClasses = `DELETE FROM priority_classes WHERE cluster = $1`
 )
@@ -111,7 +119,14 @@ func (s Classes) PutPriorityClass(ctx context.Context, c *store.PriorityClass, e
 		}
 		version = next
 		_, err = x.Exec(s.d.Text(sqlPutClass), c.Cluster, c.Name, next, int64(c.Value), c.GlobalDefault, c.PreemptionPolicy, string(c.Payload))
-		return err
+		if err != nil {
+			return err
+		}
+		change := store.ClassChange{Name: c.Name, New: c.Facts()}
+		if had != nil {
+			change.Old = had.Facts()
+		}
+		return s.log(ctx, x, c.Cluster, change)
 	})
 	if err != nil {
 		return 0, err
@@ -133,28 +148,76 @@ func (s Classes) DeletePriorityClass(ctx context.Context, cluster, name string, 
 		if err != nil {
 			return err
 		}
-		return ExpectOne("delete priority class", n)
+		if err := ExpectOne("delete priority class", n); err != nil {
+			return err
+		}
+		return s.log(ctx, x, cluster, store.ClassChange{Name: name, Old: had.Facts()})
 	})
 }
 
-// DropClasses removes a cluster's classes in a transaction and returns how many there were.
-func (s Classes) DropClasses(x Tx, cluster string) (int64, error) {
-	n, err := x.Exec(s.d.Text(sqlDropClasses), cluster)
-	if err != nil || n == 0 {
+// DropClasses removes a cluster's classes in a transaction that holds the lock of its books, and
+// returns how many there were.
+func (s Classes) DropClasses(ctx context.Context, x Tx, cluster string) (int64, error) {
+	var changes []store.ClassChange
+	err := x.Rows(s.d.Text(sqlClassesByName), []any{cluster}, func(scan func(into ...any) error) error {
+		c := store.PriorityClass{}
+		err := scan(&c.Name, &c.Value, &c.GlobalDefault, &c.PreemptionPolicy)
+		changes = append(changes, store.ClassChange{Name: c.Name, Old: c.Facts()})
+		return err
+	})
+	if err != nil || len(changes) == 0 {
 		return 0, err
 	}
-	_, err = x.Exec(s.d.Text(sqlBumpKnownClasses), cluster)
-	return n, err
+	n, err := x.Exec(s.d.Text(sqlDropClasses), cluster)
+	if err != nil {
+		return 0, err
+	}
+	if _, err = x.Exec(s.d.Text(sqlBumpKnownClasses), cluster); err != nil {
+		return 0, err
+	}
+	return n, s.log(ctx, x, cluster, changes...)
+}
+
+// log writes down what was changed of a cluster's classes, and seals it. The transaction holds the
+// lock of the cluster's books, which every other writer of the log has to wait for.
+func (s Classes) log(ctx context.Context, x Tx, cluster string, changes ...store.ClassChange) error {
+	var last int64
+	if err := x.Row(s.d.Text(sqlLastClassSeq), []any{cluster}, &last); err != nil {
+		return err
+	}
+	var added seal.Rows
+	records := make([][]any, len(changes))
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	for i, change := range changes {
+		c := store.ClassRecord{
+			Cluster: cluster, Seq: last + int64(i) + 1, ClassChange: change, Source: store.ClassOfStore, Asked: store.AskedOf(ctx), CreatedAt: now,
+		}
+		records[i] = c.Values(func(t time.Time) any { return t })
+		if err := added.Numbered(store.SealClasses, c.Seq, records[i]); err != nil {
+			return err
+		}
+	}
+	if err := x.Many(s.d.Text(sqlPutClassLog), records); err != nil {
+		return err
+	}
+	return AddSeal(x, s.d, cluster, func(h *store.SealHead) (*store.Seal, error) { return added.Seal(h, h.Seq, h.Newest) })
 }
 
 // errNothingToDo ends a transaction without a change, and is no error.
 var errNothingToDo = errors.New("nothing to do")
 
-// locked runs fn in a transaction that holds the lock of a cluster's classes; next is the version
-// that a write gets. An error undoes everything.
+// locked runs fn in a transaction that holds the locks of a cluster's books, which it begins where
+// there are none, and of its classes, in the order in which DeleteCluster takes them; next is the
+// version that a write gets. An error undoes everything.
 func (s Classes) locked(ctx context.Context, cluster string, fn func(x Tx, next int64) error) error {
 	err := s.db.Write(ctx, func(x Tx) error {
+		if _, err := x.Exec(s.d.Text(sqlNewBooks), cluster); err != nil {
+			return err
+		}
 		var next int64
+		if err := x.Row(s.d.Text(sqlLockBooks), []any{cluster}, &next); err != nil {
+			return err
+		}
 		if err := x.Row(s.d.Text(sqlBumpClasses), []any{cluster}, &next); err != nil {
 			return err
 		}

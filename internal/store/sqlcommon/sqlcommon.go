@@ -25,6 +25,8 @@ type Tx interface {
 	// Many runs a statement that writes a row, once for each list of arguments.
 	Many(query string, args [][]any) error
 	Row(query string, args []any, into ...any) error
+	// Rows passes the rows of a query to row.
+	Rows(query string, args []any, row func(scan func(into ...any) error) error) error
 }
 
 // Numbers runs a query that returns a number for each name.

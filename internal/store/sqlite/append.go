@@ -92,6 +92,11 @@ func readFacts(w *writer, b *batch.Batch, all bool) (before map[string]batch.Hea
 		}
 		b.StoredGaps[g] = found
 	}
+	for _, cluster := range reads.Classes {
+		if err := w.row(sqlLastClassSeq, []any{cluster}, &b.Heads[cluster].Classes); err != nil {
+			return nil, err
+		}
+	}
 	if !all {
 		return before, nil
 	}
@@ -167,6 +172,9 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 			return err
 		}
 	}
+	if err := putChanges(b, one); err != nil {
+		return err
+	}
 	for _, c := range b.Checkpoints {
 		values := []any{c.Cluster, c.Number, notNull(c.Payload)}
 		if err := one("write checkpoint", sqlPutCheckpoint, append(values, blob(c.Woken))...); err != nil {
@@ -187,6 +195,34 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 	}
 	for _, cluster := range b.Changed() {
 		if err := w.moveHead(cluster, b.Heads[cluster], before); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putChanges writes what the revisions changed, and seals it.
+func putChanges(b *batch.Batch, one func(what, query string, args ...any) error) error {
+	for _, r := range b.Revisions {
+		rows := r.ObjectValues(instant)
+		if len(rows) == 0 {
+			continue
+		}
+		for _, values := range rows {
+			if err := one("write what a revision changed", sqlPutObject, values...); err != nil {
+				return err
+			}
+		}
+		if err := b.SealObjects(r, rows); err != nil {
+			return err
+		}
+	}
+	for _, c := range b.Classes {
+		values := c.Values(instant)
+		if err := one("write the change of a priority class", sqlPutClassLog, values...); err != nil {
+			return err
+		}
+		if err := b.SealClass(c, values); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
@@ -53,6 +54,10 @@ func (t commonTx) Many(query string, args [][]any) error {
 		}
 	}
 	return nil
+}
+
+func (t commonTx) Rows(query string, args []any, row func(scan func(into ...any) error) error) error {
+	return t.w.each(query, inMicros(args), func(rows *sql.Rows) error { return row(rows.Scan) })
 }
 
 func (t commonTx) Row(query string, args []any, into ...any) error {

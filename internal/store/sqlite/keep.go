@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/store"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 )
 
 // chunk is how many decisions one transaction of Retain deletes, so that other
@@ -37,6 +38,9 @@ func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, er
 		return err
 	})
 	if err = errors.Join(err, s.RetainLogs(ctx, before)); err != nil {
+		return 0, err
+	}
+	if err := sqlcommon.RetainObjects(ctx, common{s}, sqlcommon.SQLite, before, chunk); err != nil {
 		return 0, err
 	}
 	names, err := s.clusterNames(ctx)

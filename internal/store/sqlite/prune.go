@@ -94,11 +94,11 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // decisions.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	return s.write(ctx, func(w *writer) error {
-		gone, err := s.DropClasses(commonTx{w}, cluster)
+		gone, err := s.DropClasses(ctx, commonTx{w}, cluster)
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropResults, sqlDropRuns, sqlDropDecisions, sqlDropRevisions, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropResults, sqlDropRuns, sqlDropDecisions, sqlDropRevisions, sqlDropObjects, sqlDropGaps, sqlDropEpochs, sqlEmptyHead} {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

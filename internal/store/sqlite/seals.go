@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	sqlSealPlace = `SELECT newest, last_seq, seals, seal_hash FROM clusters WHERE cluster = ?`
-	sqlSealHead  = `UPDATE clusters SET seals = ?, seal_hash = ? WHERE cluster = ?`
-	sqlPutSeal   = `INSERT INTO seals (` + seal.Columns + `, created_at)
+	sqlSealHead = `UPDATE clusters SET seals = ?, seal_hash = ? WHERE cluster = ?`
+	sqlPutSeal  = `INSERT INTO seals (` + seal.Columns + `, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(unixepoch('subsec') * 1000000 AS INTEGER))`
 	// Before the migration of its number there is no created_at.
 	sqlPutSealBare = `INSERT INTO seals (` + seal.Columns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -31,23 +30,7 @@ UNION SELECT DISTINCT cluster FROM seals) n LEFT JOIN clusters c ON c.cluster = 
 
 // addSeal writes the seal that next returns for a cluster's head, in the writer's transaction.
 func addSeal(w *writer, cluster string, next func(*store.SealHead) (*store.Seal, error)) error {
-	head := store.SealHead{Cluster: cluster}
-	found, err := w.maybe(sqlSealPlace, []any{cluster}, &head.Newest, &head.Seq, &head.Number, &head.Hash)
-	if err != nil || !found { // rows without books are older than the chains
-		return err
-	}
-	s, err := next(&head)
-	if err != nil {
-		return err
-	}
-	if _, err := w.exec(sqlPutSeal, seal.Values(s)...); err != nil {
-		return fmt.Errorf("write seal of %s: %w", cluster, err)
-	}
-	n, err := w.exec(sqlSealHead, head.Number, head.Hash, cluster)
-	if err != nil {
-		return err
-	}
-	return sqlcommon.ExpectOne("write head of "+cluster, n)
+	return sqlcommon.AddSeal(commonTx{w}, sqlcommon.SQLite, cluster, next)
 }
 
 func sealRemoval(ctx context.Context, w *writer, cluster string, removed *store.Removed) error {
@@ -56,7 +39,11 @@ func sealRemoval(ctx context.Context, w *writer, cluster string, removed *store.
 
 // sealDeletion replaces a cluster's seals by one that its deletion leaves.
 func sealDeletion(ctx context.Context, w *writer, cluster string) error {
-	err := addSeal(w, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Deletion(ctx, h) })
+	stays, err := seal.Staying(ctx, sealReader{w.conn}, cluster)
+	if err != nil {
+		return err
+	}
+	err = addSeal(w, cluster, func(h *store.SealHead) (*store.Seal, error) { return seal.Deletion(ctx, h, stays) })
 	if err != nil {
 		return err
 	}
@@ -224,11 +211,8 @@ func (s *Store) SealRows(ctx context.Context, table store.SealTable, format int6
 // SealRows implements store.Seals.
 func (r sealReader) SealRows(ctx context.Context, table store.SealTable, format int64, cluster string, from, to int64, limit int) ([]store.SealRow, error) {
 	q := seal.QueryOf(table, format)
-	query, args := q.Select+` WHERE d.cluster = ?`, []any{cluster}
-	if table != store.SealGaps {
-		query, args = query+` AND `+q.Place+` BETWEEN ? AND ?`, append(args, from, to)
-	}
-	rows, err := r.q.QueryContext(ctx, query+` ORDER BY `+q.Place+` LIMIT ?`, append(args, orAll(limit))...)
+	query := sqlcommon.SQLite.Text(q.Select + q.Where())
+	rows, err := r.q.QueryContext(ctx, query, cluster, orAll(limit), from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -241,17 +225,12 @@ func (r sealReader) SealRows(ctx context.Context, table store.SealTable, format 
 	for i := range values {
 		into[i] = &values[i]
 	}
-	var h seal.Hasher
-	var out []store.SealRow
-	for size := 0; size <= store.PageBytes && rows.Next(); {
+	hashed := seal.Reader{Query: q, Format: format}
+	for !hashed.Full() && rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
-		row, n := q.Row(&h, format, values)
-		if table != store.SealGaps {
-			size += n
-		}
-		out = append(out, row)
+		hashed.Add(values)
 	}
-	return out, rows.Err()
+	return hashed.List, rows.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/internal/store/lists"
+	"berth/internal/store/seal"
 )
 
 // The writer's statements.
@@ -40,6 +41,10 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	sqlDropRevisions = `DELETE FROM revisions WHERE cluster = ?`
 	sqlDropResults   = `DELETE FROM replay_results WHERE cluster = ?`
 	sqlDropRuns      = `DELETE FROM replay_runs WHERE cluster = ?`
+	sqlDropObjects   = `DELETE FROM revision_changes WHERE cluster = ?`
+	sqlPutObject     = `INSERT INTO revision_changes (` + seal.ObjectColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlPutClassLog   = `INSERT INTO priority_class_changes (` + seal.ClassColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	sqlLastClassSeq  = `SELECT coalesce(max(seq), 0) FROM priority_class_changes WHERE cluster = ?`
 	sqlDropReplays   = `DELETE FROM replays WHERE cluster = ?` // parts and differences go with them
 
 	sqlRetain = `DELETE FROM decisions WHERE rowid IN

@@ -1,0 +1,164 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/internal/store"
+)
+
+// changed is a revision with what it changed: a pod that was bound, one that was deleted, and a
+// priority class.
+func changed(cluster string, number int64) *store.Entry {
+	e := change(cluster, number)
+	if number == 1 {
+		e = revision(cluster, number)
+	}
+	r := e.Revision
+	r.Asked = store.Asked{By: "token:sre", Peer: "10.0.0.1", RequestID: fmt.Sprint("r", number)}
+	r.Objects = []store.RevisionObject{
+		{Action: store.Deleted, Kind: "Pod", Namespace: "shop", Name: "cart-1", UID: "u1"},
+		{Action: store.Applied, Kind: "PriorityClass", Name: "rush", Changed: []byte(`["value"]`)},
+		{Action: store.Applied, Kind: "Pod", Namespace: "shop", Name: "cart-2", UID: "u2", Node: "n1", Changed: []byte(`["spec.nodeName"]`)},
+	}
+	r.Changes = 1005
+	r.Classes = []store.ClassChange{{Name: "rush", Old: &store.ClassFacts{Value: 1, Policy: "Never"}, New: &store.ClassFacts{Value: 2, Policy: "PreemptLowerPriority", GlobalDefault: true}}}
+	return e
+}
+
+// rows returns the rows of a query that both dialects read alike, a row's columns joined by "|".
+func rows(t *testing.T, s store.Store, sql string) []string {
+	t.Helper()
+	got, err := s.Query(t.Context(), &store.Query{SQL: sql, MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	list := []string{}
+	for _, row := range got.Rows {
+		parts := make([]string, len(row))
+		for i, v := range row {
+			if v != nil {
+				parts[i] = fmt.Sprint(v)
+			}
+		}
+		list = append(list, strings.Join(parts, "|"))
+	}
+	return list
+}
+
+const classLog = `SELECT seq, action, name, old_value, new_value, old_policy, new_policy,
+CASE WHEN old_global_default THEN 'yes' WHEN NOT old_global_default THEN 'no' END,
+CASE WHEN new_global_default THEN 'yes' WHEN NOT new_global_default THEN 'no' END,
+source, revision, asked_by, peer, request_id FROM priority_class_log WHERE cluster = 'prod' ORDER BY seq`
+
+func init() {
+	register("Changes", cases{
+		"ObjectsOfARevision": func(t *testing.T, s store.Store) {
+			appendAll(t, s, changed("prod", 1), change("prod", 2), changed("prod", 3))
+			same(t, "objects", []string{
+				"1|1|delete|Pod|shop|cart-1|u1|||upload|token:sre|prod@1|1005",
+				"1|2|apply|PriorityClass||rush|||[\"value\"]|upload|token:sre|prod@1|1005",
+				"1|3|apply|Pod|shop|cart-2|u2|n1|[\"spec.nodeName\"]|upload|token:sre|prod@1|1005",
+				"3|1|delete|Pod|shop|cart-1|u1|||change|token:sre|prod@3|1005",
+				"3|2|apply|PriorityClass||rush|||[\"value\"]|change|token:sre|prod@3|1005",
+				"3|3|apply|Pod|shop|cart-2|u2|n1|[\"spec.nodeName\"]|change|token:sre|prod@3|1005",
+			}, rows(t, s, `SELECT revision, place, action, kind, namespace, name, uid, node, changed, cause, asked_by, snapshot, objects
+FROM revision_objects WHERE cluster = 'prod' ORDER BY revision, place`))
+			same(t, "revision_log", []string{"1|1005", "2|", "3|1005"}, rows(t, s, `SELECT number, objects FROM revision_log WHERE cluster = 'prod' ORDER BY number`))
+			same(t, "times", []string{"3"}, rows(t, s, `SELECT count(*) FROM revision_objects o JOIN revision_log r ON r.cluster = o.cluster AND r.number = o.revision AND r.created_at = o.created_at AND r.time = o.time WHERE r.number = 3`))
+		},
+		"OutliveTheirRevision": func(t *testing.T, s store.Store) {
+			appendAll(t, s, changed("prod", 1), changed("prod", 2))
+			wantErr(t, "PutCheckpoint", s.PutCheckpoint(t.Context(), &store.Checkpoint{Cluster: "prod", Number: 2, Payload: []byte{1}}), nil)
+			wantErr(t, "DeleteRevision", s.DeleteRevision(t.Context(), "prod", 1), nil)
+			same(t, "rows", []string{"1|3", "2|3"}, rows(t, s, `SELECT revision, count(*) FROM revision_objects GROUP BY revision ORDER BY revision`))
+		},
+		"RetentionTakesThem": func(t *testing.T, s store.Store) {
+			for n := int64(1); n <= 4; n++ {
+				appendAll(t, s, changed("prod", n), changed("test", n))
+			}
+			_, err := s.Retain(t.Context(), at(3))
+			wantErr(t, "Retain", err, nil)
+			same(t, "rows", []string{"prod|3", "prod|4", "test|3", "test|4"}, rows(t, s, `SELECT DISTINCT cluster, revision FROM revision_objects ORDER BY cluster, revision`))
+			same(t, "classes stay", []string{"4", "4"}, rows(t, s, `SELECT count(*) FROM priority_class_log GROUP BY cluster`))
+			_, err = s.Retain(t.Context(), at(100))
+			wantErr(t, "Retain", err, nil)
+			same(t, "all", []string{"0"}, rows(t, s, `SELECT count(*) FROM revision_objects`))
+			appendAll(t, s, changed("prod", 5))
+		},
+		"ClassesOfStoreAndSnapshots": func(t *testing.T, s store.Store) {
+			ctx := store.WithAsked(t.Context(), store.Asked{By: "token:bob", Peer: "10.0.0.9", RequestID: "q1"})
+			put := func(c *store.PriorityClass, expect int64) int64 {
+				t.Helper()
+				v, err := s.PutPriorityClass(ctx, c, expect)
+				wantErr(t, "PutPriorityClass", err, nil)
+				return v
+			}
+			rush := priorityClass("prod", "rush", 5000)
+			version := put(rush, 0)
+			put(rush, 0) // as it is stored: no change
+			version = put(withDefault(priorityClass("prod", "rush", 9000)), version)
+			_, err := s.PutPriorityClass(ctx, priorityClass("prod", "rush", 1), version-1)
+			wantErr(t, "a write that is refused", err, store.ErrConflict)
+			appendAll(t, s, changed("prod", 1))
+			wantErr(t, "DeletePriorityClass", s.DeletePriorityClass(ctx, "prod", "rush", version), nil)
+			wantErr(t, "a second time", s.DeletePriorityClass(ctx, "prod", "rush", 0), store.ErrNotFound)
+			want := []string{
+				"1|create|rush||5000||Never||no|store||token:bob|10.0.0.9|q1",
+				"2|update|rush|5000|9000|Never|Never|no|yes|store||token:bob|10.0.0.9|q1",
+				"3|update|rush|1|2|Never|PreemptLowerPriority|no|yes|snapshot|1|token:sre|10.0.0.1|r1",
+				"4|delete|rush|9000||Never||yes||store||token:bob|10.0.0.9|q1",
+			}
+			same(t, "log", want, rows(t, s, classLog))
+			// The deletion of the cluster is one of its classes, and the log stays.
+			put(priorityClass("prod", "low", 3), 0)
+			wantErr(t, "DeleteCluster", s.DeleteCluster(ctx, "prod"), nil)
+			want = append(want, "5|create|low||3||Never||no|store||token:bob|10.0.0.9|q1", "6|delete|low|3||Never||no||store||token:bob|10.0.0.9|q1")
+			same(t, "log after the deletion", want, rows(t, s, classLog))
+			same(t, "objects", []string{"0"}, rows(t, s, `SELECT count(*) FROM revision_objects`))
+			chains(t, s)
+			put(priorityClass("prod", "low", 4), 0)
+			same(t, "the place goes on", []string{"7"}, rows(t, s, `SELECT max(seq) FROM priority_class_log`))
+		},
+		"ClassesAlone": func(t *testing.T, s store.Store) {
+			before := time.Now().Add(-time.Second)
+			putClass(t, s, priorityClass("prod", "rush", 1), 0)
+			heads, err := s.SealHeads(t.Context(), "")
+			wantErr(t, "SealHeads", err, nil)
+			if len(heads) != 1 || heads[0].Number != 1 || heads[0].Beginning != 1 {
+				t.Errorf("a cluster with classes alone has the books %+v", heads)
+			}
+			if list, err := s.Clusters(t.Context(), store.ClusterFilter{}); err != nil || len(list) != 0 {
+				t.Errorf("it has no revision: %v, %v", list, err)
+			}
+			got, err := s.Query(t.Context(), &store.Query{SQL: `SELECT time FROM priority_class_log WHERE created_at IS NOT NULL`, MaxBytes: 1000})
+			wantErr(t, "Query", err, nil)
+			if at, err := time.Parse(time.RFC3339Nano, fmt.Sprint(got.Rows[0][0])); err != nil || at.Before(before) || at.After(time.Now()) {
+				t.Errorf("written at %v, %v", at, err)
+			}
+			appendAll(t, s, changed("prod", 1)) // the chain goes on
+		},
+		"TogetherWithoutGaps": func(t *testing.T, s store.Store) {
+			const each = 8
+			var writers sync.WaitGroup
+			for w := range 4 {
+				writers.Go(func() {
+					for i := range each {
+						if _, err := s.PutPriorityClass(context.Background(), priorityClass("prod", fmt.Sprintf("c%d-%d", w, i), 1), 0); err != nil {
+							t.Errorf("PutPriorityClass: %v", err)
+						}
+					}
+				})
+			}
+			for n := int64(1); n <= each; n++ {
+				appendAll(t, s, changed("prod", n))
+			}
+			writers.Wait()
+			same(t, "places", []string{"40|40"}, rows(t, s, `SELECT count(*), max(seq) FROM priority_class_log`))
+		},
+	})
+}
