@@ -156,8 +156,8 @@ type AllottedDevice struct {
 }
 
 // Detail is the structured cause of a node's failure. Which fields are set depends on Kind: each
-// rule's descriptor lists its kinds (DetailKind), and docs/rules.md their fields. The kind more has
-// as its name how many details are left out. A term is cut off behind 1,024 bytes.
+// rule's descriptor lists its kinds (DetailKind), and rules/plugins.md their fields. The kind more
+// has as its name how many details are left out. A term is cut off behind 1,024 bytes.
 type Detail struct {
 	Kind        string `json:"kind"`
 	Key         string `json:"key,omitempty"`

@@ -15,15 +15,16 @@ import (
 	"berth/internal/engine"
 )
 
-var update = flag.Bool("update", false, "write the plugins' part of docs/rules.md and testdata/events.txt again")
+var update = flag.Bool("update", false, "write the table of docs/rules.md, plugins.md and testdata/events.txt again")
 
 const (
 	docsFile  = "../../../docs/rules.md"
 	docsBegin = "<!-- plugins: written by go test ./internal/engine/rules -run Docs -update -->\n"
 	docsEnd   = "<!-- end of plugins -->\n"
+	listFile  = "plugins.md"
 )
 
-// TestDocs holds the plugins' part of docs/rules.md to the registry.
+// TestDocs holds the table of plugins in docs/rules.md, and plugins.md, to the registry.
 func TestDocs(t *testing.T) {
 	raw, err := os.ReadFile(docsFile)
 	if err != nil {
@@ -34,15 +35,22 @@ func TestDocs(t *testing.T) {
 	if !ok || !ended {
 		t.Fatalf("%s lacks the marks around the plugins", docsFile)
 	}
-	want := plugins()
+	list, err := os.ReadFile(listFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, texts := plugins()
 	if *update {
-		if err := os.WriteFile(docsFile, []byte(before+docsBegin+want+docsEnd+after), 0o644); err != nil {
+		if err := os.WriteFile(docsFile, []byte(before+docsBegin+table+docsEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(listFile, []byte(texts), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if diff := cmp.Diff(want, part); diff != "" {
-		t.Errorf("docs/rules.md is out of date, run this test with -update (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{table, texts}, []string{part, string(list)}); diff != "" {
+		t.Errorf("docs/rules.md or plugins.md is out of date, run this test with -update (-want +got):\n%s", diff)
 	}
 }
 
@@ -114,8 +122,8 @@ func reasonsInCode(t *testing.T) []string {
 	return out
 }
 
-// plugins writes the generated part.
-func plugins() string {
+// plugins writes the table of docs/rules.md, and plugins.md.
+func plugins() (table, texts string) {
 	var b strings.Builder
 	b.WriteString("| Plugin | Phases | Weight | Rejects with |\n| --- | --- | --- | --- |\n")
 	for _, d := range Describe() {
@@ -125,6 +133,10 @@ func plugins() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", d.Plugin, strings.Join(d.Phases, ", "), weight, code)
 	}
+	table = b.String()
+	b.Reset()
+	b.WriteString("# The plugins, one by one\n\n" + wrapped("Written by `go test ./internal/engine/rules -run Docs -update`. "+
+		"Paths are below `pkg/scheduler/framework/plugins` of Kubernetes.", 100) + "\n")
 	for _, d := range Describe() {
 		text := fmt.Sprintf("**%s** (`%s`). %s", d.Plugin, strings.ReplaceAll(d.Upstream, ", ", "`, `"), d.Judges)
 		if len(d.Reasons) > 0 {
@@ -149,7 +161,7 @@ func plugins() string {
 		}
 		b.WriteString("\n" + wrapped(text, 100) + "\n")
 	}
-	return b.String()
+	return table, b.String()
 }
 
 // events lists what hints register for, a kind once.

@@ -62,7 +62,7 @@ func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
 	var refused *Refused
 	switch {
 	case errors.As(err, &refused) && strings.Contains(err.Error(), "gave up trying to allocate devices"):
-		// Bounded by steps where upstream has a timeout: docs/rules.md says so.
+		// Bounded by steps where upstream has a timeout: rules/plugins.md says so.
 		r.Skipped = "cycle failed: berth gave up a search for devices"
 	case errors.As(err, &refused) && len(c.Odd) > 0 && strings.Contains(refused.Body, failsEveryPod):
 		// Upstream fails a cycle only where it comes to the filter or score that lacks what it
