@@ -61,7 +61,7 @@ func TestTour(t *testing.T) {
 			want = append(want, shown{page, e[2]})
 		}
 	}
-	if len(want) < 35 {
+	if len(want) < 30 {
 		t.Fatalf("only %d examples", len(want))
 	}
 	shell := exec.CommandContext(t.Context(), "bash")
