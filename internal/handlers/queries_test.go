@@ -72,7 +72,7 @@ func TestReadyQueriesRefuse(t *testing.T) {
 	}{
 		"/v1/queries/top-reason?cluster=demo":                                                      {http.StatusNotFound, "did you mean top-reasons?"},
 		"/v1/queries/top-reasons":                                                                  {http.StatusBadRequest, "cluster: the query needs it"},
-		"/v1/queries/top-reasons?cluster=demo&pod=x":                                               {http.StatusBadRequest, "the query takes cluster, since and limit"},
+		"/v1/queries/top-reasons?cluster=demo&pod=x":                                               {http.StatusBadRequest, "the query takes cluster, since, until, namespace and limit"},
 		"/v1/queries/top-reasons?cluster=demo&since=never":                                         {http.StatusBadRequest, "RFC 3339"},
 		"/v1/queries/top-reasons?cluster=demo&limit=10001":                                         {http.StatusBadRequest, "want a number from 1 to 10000"},
 		"/v1/queries/top-reasons?cluster=demo&format=xml":                                          {http.StatusBadRequest, "want json, csv or ndjson"},

@@ -2,11 +2,12 @@ package queries
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Every query is about one cluster, has a bound, reads alone, and is one statement.
+// Every query is about one cluster and a time, has a bound, reads alone, and is one statement.
 func TestReadyQueries(t *testing.T) {
 	if len(All()) < 20 {
 		t.Fatalf("%d queries", len(All()))
@@ -21,6 +22,11 @@ func TestReadyQueries(t *testing.T) {
 		if len(q.Parameters) == 0 || q.Parameters[0] != "cluster" || !strings.HasSuffix(q.SQL, "\nLIMIT @limit") || !strings.HasPrefix(q.SQL, "SELECT ") || strings.Contains(q.SQL, ";") {
 			t.Errorf("%s: of %v:\n%s", q.Name, q.Parameters, q.SQL)
 		}
+		for _, bound := range []string{Since, Until} { // or it reads the whole log
+			if !slices.Contains(q.Parameters, bound) {
+				t.Errorf("%s: takes no %s", q.Name, bound)
+			}
+		}
 		if _, err := q.Bind(q.Example, 3); err != nil {
 			t.Errorf("%s: its own example: %v", q.Name, err)
 		}
@@ -33,7 +39,7 @@ func TestBindNamesTheParameter(t *testing.T) {
 		t.Fatal("there is no top-reasons")
 	}
 	for want, values := range map[string]map[string]string{
-		"cluster: the query needs it": {"since": "2026-01-02T00:00:00Z"},
+		"cluster: the query needs it": {"since": "2026-01-02T00:00:00Z", "until": "2026-01-03T00:00:00Z"},
 		"since: want a time":          {"cluster": "demo", "since": "yesterday"},
 	} {
 		_, err := q.Bind(values, 1)

@@ -5,14 +5,16 @@
 -- @since and @until are times, @limit is a number, and all others are texts.
 
 -- unschedulable-pods: Which pods could not be scheduled, and what is kube-scheduler's message?
--- The newest message of each pod that found no node from one time to another.
+-- Each pod that live attempts found no node for, by message. `tries` counts records: filter and
+-- preempt of one attempt have messages of their own.
+-- optional: namespace
 -- example: cluster=demo since=2026-01-02T09:00:00Z until=2026-01-02T12:00:00Z limit=100
 SELECT max(time) AS last, namespace, pod, count(*) AS tries, message
 FROM decision_log
-WHERE cluster = @cluster AND outcome = 'Unschedulable'
-  AND created_at >= @since AND created_at < @until
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND outcome = 'Unschedulable' AND purpose = 'live' AND (@namespace = '' OR namespace = @namespace)
 GROUP BY namespace, pod, message
-ORDER BY last DESC
+ORDER BY last DESC, pod, message
 LIMIT @limit
 
 -- decisions: Which decisions are on record, newest first?
@@ -28,218 +30,359 @@ WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
 ORDER BY created_at DESC, id DESC
 LIMIT @limit
 
--- top-reasons: Which reasons rejected the most nodes since a time?
--- A node counts once for each decision that rejected it.
--- example: cluster=demo since=2026-01-02T00:00:00Z limit=10
+-- top-reasons: Which reasons rejected the most nodes?
+-- Of live attempts: a node counts once for each attempt that it was rejected in, by the record that
+-- began it.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=10
 SELECT plugin, reason, sum(nodes) AS nodes, count(*) AS decisions
 FROM decision_failures
-WHERE cluster = @cluster AND created_at >= @since
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
+  AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
 GROUP BY plugin, reason
 ORDER BY nodes DESC, plugin, reason
 LIMIT @limit
 
 -- top-plugins-by-hour: Which plugin rejects most, hour by hour?
--- Rank 1 is the plugin that rejected most nodes in that hour. Start here when a cluster seems
--- full. The newest hour is first.
--- example: cluster=demo limit=100
+-- Rank 1 is the plugin that rejected most nodes in that hour, of live attempts. Start here when a
+-- cluster seems full. The newest hour is first.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT hour, rank, plugin, nodes, decisions, pods
-FROM top_rejecting_plugins
-WHERE cluster = @cluster AND rank <= 2
+FROM (
+  SELECT substr(time, 1, 13) || ':00:00Z' AS hour, plugin,
+    rank() OVER (PARTITION BY substr(time, 1, 13) ORDER BY sum(nodes) DESC) AS rank,
+    sum(nodes) AS nodes, count(DISTINCT decision_id) AS decisions, count(DISTINCT namespace || '/' || pod) AS pods
+  FROM decision_failures
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+  GROUP BY substr(time, 1, 13), plugin
+) r
+WHERE rank <= 2
 ORDER BY hour DESC, rank, plugin
 LIMIT @limit
 
 -- pending-reasons-by-hour: Why did pods wait, hour by hour?
--- Each pod counts once an hour, and only decisions that found no node count.
--- example: cluster=demo limit=20
-SELECT hour, plugin, reason, pods, decisions, nodes
-FROM pending_reasons
-WHERE cluster = @cluster
+-- Of live attempts that placed no pod: those that evicted others for it, and those of pods with
+-- scheduling gates, too. Each pod counts once an hour and reason.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT hour, plugin, reason, count(DISTINCT pod) AS pods, count(DISTINCT decision_id) AS decisions, sum(nodes) AS nodes
+FROM (
+  SELECT substr(time, 1, 13) || ':00:00Z' AS hour, plugin, reason, namespace || '/' || pod AS pod, decision_id, nodes
+  FROM decision_failures
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND outcome IN ('Unschedulable', 'Preempting')
+    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+  UNION ALL
+  SELECT substr(time, 1, 13) || ':00:00Z', 'SchedulingGates', message, namespace || '/' || pod, id, 0
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND outcome = 'Gated'
+    AND purpose = 'live' AND coalesce(attempt, id) = id
+) w
+GROUP BY hour, plugin, reason
 ORDER BY hour DESC, nodes DESC, plugin, reason
 LIMIT @limit
 
 -- scores-of-a-pod: How did each plugin score the best nodes for one pod, the last time that it was scored?
 -- Raw and normalised score, the profile's weight, and their product. A single feasible node is not
 -- scored.
--- example: cluster=demo namespace=shop pod=api limit=100
+-- example: cluster=demo namespace=shop pod=api since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT rank, node, plugin, raw, normalized, weight, weighted
 FROM decision_plugin_scores
-WHERE cluster = @cluster AND pod = @pod AND decision_id = (
+WHERE cluster = @cluster AND pod = @pod AND created_at >= @since AND created_at < @until AND decision_id = (
   SELECT decision_id FROM decision_scores
-  WHERE cluster = @cluster AND namespace = @namespace AND pod = @pod
+  WHERE cluster = @cluster AND namespace = @namespace AND pod = @pod AND created_at >= @since AND created_at < @until
   ORDER BY created_at DESC LIMIT 1)
 ORDER BY rank, weighted DESC, plugin
 LIMIT @limit
 
 -- close-choices: Which choices were close, or tied?
 -- Margin 0 is a tie, which a hash of pod and node resolved. A small change of weights would change
--- these choices.
--- example: cluster=demo since=2026-01-02T00:00:00Z limit=20
-SELECT time, namespace, pod, first, second, margin, tied
+-- these choices. Questions are included: `purpose` says which.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT time, namespace, pod, first, second, margin, tied, purpose
 FROM decision_margins
-WHERE cluster = @cluster AND created_at >= @since AND margin < 20
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND margin < 20
 ORDER BY margin, created_at DESC
 LIMIT @limit
 
 -- nodes-never-chosen: Which nodes are judged and never chosen?
--- Nodes that records name, but never as the answer. A node that no record names is missing:
--- one that is feasible but never among the three best, or always rejected together with more than
--- seven others.
--- example: cluster=demo limit=100
-SELECT node, scored, rejected, first_day, last_day
-FROM nodes_never_chosen
-WHERE cluster = @cluster
+-- Nodes that records of the time name, but never as the answer of a live attempt. A node that no
+-- record names is missing: one that is feasible but never among the three best, or always rejected
+-- together with more than seven others.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT node, sum(scored) AS scored, sum(rejected) AS rejected, min(day) AS first_day, max(day) AS last_day
+FROM (
+  SELECT node, 1 AS chosen, 0 AS scored, 0 AS rejected, substr(time, 1, 10) AS day
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND node <> '' AND outcome = 'Scheduled' AND purpose = 'live'
+  UNION ALL
+  SELECT node, 0, 1, 0, substr(time, 1, 10)
+  FROM decision_scores
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+  UNION ALL
+  SELECT node, 0, 0, 1, substr(time, 1, 10)
+  FROM decision_rejected_nodes
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+) n
+GROUP BY node
+HAVING sum(chosen) = 0
 ORDER BY rejected DESC, node
 LIMIT @limit
 
 -- node-choices-by-day: How often was each node the answer, day by day?
--- `scored` counts how often the node was among the recorded best, `rejected` how often a record
--- names it as rejected.
--- example: cluster=demo limit=100
-SELECT day, node, chosen, scored, rejected
-FROM node_choices
-WHERE cluster = @cluster
+-- Of live attempts: `chosen` counts those that ended with the node, `scored` how often it was among
+-- the recorded best, `rejected` how often the record that began an attempt names it as rejected.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT day, node, sum(chosen) AS chosen, sum(scored) AS scored, sum(rejected) AS rejected
+FROM (
+  SELECT substr(time, 1, 10) AS day, node, 1 AS chosen, 0 AS scored, 0 AS rejected
+  FROM decision_log d
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live' AND outcome = 'Scheduled' AND node <> ''
+    AND NOT (verb <> 'decide' AND EXISTS (
+      SELECT 1 FROM decision_log b
+      WHERE b.cluster = @cluster AND b.pod = d.pod AND b.created_at >= d.created_at AND b.created_at >= @since
+        AND b.namespace = d.namespace AND b.attempt = d.attempt AND b.seq + 0 > d.seq AND b.outcome = 'Scheduled' AND b.node <> ''))
+  UNION ALL
+  SELECT substr(time, 1, 10), node, 0, 1, 0
+  FROM decision_scores
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live'
+  UNION ALL
+  SELECT substr(time, 1, 10), node, 0, 0, 1
+  FROM decision_rejected_nodes
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+) n
+GROUP BY day, node
 ORDER BY day DESC, chosen DESC, node
 LIMIT @limit
 
 -- rejections-on-a-node: Which pods were rejected on one node, and why?
--- The decisions that name the node among the rejected.
--- example: cluster=demo node=web-1 limit=20
-SELECT time, verb, pod, plugin, reason
+-- The decisions that name the node among the rejected. A record names the nodes of a reason that
+-- rejected at most eight.
+-- optional: namespace
+-- example: cluster=demo node=web-1 since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT time, verb, pod, plugin, reason, namespace, purpose
 FROM decision_rejected_nodes
-WHERE cluster = @cluster AND node = @node
-ORDER BY created_at DESC
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND node = @node
+ORDER BY created_at DESC, plugin
 LIMIT @limit
 
 -- stale-decisions: Which decisions were made on a snapshot that was no longer the newest?
 -- How many revisions behind, and for how many seconds the snapshot had been outdated. Questions
--- about a named old snapshot are included.
--- example: cluster=demo since=2026-01-02T00:00:00Z limit=20
-SELECT time, verb, pod, snapshot, newest_snapshot, revisions_behind, stale_seconds
+-- about a named old snapshot are included: `purpose` says which.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT time, verb, pod, snapshot, newest_snapshot, revisions_behind, stale_seconds, namespace, purpose
 FROM stale_decisions
-WHERE cluster = @cluster AND created_at >= @since
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
 ORDER BY revisions_behind DESC, created_at DESC
 LIMIT @limit
 
 -- time-to-bind: How long did pods wait from their first decision to their bind?
--- Only for pods that berth bound itself; `unschedulable` counts the failed attempts.
--- example: cluster=demo limit=20
-SELECT namespace, pod, decisions, unschedulable, first_decided, bound, node, wait_seconds
-FROM scheduling_latency
-WHERE cluster = @cluster AND bound IS NOT NULL
-ORDER BY wait_seconds DESC
+-- Of live attempts of the time, for pods that berth bound within it; `unschedulable` counts the
+-- attempts that found no node, those that evicted others included. What was before `since` is not
+-- counted, nor are pods that still wait: see `longest-waits`.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT namespace, pod, count(*) AS decisions,
+  count(DISTINCT CASE WHEN outcome IN ('Unschedulable', 'Preempting') THEN coalesce(attempt, id) END) AS unschedulable,
+  min(time) AS first_decided, min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN time END) AS bound,
+  min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN node END) AS node,
+  (min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN unix_micros END) - min(unix_micros)) / CAST(1000000 AS double precision) AS wait_seconds
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live'
+GROUP BY namespace, pod, pod_uid
+HAVING min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN 1 END) = 1
+ORDER BY wait_seconds DESC, namespace, pod
 LIMIT @limit
 
 -- flapping-pods: Which pods get one node today and another tomorrow?
--- `changes` counts the answers that differ from the previous one.
--- example: cluster=demo limit=100
-SELECT namespace, pod, decisions, nodes, changes, first_decided, last_decided
-FROM flapping_pods
-WHERE cluster = @cluster
-ORDER BY changes DESC, pod
+-- Live attempts that ended with another node than the one before of the same name, as a
+-- StatefulSet's pods have it that come back. `decisions` counts attempts, `changes` those with
+-- another node.
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT namespace, pod, count(*) AS decisions, count(DISTINCT node) AS nodes, sum(change) AS changes,
+  min(time) AS first_decided, max(time) AS last_decided
+FROM (
+  SELECT namespace, pod, node, time,
+    CASE WHEN node <> lag(node) OVER (PARTITION BY namespace, pod ORDER BY created_at, id) THEN 1 ELSE 0 END AS change
+  FROM decision_log d
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live' AND outcome = 'Scheduled' AND node <> ''
+    AND NOT (verb <> 'decide' AND EXISTS (
+      SELECT 1 FROM decision_log b
+      WHERE b.cluster = @cluster AND b.pod = d.pod AND b.created_at >= d.created_at AND b.created_at >= @since
+        AND b.namespace = d.namespace AND b.attempt = d.attempt AND b.seq + 0 > d.seq AND b.outcome = 'Scheduled' AND b.node <> ''))
+) b
+GROUP BY namespace, pod
+HAVING sum(change) > 0
+ORDER BY changes DESC, namespace, pod
 LIMIT @limit
 
 -- verbs-and-profiles: Which verbs and profiles are used?
--- The share of a day's decisions by verb and profile. Binds by the ledger use no profile.
--- example: cluster=demo limit=100
-SELECT day, verb, profile, decisions, share
-FROM decision_shares
-WHERE cluster = @cluster
+-- The share of a day's decisions by verb and profile, questions and shadows included. Binds by the
+-- ledger use no profile.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT day, verb, profile, decisions, CAST(round(1.0 * decisions / sum(decisions) OVER (PARTITION BY day), 6) AS double precision) AS share
+FROM (
+  SELECT substr(time, 1, 10) AS day, verb, profile, count(*) AS decisions
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+  GROUP BY substr(time, 1, 10), verb, profile
+) d
 ORDER BY day DESC, decisions DESC, verb, profile
 LIMIT @limit
 
 -- decision-durations: How long do decisions take?
--- Median and 99th percentile by verb and hour, without the wait for the disk.
--- example: cluster=demo limit=100
-SELECT hour, verb, decisions, p50_ms, p99_ms, max_ms
-FROM decision_durations
-WHERE cluster = @cluster
+-- Median and 99th percentile by verb and hour, by nearest rank, without the wait for the disk.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT hour, verb, count(*) AS decisions,
+  min(CASE WHEN place * 2 >= total THEN duration_ms END) AS p50_ms,
+  min(CASE WHEN place * 100 >= total * 99 THEN duration_ms END) AS p99_ms, max(duration_ms) AS max_ms
+FROM (
+  SELECT substr(time, 1, 13) || ':00:00Z' AS hour, verb, duration_ms,
+    row_number() OVER (PARTITION BY substr(time, 1, 13), verb ORDER BY duration_ms) AS place,
+    count(*) OVER (PARTITION BY substr(time, 1, 13), verb) AS total
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+) r
+GROUP BY hour, verb
 ORDER BY hour DESC, verb
 LIMIT @limit
 
 -- bound-decisions: Which decisions were bound, and what was the cluster's state before and after?
 -- Each bind makes a revision.
--- example: cluster=demo limit=20
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
 SELECT time, verb, namespace, pod, node, snapshot, bound_snapshot
 FROM decision_log
-WHERE cluster = @cluster AND outcome = 'Scheduled' AND bound_snapshot IS NOT NULL
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND outcome = 'Scheduled' AND bound_revision > 0
 ORDER BY created_at DESC
 LIMIT @limit
 
 -- history-of-a-pod: What happened to one pod, the newest first?
--- All verbs, with the index by pod.
--- example: cluster=demo namespace=shop pod=cart limit=100
-SELECT time, verb, outcome, node, nodes_feasible, nodes_total, profile, snapshot
+-- All verbs, with the index by pod. `purpose` tells questions and shadows, which changed nothing;
+-- the records of one attempt have one `attempt`.
+-- example: cluster=demo namespace=shop pod=cart since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, verb, outcome, node, nodes_feasible, nodes_total, profile, snapshot, purpose, attempt
 FROM decision_log
-WHERE cluster = @cluster AND namespace = @namespace AND pod = @pod
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND namespace = @namespace AND pod = @pod
 ORDER BY created_at DESC
 LIMIT @limit
 
 -- versions: Which versions and profiles decided, and on how many snapshots?
--- Check this after an upgrade: every decision records its engine, semantics and profile.
--- example: cluster=demo limit=100
-SELECT engine, semantics, profile, count(*) AS decisions, count(DISTINCT snapshot_digest) AS snapshots
+-- Check this after an upgrade: every decision records its engine, semantics and profile. Two
+-- configurations of a profile have two digests, and a row each.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT engine, semantics, profile, count(*) AS decisions, count(DISTINCT snapshot_digest) AS snapshots,
+  profile_digest, min(time) AS first, max(time) AS last
 FROM decision_log
-WHERE cluster = @cluster
-GROUP BY engine, semantics, profile
-ORDER BY decisions DESC, profile
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
+GROUP BY engine, semantics, profile, profile_digest
+ORDER BY decisions DESC, profile, profile_digest
 LIMIT @limit
 
 -- revisions: What made the cluster's revisions?
--- Uploads, changes and binds, and how each was stored.
--- example: cluster=demo limit=100
-SELECT snapshot, time, cause, CASE WHEN checkpoint_bytes > 0 THEN 'whole' ELSE 'change' END AS stored
+-- Uploads, changes and binds, how each was stored, and who asked for it.
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT snapshot, time, cause, CASE WHEN checkpoint_bytes > 0 THEN 'whole' ELSE 'change' END AS stored, asked_by
 FROM revision_log
-WHERE cluster = @cluster
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
 ORDER BY number DESC
 LIMIT @limit
 
 -- capacity: How full was the cluster, revision by revision?
 -- Each time that `/metrics` was scraped and a cluster had changed, at most once in
 -- `--capacity-interval`.
--- example: cluster=demo resource=cpu limit=100
+-- example: cluster=demo resource=cpu since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT time, snapshot, 100 * requested / nullif(allocatable, 0) AS used_percent, free, stranded, nodes_in_use, nodes_bound
 FROM capacity
-WHERE cluster = @cluster AND resource = @resource
+WHERE cluster = @cluster AND measured_at >= @since AND measured_at < @until AND resource = @resource
 ORDER BY revision DESC
 LIMIT @limit
 
 -- simulation-jobs: Which questions about what comes next wait, or failed?
--- Jobs that were cancelled and those that run are listed, too.
--- example: cluster=demo limit=20
+-- Jobs that were cancelled and those that run are listed, too. Jobs that ended 7 days ago are
+-- deleted.
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
 SELECT time, snapshot, kind, state, reason
 FROM simulation_log
-WHERE cluster = @cluster AND state <> 'done'
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until AND state <> 'done'
 ORDER BY id
 LIMIT @limit
 
 -- preemption-pairs: Which pods evict the same victims again and again?
--- `evictions` counts the victims of that name by UID: the victim came back in between. A
--- `Preempting` decision with a `bound_snapshot` wrote a nomination, in that revision. An
--- `Unschedulable` one with a `bound_snapshot` wrote the reason why the pod waits.
--- example: cluster=demo limit=20
-SELECT namespace, pod, victim_namespace, victim, evictions, first, last
-FROM preemption_pairs
-WHERE cluster = @cluster
-ORDER BY evictions DESC
+-- `evictions` counts the victims of that name by UID: the victim came back in between. Only
+-- nominations of live attempts count, not questions and not the candidates of the verb `preempt`.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT v.namespace, v.pod, v.victim_namespace, v.victim, count(DISTINCT v.victim_uid) AS evictions, min(v.time) AS first, max(v.time) AS last
+FROM decision_log d JOIN decision_victims v ON v.cluster = d.cluster AND v.created_at = d.created_at AND v.decision_id = d.id
+WHERE d.cluster = @cluster AND d.created_at >= @since AND d.created_at < @until
+  AND v.cluster = @cluster AND v.created_at >= @since AND v.created_at < @until
+  AND (@namespace = '' OR d.namespace = @namespace)
+  AND d.outcome = 'Preempting' AND d.purpose = 'live' AND d.nominated_node = v.node
+GROUP BY v.namespace, v.pod, v.victim_namespace, v.victim
+HAVING count(DISTINCT v.victim_uid) > 1
+ORDER BY evictions DESC, v.namespace, v.pod, v.victim
 LIMIT @limit
 
 -- nominations-never-bound: Which pods were nominated to a node and never bound?
--- The victims did not end, or a pod of higher priority took their place.
--- example: cluster=demo limit=20
-SELECT namespace, pod, node, nominations, first, last
-FROM nominations_never_bound
-WHERE cluster = @cluster
-ORDER BY first_at
+-- Nominations of the time that no bind of the pod has followed until now. The victims did not end,
+-- or a pod of higher priority took their place.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT namespace, pod, nominated_node AS node, count(*) AS nominations, min(time) AS first, max(time) AS last
+FROM decision_log n
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND outcome = 'Preempting' AND bound_revision > 0
+  AND NOT EXISTS (
+    SELECT 1 FROM decision_log b
+    WHERE b.cluster = @cluster AND b.pod = n.pod AND b.created_at >= n.created_at AND b.created_at >= @since
+      AND b.namespace = n.namespace AND b.outcome = 'Scheduled' AND b.bound_revision > 0)
+GROUP BY namespace, pod, nominated_node
+ORDER BY first, namespace, pod
 LIMIT @limit
 
 -- shadow-disagreements: Where would berth have decided otherwise than the scheduler, in shadow mode?
 -- kube-scheduler sends nodes that passed its own filters, so every node that a shadow's record
 -- rejects is a disagreement. `stale_seconds` and `snapshot` show whether an outdated state is the
 -- cause.
--- example: cluster=live limit=20
+-- optional: namespace
+-- example: cluster=live since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
 SELECT l.time, l.namespace, l.pod, f.plugin, f.reason, f.nodes, l.nodes_total, l.stale_seconds
 FROM decision_log l JOIN decision_failures f ON f.cluster = l.cluster AND f.created_at = l.created_at AND f.decision_id = l.id
-WHERE l.cluster = @cluster AND l.mode = 'shadow' AND l.verb = 'filter' AND l.nodes_feasible < l.nodes_total
+WHERE l.cluster = @cluster AND l.created_at >= @since AND l.created_at < @until
+  AND f.cluster = @cluster AND f.created_at >= @since AND f.created_at < @until
+  AND (@namespace = '' OR l.namespace = @namespace)
+  AND l.mode = 'shadow' AND l.verb = 'filter' AND l.nodes_feasible < l.nodes_total
 ORDER BY l.created_at DESC, f.nodes DESC
 LIMIT @limit
 
@@ -247,19 +390,199 @@ LIMIT @limit
 -- `bind` is berth's own check before it calls the API server, `bind-result` the API server's
 -- answer. The outcome `Unknown` means that the answer was lost; the pod later shows whether the
 -- bind took place.
--- example: cluster=live limit=20
+-- optional: namespace
+-- example: cluster=live since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
 SELECT time, verb, namespace, pod, outcome, message
 FROM decision_log
-WHERE cluster = @cluster AND verb IN ('bind', 'bind-result') AND outcome <> 'Scheduled'
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND verb IN ('bind', 'bind-result') AND outcome <> 'Scheduled'
 ORDER BY created_at DESC
 LIMIT @limit
 
 -- outdated-answers: Which answers were based on a state that may have been outdated?
 -- While a watch is down or the API server is silent, berth continues to answer unless
 -- `--max-staleness` forbids it. Each record has the time for which events may have been missed.
--- example: cluster=live since=2026-01-02T00:00:00Z limit=20
+-- optional: namespace
+-- example: cluster=live since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
 SELECT time, verb, mode, namespace, pod, outcome, snapshot, stale_seconds
 FROM decision_log
-WHERE cluster = @cluster AND created_at >= @since AND stale_seconds > 5
-ORDER BY stale_seconds DESC
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND stale_seconds > 5
+ORDER BY stale_seconds DESC, created_at DESC
+LIMIT @limit
+
+-- decisions-by-caller: Who asked for decisions, and what came of them?
+-- By caller, verb and purpose; NULL is an anonymous caller. Compare it with the identities of
+-- tokens and certificates to find one that should not ask.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT asked_by, verb, purpose, count(*) AS decisions, sum(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN 1 ELSE 0 END) AS bound,
+  min(time) AS first, max(time) AS last
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
+GROUP BY asked_by, verb, purpose
+ORDER BY decisions DESC, verb
+LIMIT @limit
+
+-- nodes-rejecting-most: Which nodes reject most pods?
+-- Of live attempts, by the nodes that records name: a record names the nodes of a reason that
+-- rejected at most eight, so that `named_share`, of all rejections for that reason, may be small,
+-- and the order is then that of a sample.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT r.node, r.plugin, r.reason, r.rejections, r.pods, CAST(round(1.0 * r.named / nullif(a.nodes, 0), 4) AS double precision) AS named_share
+FROM (
+  SELECT node, plugin, reason, count(*) AS rejections, count(DISTINCT pod) AS pods, sum(count(*)) OVER (PARTITION BY plugin, reason) AS named
+  FROM decision_rejected_nodes
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+  GROUP BY node, plugin, reason
+) r JOIN (
+  SELECT plugin, reason, sum(nodes) AS nodes
+  FROM decision_failures
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+  GROUP BY plugin, reason
+) a ON a.plugin = r.plugin AND a.reason = r.reason
+ORDER BY r.rejections DESC, r.node, r.plugin, r.reason
+LIMIT @limit
+
+-- fairness-by-namespace: How are namespaces served?
+-- Live attempts by namespace, how many of them placed their pod, and the share of all placements.
+-- What a namespace may have, its quota, is not in the log.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT namespace, attempts, placed, unschedulable, gated, CAST(round(1.0 * placed / nullif(attempts, 0), 4) AS double precision) AS placed_share,
+  CAST(round(1.0 * placed / nullif(sum(placed) OVER (), 0), 4) AS double precision) AS share_of_placements
+FROM (
+  SELECT namespace, count(DISTINCT coalesce(attempt, id)) AS attempts,
+    count(DISTINCT CASE WHEN outcome = 'Scheduled' AND bound_revision > 0 THEN coalesce(attempt, id) END) AS placed,
+    count(DISTINCT CASE WHEN outcome = 'Unschedulable' THEN coalesce(attempt, id) END) AS unschedulable,
+    count(DISTINCT CASE WHEN outcome = 'Gated' THEN coalesce(attempt, id) END) AS gated
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND purpose = 'live' AND (@namespace = '' OR namespace = @namespace)
+  GROUP BY namespace
+) n
+ORDER BY attempts DESC, namespace
+LIMIT @limit
+
+-- binds-against-scores: Which binds went to another node than the best of their attempt's scores?
+-- kube-scheduler adds its own scores to those of an extender, so that a difference need not be a
+-- fault; `best` is the first of the newest prioritize before the bind. Records from before attempts
+-- were recorded are not in it.
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT b.time, b.namespace, b.pod, b.node, s.node AS best, b.id AS decision_id
+FROM decision_log b
+JOIN decision_log p ON p.cluster = @cluster AND p.created_at >= @since AND p.created_at < @until AND p.verb = 'prioritize'
+  AND p.pod = b.pod AND p.namespace = b.namespace AND p.attempt = b.attempt
+JOIN decision_scores s ON s.cluster = @cluster AND s.created_at = p.created_at AND s.decision_id = p.id AND s.rank = 1
+WHERE b.cluster = @cluster AND b.created_at >= @since AND b.created_at < @until
+  AND (@namespace = '' OR b.namespace = @namespace) AND b.verb = 'bind' AND b.outcome = 'Scheduled' AND s.node <> b.node
+ORDER BY b.created_at DESC
+LIMIT @limit
+
+-- capacity-by-hour: How does the use of the cluster go, hour by hour?
+-- The mean of the measurements of an hour, in percent of what can be allocated. Measurements are
+-- made while `/metrics` is scraped; an hour without one has no row.
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT hour, resource, CAST(round(avg(used_percent), 2) AS double precision) AS used_percent, min(free) AS least_free, max(stranded) AS most_stranded, count(*) AS measurements
+FROM (
+  SELECT substr(time, 1, 13) || ':00:00Z' AS hour, resource, 100.0 * requested / nullif(allocatable, 0) AS used_percent, free, stranded
+  FROM capacity
+  WHERE cluster = @cluster AND measured_at >= @since AND measured_at < @until
+) m
+GROUP BY hour, resource
+ORDER BY hour DESC, resource
+LIMIT @limit
+
+-- gaps: Where does the log have gaps?
+-- What the log says of its own gaps, and what a failover lost. An auditor reads it with
+-- `retention`, which lists what was removed on purpose, and with `server audit verify`, which finds
+-- what was changed.
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, until_time, cause, lost, instance
+FROM decision_gaps_log
+WHERE cluster = @cluster AND until >= @since AND since < @until
+ORDER BY since DESC
+LIMIT @limit
+
+-- changes-by-caller: Who changed the state, day by day?
+-- Revisions by their cause and caller. `changed-objects` has what each changed.
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT substr(time, 1, 10) AS day, cause, asked_by, count(*) AS revisions, min(snapshot) AS example
+FROM revision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+GROUP BY substr(time, 1, 10), cause, asked_by
+ORDER BY day DESC, revisions DESC, cause, asked_by
+LIMIT @limit
+
+-- ties-by-day: How often are the best nodes tied, day by day?
+-- Decisions with a second node, and how many of them had the same total for both: a hash of pod and
+-- node chose. Questions and shadows are not counted.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT substr(time, 1, 10) AS day, count(*) AS decisions, sum(CASE WHEN margin = 0 THEN 1 ELSE 0 END) AS ties,
+  CAST(round(1.0 * sum(CASE WHEN margin = 0 THEN 1 ELSE 0 END) / count(*), 4) AS double precision) AS share
+FROM decision_margins
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live'
+GROUP BY substr(time, 1, 10)
+ORDER BY day DESC
+LIMIT @limit
+
+-- shadow-disagreements-by-day: How often would berth have rejected what the scheduler's filters passed?
+-- Of shadows' filter calls, day by day: those in which berth rejected a node, or all of them.
+-- optional: namespace
+-- example: cluster=live since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT substr(time, 1, 10) AS day, count(*) AS decisions,
+  sum(CASE WHEN nodes_feasible < nodes_total THEN 1 ELSE 0 END) AS disagreements,
+  sum(CASE WHEN nodes_feasible = 0 AND nodes_total > 0 THEN 1 ELSE 0 END) AS all_rejected,
+  CAST(round(1.0 * sum(CASE WHEN nodes_feasible < nodes_total THEN 1 ELSE 0 END) / count(*), 4) AS double precision) AS share
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND mode = 'shadow' AND verb = 'filter'
+GROUP BY substr(time, 1, 10)
+ORDER BY day DESC
+LIMIT @limit
+
+-- binds-without-filter: Which binds did no filter come before?
+-- Binds over the extender that began their own attempt: the scheduler asked for no filter, or berth
+-- does not know of it. A bind whose filter came before `attempt` was recorded has none and is not
+-- in it.
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, namespace, pod, node, asked_by, peer, id AS decision_id
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND verb = 'bind' AND attempt = id
+ORDER BY created_at DESC
+LIMIT @limit
+
+-- pods-on-two-nodes: Which pods were bound to two nodes?
+-- One UID, bound more than once. berth refuses it, so that a row is a fault or a change behind its
+-- back.
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT namespace, pod, pod_uid, count(DISTINCT node) AS nodes, min(node) AS one, max(node) AS another, min(time) AS first, max(time) AS last
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND outcome = 'Scheduled' AND bound_revision > 0
+GROUP BY namespace, pod, pod_uid
+HAVING count(DISTINCT node) > 1
+ORDER BY last DESC, namespace, pod
+LIMIT @limit
+
+-- by-request: What is on record for a request id, such as one of a log line?
+-- The header `X-Request-Id` of an answer, or `requestId` of a problem, has it. A call that was
+-- refused left no record.
+-- example: cluster=audit request=request-2 since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, id AS decision_id, verb, namespace, pod, outcome, node, asked_by, snapshot
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until AND request_id = @request
+ORDER BY created_at DESC
 LIMIT @limit

@@ -23,7 +23,8 @@ SELECT d.cluster,
        d.seq, d.mode, d.stale_ms / 1000.0::float8 AS stale_seconds,
        d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by,
        d.id AS decision_id,
-       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt,
+       (extract(epoch FROM d.created_at) * 1000000)::bigint AS unix_micros
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why. named_share is how many of them the record names.
@@ -198,7 +199,8 @@ WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decid
       AND r.created_at >= b.created_at - interval '1 minute' AND r.created_at < b.created_at + interval '2 hours'
       AND r.seq + 0 > b.seq AND r.verb = 'bind-result' AND r.outcome = 'Unschedulable' AND coalesce(r.attempt = b.attempt, b.attempt IS NULL));
 
--- Why pods could not be placed, hour by hour. pods counts each pod once.
+-- Why live attempts placed no pod, hour by hour, those that evicted others included. pods counts each
+-- pod once, nodes those of the record that began the attempt.
 CREATE OR REPLACE VIEW pending_reasons AS
 SELECT d.cluster,
        to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
@@ -209,7 +211,8 @@ SELECT d.cluster,
        sum((f.value ->> 3)::bigint)::bigint AS nodes,
        (to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'))::timestamptz AS hour_at
 FROM decisions d, json_array_elements(d.failures::json) f
-WHERE d.outcome = 'Unschedulable'
+WHERE d.outcome IN ('Unschedulable', 'Preempting') AND coalesce(d.attempt, d.id) = d.id
+  AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
 GROUP BY 1, 2, 3, 4;
 
 -- The line of a cluster's revisions.
@@ -281,8 +284,8 @@ SELECT cluster,
        first_revision, last_revision, ids, met_at
 FROM chain_epochs;
 
--- The plugins that turned most nodes down, hour by hour; rank 1 is the first.
--- A node counts once in each decision that it was turned down in.
+-- The plugins that turned most nodes down in live attempts, hour by hour; rank 1 is the first.
+-- A node counts once in each attempt, in the record that began it.
 CREATE OR REPLACE VIEW top_rejecting_plugins AS
 SELECT d.cluster,
        to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
@@ -293,10 +296,12 @@ SELECT d.cluster,
        count(DISTINCT d.namespace || '/' || d.pod) AS pods,
        (to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'))::timestamptz AS hour_at
 FROM decisions d, json_array_elements(d.failures::json) f
+WHERE coalesce(d.attempt, d.id) = d.id
+  AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
 GROUP BY d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"'), f.value ->> 0;
 
--- How often each node was the answer, one of the recorded best, or named among
--- the rejected, day by day (UTC). A node that no record names is not here: a
+-- How often each node was where a live attempt ended, one of its recorded best, or named among the
+-- rejected by the record that began it, day by day (UTC). A node that no record names is not here: a
 -- record names the answer, the best few, and the rejected of a reason that
 -- rejected few.
 CREATE OR REPLACE VIEW node_choices AS
@@ -304,15 +309,20 @@ SELECT u.cluster, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
        sum(u.chosen)::bigint AS chosen, sum(u.scored)::bigint AS scored, sum(u.rejected)::bigint AS rejected,
        (to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') || ' 00:00Z')::timestamptz AS day_at
 FROM (
-  SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d WHERE d.node <> '' AND d.outcome = 'Scheduled'
+  SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d
+  WHERE d.node <> '' AND d.outcome = 'Scheduled' AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
+    AND NOT (d.verb <> 'decide' AND EXISTS (
+      SELECT 1 FROM decisions b
+      WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.created_at >= d.created_at AND b.namespace = d.namespace
+        AND b.attempt = d.attempt AND b.seq + 0 > d.seq AND b.outcome = 'Scheduled' AND b.node <> ''))
   UNION ALL
-  SELECT s.cluster, s.node, s.created_at, 0, 1, 0 FROM decision_scores s
+  SELECT s.cluster, s.node, s.created_at, 0, 1, 0 FROM decision_scores s WHERE s.purpose = 'live'
   UNION ALL
-  SELECT r.cluster, r.node, r.created_at, 0, 0, 1 FROM decision_rejected_nodes r
+  SELECT r.cluster, r.node, r.created_at, 0, 0, 1 FROM decision_rejected_nodes r WHERE r.purpose = 'live' AND coalesce(r.attempt, r.decision_id) = r.decision_id
 ) u
 GROUP BY u.cluster, to_char(u.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), u.node;
 
--- Nodes that were looked at, and never the answer, in all that is kept.
+-- Nodes that live attempts looked at and that were never the answer, in all that is kept.
 CREATE OR REPLACE VIEW nodes_never_chosen AS
 SELECT cluster, node, sum(scored)::bigint AS scored, sum(rejected)::bigint AS rejected, min(day) AS first_day, max(day) AS last_day
 FROM node_choices
@@ -339,12 +349,12 @@ JOIN revisions o ON o.cluster = d.cluster AND o.number = (
   SELECT min(r.number) FROM revisions r WHERE r.cluster = d.cluster AND r.number > d.revision)
 WHERE d.revision + 0 > 0 AND d.bound_revision = 0 AND n.number > d.revision + 0; -- + 0 keeps the index by revision out of it
 
--- How long each pod waited from its first decision to its bind, as far as berth
--- bound it; bound, node and wait_seconds are NULL where it did not.
+-- How long each pod waited from its first live attempt to its bind, as far as berth bound it; bound,
+-- node and wait_seconds are NULL where it did not. decisions counts records, unschedulable attempts.
 CREATE OR REPLACE VIEW scheduling_latency AS
 SELECT d.cluster, d.namespace, d.pod, CASE octet_length(d.pod_uid) WHEN 16 THEN encode(d.pod_uid, 'hex')::uuid::text ELSE convert_from(d.pod_uid, 'UTF8') END AS pod_uid,
        count(*) AS decisions,
-       count(CASE WHEN d.outcome = 'Unschedulable' THEN 1 END) AS unschedulable,
+       count(DISTINCT CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN coalesce(d.attempt, d.id) END) AS unschedulable,
        to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_decided,
        to_char(min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS bound,
        min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.node END) AS node,
@@ -352,20 +362,27 @@ SELECT d.cluster, d.namespace, d.pod, CASE octet_length(d.pod_uid) WHEN 16 THEN 
        min(d.created_at) AS first_decided_at,
        min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AS bound_at
 FROM decisions d
+WHERE (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
 GROUP BY d.cluster, d.namespace, d.pod, d.pod_uid;
 
--- Pods that were told another node than the time before, and how often.
+-- Pods whose live attempts ended with another node than the one before, and how often. decisions
+-- counts attempts.
 CREATE OR REPLACE VIEW flapping_pods AS
 SELECT d.cluster, d.namespace, d.pod, count(*) AS decisions, count(DISTINCT d.node) AS nodes,
        count(CASE WHEN d.node <> (
          SELECT b.node FROM decisions b
          WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.namespace = d.namespace AND b.node <> '' AND b.outcome = 'Scheduled'
+           AND coalesce(b.attempt, b.id) <> coalesce(d.attempt, d.id) AND (b.purpose = 'live' OR b.purpose IS NULL AND b.mode <> 'shadow' AND (b.bound_revision > 0 OR b.verb <> 'decide'))
            AND (b.created_at, b.id) < (d.created_at, d.id)
          ORDER BY b.created_at DESC, b.id DESC LIMIT 1) THEN 1 END) AS changes,
        to_char(min(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first_decided,
        to_char(max(d.created_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last_decided
 FROM decisions d
-WHERE d.node <> '' AND d.outcome = 'Scheduled'
+WHERE d.node <> '' AND d.outcome = 'Scheduled' AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
+  AND NOT (d.verb <> 'decide' AND EXISTS (
+    SELECT 1 FROM decisions b
+    WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.created_at >= d.created_at AND b.namespace = d.namespace
+      AND b.attempt = d.attempt AND b.seq + 0 > d.seq AND b.outcome = 'Scheduled' AND b.node <> ''))
 GROUP BY d.cluster, d.namespace, d.pod
 HAVING count(DISTINCT d.node) > 1;
 

@@ -22,7 +22,8 @@ SELECT d.cluster,
        d.seq, d.mode, d.stale_ms / 1000.0 AS stale_seconds,
        d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by,
        d.id AS decision_id,
-       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt,
+       d.created_at AS unix_micros
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why. named_share is how many of them the record names.
@@ -197,7 +198,8 @@ WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decid
       AND r.created_at >= b.created_at - 60000000 AND r.created_at < b.created_at + 7200000000
       AND r.seq + 0 > b.seq AND r.verb = 'bind-result' AND r.outcome = 'Unschedulable' AND coalesce(r.attempt = b.attempt, b.attempt IS NULL));
 
--- Why pods could not be placed, hour by hour. pods counts each pod once.
+-- Why live attempts placed no pod, hour by hour, those that evicted others included. pods counts each
+-- pod once, nodes those of the record that began the attempt.
 CREATE VIEW pending_reasons AS
 SELECT d.cluster,
        strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch') AS hour,
@@ -208,7 +210,8 @@ SELECT d.cluster,
        sum(json_extract(f.value, '$[3]')) AS nodes,
        unixepoch(strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch')) * 1000000 AS hour_at
 FROM decisions d, json_each(d.failures) f
-WHERE d.outcome = 'Unschedulable'
+WHERE d.outcome IN ('Unschedulable', 'Preempting') AND coalesce(d.attempt, d.id) = d.id
+  AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
 GROUP BY 1, 2, 3, 4;
 
 -- The line of a cluster's revisions.
@@ -280,8 +283,8 @@ SELECT cluster,
        first_revision, last_revision, ids, met_at
 FROM chain_epochs;
 
--- The plugins that turned most nodes down, hour by hour; rank 1 is the first.
--- A node counts once in each decision that it was turned down in.
+-- The plugins that turned most nodes down in live attempts, hour by hour; rank 1 is the first.
+-- A node counts once in each attempt, in the record that began it.
 CREATE VIEW top_rejecting_plugins AS
 SELECT d.cluster,
        strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch') AS hour,
@@ -292,10 +295,12 @@ SELECT d.cluster,
        count(DISTINCT d.namespace || '/' || d.pod) AS pods,
        unixepoch(strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch')) * 1000000 AS hour_at
 FROM decisions d, json_each(d.failures) f
+WHERE coalesce(d.attempt, d.id) = d.id
+  AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
 GROUP BY d.cluster, strftime('%Y-%m-%dT%H:00:00Z', d.created_at / 1000000, 'unixepoch'), json_extract(f.value, '$[0]');
 
--- How often each node was the answer, one of the recorded best, or named among
--- the rejected, day by day (UTC). A node that no record names is not here: a
+-- How often each node was where a live attempt ended, one of its recorded best, or named among the
+-- rejected by the record that began it, day by day (UTC). A node that no record names is not here: a
 -- record names the answer, the best few, and the rejected of a reason that
 -- rejected few.
 CREATE VIEW node_choices AS
@@ -303,15 +308,20 @@ SELECT u.cluster, strftime('%Y-%m-%d', u.created_at / 1000000, 'unixepoch') AS d
        sum(u.chosen) AS chosen, sum(u.scored) AS scored, sum(u.rejected) AS rejected,
        unixepoch(strftime('%Y-%m-%d', u.created_at / 1000000, 'unixepoch')) * 1000000 AS day_at
 FROM (
-  SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d WHERE d.node <> '' AND d.outcome = 'Scheduled'
+  SELECT d.cluster, d.node, d.created_at, 1 AS chosen, 0 AS scored, 0 AS rejected FROM decisions d
+  WHERE d.node <> '' AND d.outcome = 'Scheduled' AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
+    AND NOT (d.verb <> 'decide' AND EXISTS (
+      SELECT 1 FROM decisions b
+      WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.created_at >= d.created_at AND b.namespace = d.namespace
+        AND b.attempt = d.attempt AND b.seq + 0 > d.seq AND b.outcome = 'Scheduled' AND b.node <> ''))
   UNION ALL
-  SELECT s.cluster, s.node, s.created_at, 0, 1, 0 FROM decision_scores s
+  SELECT s.cluster, s.node, s.created_at, 0, 1, 0 FROM decision_scores s WHERE s.purpose = 'live'
   UNION ALL
-  SELECT r.cluster, r.node, r.created_at, 0, 0, 1 FROM decision_rejected_nodes r
+  SELECT r.cluster, r.node, r.created_at, 0, 0, 1 FROM decision_rejected_nodes r WHERE r.purpose = 'live' AND coalesce(r.attempt, r.decision_id) = r.decision_id
 ) u
 GROUP BY u.cluster, strftime('%Y-%m-%d', u.created_at / 1000000, 'unixepoch'), u.node;
 
--- Nodes that were looked at, and never the answer, in all that is kept.
+-- Nodes that live attempts looked at and that were never the answer, in all that is kept.
 CREATE VIEW nodes_never_chosen AS
 SELECT cluster, node, sum(scored) AS scored, sum(rejected) AS rejected, min(day) AS first_day, max(day) AS last_day
 FROM node_choices
@@ -338,12 +348,12 @@ JOIN revisions o ON o.cluster = d.cluster AND o.number = (
   SELECT min(r.number) FROM revisions r WHERE r.cluster = d.cluster AND r.number > d.revision)
 WHERE d.revision + 0 > 0 AND d.bound_revision = 0 AND n.number > d.revision + 0; -- + 0 keeps the index by revision out of it
 
--- How long each pod waited from its first decision to its bind, as far as berth
--- bound it; bound, node and wait_seconds are NULL where it did not.
+-- How long each pod waited from its first live attempt to its bind, as far as berth bound it; bound,
+-- node and wait_seconds are NULL where it did not. decisions counts records, unschedulable attempts.
 CREATE VIEW scheduling_latency AS
 SELECT d.cluster, d.namespace, d.pod, CASE length(d.pod_uid) WHEN 16 THEN lower(substr(hex(d.pod_uid), 1, 8) || '-' || substr(hex(d.pod_uid), 9, 4) || '-' || substr(hex(d.pod_uid), 13, 4) || '-' || substr(hex(d.pod_uid), 17, 4) || '-' || substr(hex(d.pod_uid), 21)) ELSE CAST(d.pod_uid AS TEXT) END AS pod_uid,
        count(*) AS decisions,
-       count(CASE WHEN d.outcome = 'Unschedulable' THEN 1 END) AS unschedulable,
+       count(DISTINCT CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN coalesce(d.attempt, d.id) END) AS unschedulable,
        strftime('%Y-%m-%dT%H:%M:%S', min(d.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', min(d.created_at) % 1000000) AS first_decided,
        strftime('%Y-%m-%dT%H:%M:%S', min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) / 1000000, 'unixepoch') || printf('.%06dZ', min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) % 1000000) AS bound,
        min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.node END) AS node,
@@ -351,20 +361,27 @@ SELECT d.cluster, d.namespace, d.pod, CASE length(d.pod_uid) WHEN 16 THEN lower(
        min(d.created_at) AS first_decided_at,
        min(CASE WHEN d.bound_revision > 0 AND d.outcome = 'Scheduled' THEN d.created_at END) AS bound_at
 FROM decisions d
+WHERE (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
 GROUP BY d.cluster, d.namespace, d.pod, d.pod_uid;
 
--- Pods that were told another node than the time before, and how often.
+-- Pods whose live attempts ended with another node than the one before, and how often. decisions
+-- counts attempts.
 CREATE VIEW flapping_pods AS
 SELECT d.cluster, d.namespace, d.pod, count(*) AS decisions, count(DISTINCT d.node) AS nodes,
        count(CASE WHEN d.node <> (
          SELECT b.node FROM decisions b
          WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.namespace = d.namespace AND b.node <> '' AND b.outcome = 'Scheduled'
+           AND coalesce(b.attempt, b.id) <> coalesce(d.attempt, d.id) AND (b.purpose = 'live' OR b.purpose IS NULL AND b.mode <> 'shadow' AND (b.bound_revision > 0 OR b.verb <> 'decide'))
            AND (b.created_at, b.id) < (d.created_at, d.id)
          ORDER BY b.created_at DESC, b.id DESC LIMIT 1) THEN 1 END) AS changes,
        strftime('%Y-%m-%dT%H:%M:%S', min(d.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', min(d.created_at) % 1000000) AS first_decided,
        strftime('%Y-%m-%dT%H:%M:%S', max(d.created_at) / 1000000, 'unixepoch') || printf('.%06dZ', max(d.created_at) % 1000000) AS last_decided
 FROM decisions d
-WHERE d.node <> '' AND d.outcome = 'Scheduled'
+WHERE d.node <> '' AND d.outcome = 'Scheduled' AND (d.purpose = 'live' OR d.purpose IS NULL AND d.mode <> 'shadow' AND (d.bound_revision > 0 OR d.verb <> 'decide'))
+  AND NOT (d.verb <> 'decide' AND EXISTS (
+    SELECT 1 FROM decisions b
+    WHERE b.cluster = d.cluster AND b.pod = d.pod AND b.created_at >= d.created_at AND b.namespace = d.namespace
+      AND b.attempt = d.attempt AND b.seq + 0 > d.seq AND b.outcome = 'Scheduled' AND b.node <> ''))
 GROUP BY d.cluster, d.namespace, d.pod
 HAVING count(DISTINCT d.node) > 1;
 

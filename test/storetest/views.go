@@ -36,7 +36,7 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	placed := &store.Decision{
 		ID: "d1", Cluster: "prod", Verb: "decide", CreatedAt: start, Namespace: "shop", Pod: "cart",
-		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 3, DurationMicros: 1500,
+		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 3, DurationMicros: 1500, Purpose: "live",
 		Failures: []store.Failure{{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "untolerated", Nodes: 2, Names: []string{"n4", "n5"}, Pools: []store.PoolCount{{Pool: "m5", Nodes: 1}, {Nodes: 1}}}},
 		Scores: []store.Score{
 			{Rank: 1, Node: "n1", Total: 612, Plugins: store.PluginScores{{Plugin: "NodeAffinity", Raw: 3, Normalized: 100, Weight: 2, Weighted: 200}}},
@@ -45,7 +45,7 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 	}
 	pending := &store.Decision{
 		ID: "d2", Cluster: "prod", Verb: "decide", CreatedAt: start.Add(time.Hour), Namespace: "shop", Pod: "till",
-		Outcome: "Unschedulable", NodesTotal: 5,
+		Outcome: "Unschedulable", NodesTotal: 5, Purpose: "live",
 		Failures: []store.Failure{
 			{Plugin: "TaintToleration", Code: "Unschedulable", Reason: "untolerated", Nodes: 1, Names: []string{"n5"}},
 			{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 4, Pools: []store.PoolCount{{Pool: "m5", Nodes: 3}, {Pool: "(others)", Nodes: 1}}},

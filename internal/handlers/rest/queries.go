@@ -26,7 +26,7 @@ const (
 	// back unless told.
 	queryRows  = 10_000
 	queryBytes = 4 << 20
-	querySpan  = 24 * time.Hour
+	querySpan  = 7 * 24 * time.Hour
 )
 
 // QueryList names the ready queries.
@@ -71,8 +71,9 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Param			node		query	string	false	"the node's name"
 //	@Param			outcome		query	string	false	"the decision's outcome, such as Unschedulable"
 //	@Param			verb		query	string	false	"the decision's verb, such as filter"
+//	@Param			request		query	string	false	"the id of a request, as a log line or the header X-Request-Id has it"
 //	@Param			resource	query	string	false	"the resource, such as cpu"
-//	@Param			since		query	string	false	"at this time or later, RFC 3339; a day before until if absent"
+//	@Param			since		query	string	false	"at this time or later, RFC 3339; 7 days before until if absent"
 //	@Param			until		query	string	false	"before this time, RFC 3339; now if absent"
 //	@Param			limit		query	int		false	"rows, 100 if absent, at most 10,000"
 //	@Param			format		query	string	false	"json, csv or ndjson, an object a row; a text in CSV that a spreadsheet would take for a formula begins with '. A file that lacks rows has the header X-Berth-Truncated: true"
