@@ -193,3 +193,9 @@ var ReplayColumns = []string{
 	"revision", "created_at", "id", "decided_as_of", "verb", "namespace", "pod", "pod_uid",
 	"outcome", "node", "nominated_node", "profile_digest", "engine", "semantics", "snapshot_digest", "answer_digest", "input",
 }
+
+// RollupColumns name the columns that roll-ups are made of beside the cluster and the stamp.
+var RollupColumns = []string{
+	"id", "created_at", "verb", "outcome", "namespace", "pod", "pod_uid", "node", "bound_revision",
+	"duration_micros", "failures", "seq", "mode", "purpose", "attempt",
+}

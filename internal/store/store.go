@@ -306,6 +306,7 @@ type Store interface {
 	PriorityClasses
 	Jobs
 	Capacities
+	Rollups
 	Queries
 	Access
 	Denials

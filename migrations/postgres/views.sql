@@ -547,6 +547,62 @@ CREATE OR REPLACE VIEW token_grants AS
 SELECT c.value AS cluster, t.name AS token, g.value ->> 'role' AS role, n.value AS namespace,
        t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
 FROM tokens t, json_array_elements(t.grants::json) g, json_array_elements_text(g.value -> 'clusters') c, json_array_elements_text(g.value -> 'namespaces') n;
+-- The decisions of an hour by what they were of: a roll-up, which a server keeps up a few seconds
+-- behind the log.
+CREATE OR REPLACE VIEW decisions_by_hour AS
+SELECT h.cluster, to_char(h.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       h.verb, h.outcome, nullif(h.purpose, '') AS purpose, h.namespace,
+       t.profile, t.profile_digest, t.engine, t.semantics,
+       h.decisions, h.bound, h.first_at, h.last_at, h.stamp, h.hour AS hour_at
+FROM hourly_decisions h LEFT JOIN stamps t ON t.id = h.stamp;
+
+-- Why nodes were rejected in an hour, of live attempts alone: a roll-up.
+CREATE OR REPLACE VIEW failures_by_hour AS
+SELECT cluster, to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       namespace, plugin, code, reason, decisions, nodes, unplaced, unplaced_nodes, hour AS hour_at
+FROM hourly_failures WHERE pool = '(all)';
+
+-- The same by the pool of the nodes; NULL: the records do not count by pool. A decision is counted in
+-- each pool in which it rejected nodes.
+CREATE OR REPLACE VIEW pool_failures_by_hour AS
+SELECT cluster, to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       namespace, nullif(pool, '(unknown)') AS pool, plugin, code, reason, decisions, nodes, unplaced, unplaced_nodes, hour AS hour_at
+FROM hourly_failures WHERE pool <> '(all)';
+
+-- How many pods each node got in an hour: a roll-up.
+CREATE OR REPLACE VIEW placements_by_hour AS
+SELECT cluster, to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       node, namespace, placements, hour AS hour_at
+FROM hourly_placements;
+
+-- How long decisions took, hour by hour, as a histogram: a roll-up.
+CREATE OR REPLACE VIEW durations_by_hour AS
+SELECT cluster, to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       verb, over_micros / 1000.0::float8 AS over_ms, upto_micros / 1000.0::float8 AS upto_ms, decisions,
+       total_micros / 1000.0::float8 AS total_ms, max_micros / 1000.0::float8 AS max_ms, hour AS hour_at
+FROM hourly_durations;
+
+-- The stretches of time in which a pod waited for one cause: from the first attempt that found it to
+-- the first one that found another or a node, its bind or its deletion.
+CREATE OR REPLACE VIEW pod_waits AS
+SELECT cluster,
+       to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS until_time,
+       namespace, pod, pod_uid, cause,
+       extract(epoch FROM coalesce(until, now()) - since)::float8 AS seconds,
+       since, until
+FROM waits;
+
+-- The pods that waited in an hour, by cause. A stretch is in each hour that it touches.
+CREATE OR REPLACE VIEW waiting_by_hour AS
+SELECT w.cluster, to_char(h.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') AS hour,
+       w.namespace, w.cause, count(DISTINCT w.pod || '/' || w.pod_uid) AS pods,
+       sum(extract(epoch FROM least(coalesce(w.until, now()), h.hour + interval '1 hour') - greatest(w.since, h.hour)))::float8 AS seconds,
+       h.hour AS hour_at
+FROM waits w
+CROSS JOIN LATERAL generate_series(date_trunc('hour', w.since, 'UTC'), coalesce(w.until, now()), interval '1 hour') h (hour)
+WHERE h.hour < coalesce(w.until, now())
+GROUP BY w.cluster, h.hour, w.namespace, w.cause;
 
 DO $$
 BEGIN
@@ -556,7 +612,9 @@ BEGIN
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound, attempts, placements,
-    replay_runs_log, replay_log, never_replayed, denied_calls, seal_log, retention_log, token_grants TO berth_reader;
+    replay_runs_log, replay_log, never_replayed, denied_calls, seal_log, retention_log, token_grants,
+    decisions_by_hour, failures_by_hour, pool_failures_by_hour, placements_by_hour, durations_by_hour,
+    pod_waits, waiting_by_hour TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
   RAISE NOTICE 'berth_reader is not let in: %', SQLERRM;
 END

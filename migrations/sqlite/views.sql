@@ -546,3 +546,65 @@ CREATE VIEW token_grants AS
 SELECT c.value AS cluster, t.name AS token, json_extract(g.value, '$.role') AS role, n.value AS namespace,
        t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
 FROM tokens t, json_each(t.grants) g, json_each(g.value, '$.clusters') c, json_each(g.value, '$.namespaces') n;
+-- The decisions of an hour by what they were of: a roll-up, which a server keeps up a few seconds
+-- behind the log.
+CREATE VIEW decisions_by_hour AS
+SELECT h.cluster, strftime('%Y-%m-%dT%H:00:00Z', h.hour / 1000000, 'unixepoch') AS hour,
+       h.verb, h.outcome, nullif(h.purpose, '') AS purpose, h.namespace,
+       t.profile, t.profile_digest, t.engine, t.semantics,
+       h.decisions, h.bound, h.first_at, h.last_at, h.stamp, h.hour AS hour_at
+FROM hourly_decisions h LEFT JOIN stamps t ON t.id = h.stamp;
+
+-- Why nodes were rejected in an hour, of live attempts alone: a roll-up.
+CREATE VIEW failures_by_hour AS
+SELECT cluster, strftime('%Y-%m-%dT%H:00:00Z', hour / 1000000, 'unixepoch') AS hour,
+       namespace, plugin, code, reason, decisions, nodes, unplaced, unplaced_nodes, hour AS hour_at
+FROM hourly_failures WHERE pool = '(all)';
+
+-- The same by the pool of the nodes; NULL: the records do not count by pool. A decision is counted in
+-- each pool in which it rejected nodes.
+CREATE VIEW pool_failures_by_hour AS
+SELECT cluster, strftime('%Y-%m-%dT%H:00:00Z', hour / 1000000, 'unixepoch') AS hour,
+       namespace, nullif(pool, '(unknown)') AS pool, plugin, code, reason, decisions, nodes, unplaced, unplaced_nodes, hour AS hour_at
+FROM hourly_failures WHERE pool <> '(all)';
+
+-- How many pods each node got in an hour: a roll-up.
+CREATE VIEW placements_by_hour AS
+SELECT cluster, strftime('%Y-%m-%dT%H:00:00Z', hour / 1000000, 'unixepoch') AS hour,
+       node, namespace, placements, hour AS hour_at
+FROM hourly_placements;
+
+-- How long decisions took, hour by hour, as a histogram: a roll-up.
+CREATE VIEW durations_by_hour AS
+SELECT cluster, strftime('%Y-%m-%dT%H:00:00Z', hour / 1000000, 'unixepoch') AS hour,
+       verb, over_micros / 1000.0 AS over_ms, upto_micros / 1000.0 AS upto_ms, decisions,
+       total_micros / 1000.0 AS total_ms, max_micros / 1000.0 AS max_ms, hour AS hour_at
+FROM hourly_durations;
+
+-- The stretches of time in which a pod waited for one cause: from the first attempt that found it to
+-- the first one that found another or a node, its bind or its deletion.
+CREATE VIEW pod_waits AS
+SELECT cluster,
+       strftime('%Y-%m-%dT%H:%M:%S', since / 1000000, 'unixepoch') || printf('.%06dZ', since % 1000000) AS time,
+       strftime('%Y-%m-%dT%H:%M:%S', until / 1000000, 'unixepoch') || printf('.%06dZ', until % 1000000) AS until_time,
+       namespace, pod, pod_uid, cause,
+       (coalesce(until, (julianday('now') - 2440587.5) * 86400000000) - since) / 1000000.0 AS seconds,
+       since, until
+FROM waits;
+
+-- The pods that waited in an hour, by cause. A stretch is in each hour that it touches.
+CREATE VIEW waiting_by_hour AS
+WITH RECURSIVE stretches AS (
+  SELECT w.cluster, w.namespace, w.cause, w.pod || '/' || w.pod_uid AS pod, w.since,
+         coalesce(w.until, CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)) AS until,
+         w.since - w.since % 3600000000 AS hour
+  FROM waits w
+  UNION ALL
+  SELECT cluster, namespace, cause, pod, since, until, hour + 3600000000 FROM stretches WHERE hour + 3600000000 < until
+)
+SELECT cluster, strftime('%Y-%m-%dT%H:00:00Z', hour / 1000000, 'unixepoch') AS hour,
+       namespace, cause, count(DISTINCT pod) AS pods,
+       sum(min(until, hour + 3600000000) - max(since, hour)) / 1000000.0 AS seconds,
+       hour AS hour_at
+FROM stretches
+GROUP BY cluster, stretches.hour, namespace, cause;

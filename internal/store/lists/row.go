@@ -29,8 +29,8 @@ func NewRow(d *store.Decision) *Row {
 // Columns are some columns, in the order of a statement.
 type Columns []store.Column
 
-// The columns that backends write, that a list shows, that make a whole record, and that a replay
-// needs.
+// The columns that backends write, that a list shows, that make a whole record, that roll-ups are
+// made of, and that a replay needs.
 var (
 	Stored = where(func(c *store.Column) bool { return !c.Stamped })
 	Listed = where(func(c *store.Column) bool {
@@ -38,6 +38,7 @@ var (
 	})
 	Whole = where(func(c *store.Column) bool { return c.Kind != store.Stamp })
 
+	RolledUp = where(func(c *store.Column) bool { return slices.Contains(store.RollupColumns, c.Name) })
 	Replayed = where(func(c *store.Column) bool { return slices.Contains(store.ReplayColumns, c.Name) })
 	// ReplayedOwn are those of them that the table decisions has itself.
 	ReplayedOwn = where(func(c *store.Column) bool { return slices.Contains(store.ReplayColumns, c.Name) && !c.Stamped })

@@ -75,6 +75,7 @@ type Store struct {
 	sqlcommon.Logs
 	sqlcommon.Tables
 	sqlcommon.Classes
+	sqlcommon.Rollups
 
 	pool       *pgxpool.Pool
 	opts       Options
@@ -116,6 +117,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.Postgres)
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.Postgres)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.Postgres)
+	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.Postgres)
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}

@@ -111,6 +111,9 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if gone == 0 {
 			return fmt.Errorf("cluster %s: %w", cluster, store.ErrNotFound)
 		}
+		if err := s.DropRollups(commonTx{w}, cluster); err != nil {
+			return err
+		}
 		return sealDeletion(ctx, w, cluster)
 	})
 }

@@ -64,6 +64,7 @@ type Store struct {
 	sqlcommon.Logs
 	sqlcommon.Tables
 	sqlcommon.Classes
+	sqlcommon.Rollups
 
 	path  string
 	lock  *flock.Flock
@@ -103,6 +104,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.SQLite)
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.SQLite)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.SQLite)
+	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.SQLite)
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}

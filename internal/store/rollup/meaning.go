@@ -1,0 +1,78 @@
+package rollup
+
+import (
+	"berth/internal/store"
+)
+
+// What purposes, verbs and outcomes are called in records.
+const (
+	live     = "live"
+	shadow   = "shadow"
+	watched  = "watched"
+	decide   = "decide"
+	filter   = "filter"
+	preempt  = "preempt"
+	gated    = "Gated"
+	placed   = "Scheduled"
+	nominate = "Preempting"
+	failed   = "Unschedulable"
+)
+
+// Purpose returns what a decision was for, as views show it; empty where that is not known.
+func Purpose(d *store.Decision) string {
+	switch {
+	case d.Purpose != "":
+		return d.Purpose
+	case d.Mode == shadow:
+		return shadow
+	case d.BoundRevision > 0 || d.Verb != decide:
+		return live
+	}
+	return ""
+}
+
+// counts reports whether a decision was made to place its pod.
+func counts(d *store.Decision) bool {
+	purpose := Purpose(d)
+	return purpose == live || purpose == watched
+}
+
+// Placed reports whether a decision put its pod on a node.
+func Placed(d *store.Decision) bool {
+	return d.BoundRevision > 0 && d.Outcome == placed && counts(d)
+}
+
+// Attempted reports whether a record begins an attempt to place a pod, whose rejections count. What
+// follows in an extender's cycle says the same of the same nodes again.
+func Attempted(d *store.Decision) bool {
+	begins := d.Verb == decide || d.Verb == filter
+	if d.Attempt != "" {
+		begins = d.Attempt == d.ID && (begins || d.Verb == preempt)
+	}
+	return begins && counts(d)
+}
+
+// unplaced reports whether a decision found no node.
+func unplaced(d *store.Decision) bool { return d.Outcome == failed || d.Outcome == nominate }
+
+// gates is the cause of pods that wait for their gates.
+const gates = "SchedulingGates"
+
+// Cause returns what an attempt found its pod to wait for: the plugin that rejected most nodes.
+// Empty: it found a node.
+func Cause(d *store.Decision) string {
+	switch {
+	case d.Outcome == gated:
+		return gates
+	case !unplaced(d):
+		return ""
+	}
+	nodes, most, cause := map[string]int{}, 0, d.Outcome
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		if nodes[f.Plugin] += f.Nodes; nodes[f.Plugin] > most {
+			most, cause = nodes[f.Plugin], f.Plugin
+		}
+	}
+	return cause
+}

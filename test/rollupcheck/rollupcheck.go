@@ -1,0 +1,90 @@
+// Package rollupcheck has the plain queries that roll-ups have to be equal to, in SQL that both
+// databases read alike.
+package rollupcheck
+
+// Pair is a roll-up and the query of the log that it stands for.
+type Pair struct{ Name, Rollup, Plain string }
+
+// live is which records of decision_log d are live, hour the hour of one.
+const (
+	live    = `d.purpose IN ('live', 'watched')`
+	attempt = live + ` AND (d.verb IN ('decide', 'filter') AND coalesce(d.attempt, d.id) = d.id
+  OR d.verb = 'preempt' AND d.attempt = d.id)`
+	hour    = `substr(d.time, 1, 13) || ':00:00Z'`
+)
+
+// Pairs returns the queries. Where two plugins rejected equally many nodes in a record, the cause
+// of a wait is the first of them, which SQL does not see.
+func Pairs() []Pair {
+	return []Pair{
+		{
+			"decisions_by_hour",
+			`SELECT h.cluster, h.hour, h.verb, h.outcome, coalesce(h.purpose, ''), h.namespace, h.profile_digest, h.engine, h.decisions, h.bound, h.first_at, h.last_at
+FROM decisions_by_hour h`,
+			`SELECT d.cluster, ` + hour + `, d.verb, d.outcome,
+  coalesce(d.purpose, ''), d.namespace, d.profile_digest, d.engine, count(*), sum(CASE WHEN d.bound_revision > 0 THEN 1 ELSE 0 END), min(d.created_at), max(d.created_at)
+FROM decision_log d GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
+		},
+		{
+			"failures_by_hour",
+			`SELECT h.cluster, h.hour, h.namespace, h.plugin, h.code, h.reason, h.decisions, h.nodes, h.unplaced, h.unplaced_nodes FROM failures_by_hour h`,
+			`SELECT d.cluster, ` + hour + `, d.namespace, d.plugin, d.code, d.reason, count(*), sum(d.nodes),
+  sum(CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN 1 ELSE 0 END),
+  sum(CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN d.nodes ELSE 0 END)
+FROM (SELECT f.*, f.decision_id AS id FROM decision_failures f) d WHERE ` + attempt + ` GROUP BY 1, 2, 3, 4, 5, 6`,
+		},
+		{
+			"pool_failures_by_hour",
+			`SELECT h.cluster, h.hour, h.namespace, h.plugin, h.reason, coalesce(h.pool, '?'), h.decisions, h.nodes, h.unplaced, h.unplaced_nodes
+FROM pool_failures_by_hour h`,
+			`SELECT d.cluster, ` + hour + `, d.namespace, d.plugin, d.reason, coalesce(d.pool, '?'), count(*), sum(d.nodes),
+  sum(CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN 1 ELSE 0 END),
+  sum(CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN d.nodes ELSE 0 END)
+FROM (SELECT p.*, p.decision_id AS id FROM decision_pool_rejections p) d WHERE ` + attempt + ` GROUP BY 1, 2, 3, 4, 5, 6`,
+		},
+		{
+			"placements_by_hour",
+			`SELECT h.cluster, h.hour, h.node, h.namespace, h.placements FROM placements_by_hour h`,
+			`SELECT d.cluster, ` + hour + `, d.node, d.namespace, count(*) FROM decision_log d
+WHERE d.bound_revision > 0 AND d.outcome = 'Scheduled' AND ` + live + ` GROUP BY 1, 2, 3, 4`,
+		},
+		{
+			"durations_by_hour",
+			`SELECT h.cluster, h.hour, h.verb, h.upto_ms, h.decisions, h.total_ms, h.max_ms FROM durations_by_hour h`,
+			`SELECT d.cluster, ` + hour + `, d.verb, h.upto_ms, count(*), sum(round(d.duration_ms * 1000)) / 1000.0, max(d.duration_ms)
+FROM decision_log d JOIN durations_by_hour h ON h.cluster = d.cluster AND h.hour = ` + hour + ` AND h.verb = d.verb
+  AND h.over_ms < d.duration_ms AND d.duration_ms <= h.upto_ms GROUP BY 1, 2, 3, 4`,
+		},
+		{
+			"durations_by_hour whole",
+			`SELECT h.cluster, h.hour, h.verb, sum(h.decisions) FROM durations_by_hour h GROUP BY 1, 2, 3`,
+			`SELECT d.cluster, ` + hour + `, d.verb, count(*) FROM decision_log d GROUP BY 1, 2, 3`,
+		},
+		{
+			"pod_waits",
+			`SELECT w.cluster, w.namespace, w.pod, w.pod_uid, w.cause, w.since, coalesce(w.until_time, '') FROM pod_waits w`,
+			plainWaits,
+		},
+	}
+}
+
+// plainWaits makes stretches of a pod's events: of each time the last one counts, a change of the
+// cause begins a stretch, and the next change ends it.
+const plainWaits = `WITH causes AS (
+  SELECT cluster, decision_id, plugin, row_number() OVER (PARTITION BY cluster, decision_id ORDER BY nodes DESC) AS place
+  FROM (SELECT cluster, decision_id, plugin, sum(nodes) AS nodes FROM decision_failures GROUP BY 1, 2, 3) f
+), said AS (
+  SELECT d.cluster, d.namespace, d.pod, d.pod_uid, d.created_at, d.time,
+    CASE WHEN d.outcome = 'Gated' THEN 'SchedulingGates'
+      WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN coalesce(c.plugin, d.outcome) ELSE '' END AS cause,
+    row_number() OVER (PARTITION BY d.cluster, d.namespace, d.pod, d.pod_uid, d.created_at ORDER BY d.id DESC) AS place
+  FROM decision_log d LEFT JOIN causes c ON c.cluster = d.cluster AND c.decision_id = d.id AND c.place = 1
+  WHERE (` + attempt + `) OR (d.bound_revision > 0 AND d.outcome = 'Scheduled' AND ` + live + `)
+), turned AS (
+  SELECT s.*, coalesce(lag(s.cause) OVER (PARTITION BY s.cluster, s.namespace, s.pod, s.pod_uid ORDER BY s.created_at), '') AS before
+  FROM said s WHERE s.place = 1
+), stretches AS (
+  SELECT t.*, coalesce(lead(t.time) OVER (PARTITION BY t.cluster, t.namespace, t.pod, t.pod_uid ORDER BY t.created_at), '') AS until
+  FROM turned t WHERE t.cause <> t.before
+)
+SELECT cluster, namespace, pod, pod_uid, cause, created_at, until FROM stretches WHERE cause <> ''`
