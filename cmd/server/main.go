@@ -22,6 +22,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" default:"withargs" help:"Serve (the default)."`
 	Migrate    migrateCmd    `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
 	Retain     retainCmd     `cmd:"" help:"Delete old records once, as a server does with --keep-decisions and --keep-revisions, and make the partitions of the months to come."`
+	Rollup     rollupCmd     `cmd:"" help:"Make the sums of the log by the hour again."`
 	Replay     replayCmd     `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
 	Token      tokenCmd      `cmd:"" help:"Make, list, revoke and rotate API tokens."`
 	Audit      auditCmd      `cmd:"" help:"Check the hash chains of the log, or print their ends."`

@@ -3,9 +3,18 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
+
+	"berth/internal/store"
+	"berth/internal/store/rollup"
 )
 
 // retainCmd deletes old records once. On Postgres it is for a role that may, beside servers whose
@@ -45,4 +54,105 @@ func checkKeepRevisions(a age) error {
 		return errors.New("--keep-revisions must be at least 1h: decisions on their way to the store refer to revisions")
 	}
 	return nil
+}
+
+// rollupCmd looks after the sums of the log.
+type rollupCmd struct {
+	DataDir     string `default:"./data" placeholder:"DIR" help:"Directory of the embedded store, while no server has it open."`
+	DatabaseURL string `env:"BERTH_DATABASE_URL,DATABASE_URL" placeholder:"URL" help:"Postgres instead of the embedded store."`
+
+	Rebuild rollupRebuildCmd `cmd:"" help:"Make the roll-ups again of the decisions that are stored. Hours whose decisions were deleted for their age stay as they are. One that was cut off goes on, here or in a server."`
+}
+
+type rollupRebuildCmd struct {
+	Cluster string `placeholder:"NAME" help:"Only this cluster's."`
+}
+
+// Run makes the roll-ups again.
+func (r *rollupRebuildCmd) Run(ctx context.Context, c *cli, s streams) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	st, err := backend{dir: c.Rollup.DataDir, url: c.Rollup.DatabaseURL}.open(ctx, newLogger(s.err, "auto", "info"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	unlock, err := alone(ctx, st)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	states, err := st.RollupStates(ctx)
+	if err != nil {
+		return err
+	}
+	some := false
+	for i := range states {
+		if r.Cluster != "" && states[i].Cluster != r.Cluster {
+			continue
+		}
+		some = true
+		if err := rebuild(ctx, st, states[i].Cluster, s.out); err != nil {
+			return fmt.Errorf("cluster %s: %w", states[i].Cluster, err)
+		}
+	}
+	if r.Cluster != "" && !some {
+		return fmt.Errorf("--cluster %s: no decision of it is recorded", r.Cluster)
+	}
+	return nil
+}
+
+// alone waits until no server adds to the roll-ups, which then waits itself.
+func alone(ctx context.Context, st rollup.Store) (unlock func(), err error) {
+	for {
+		unlock, ok, err := st.TryLock(ctx, rollup.Lock)
+		if err != nil || ok {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// rebuild makes the roll-ups of a cluster again, with a line of progress now and then.
+func rebuild(ctx context.Context, st store.Rollups, cluster string, w io.Writer) error {
+	if err := st.RebuildRollups(ctx, cluster); err != nil {
+		return err
+	}
+	began, said, done := time.Now(), time.Now(), int64(0)
+	for {
+		step, err := st.RollUp(ctx, cluster)
+		if err != nil && !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+		if done += step.Records; !step.More && err == nil {
+			break
+		}
+		if time.Since(said) >= lineEvery {
+			said = time.Now()
+			if _, err := fmt.Fprintf(w, "%s: %d places of the log so far\n", cluster, done); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s: made of %d places of the log in %.1f s\n", cluster, done, time.Since(began).Seconds())
+	return err
+}
+
+// watchRollups registers the metrics of a worker's roll-ups.
+func watchRollups(meter metric.Meter, w *rollup.Worker) error {
+	_, err1 := meter.Int64ObservableGauge("berth.rollups.behind", metric.WithDescription("Decisions of the log that its roll-ups do not have yet."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(w.Behind())
+			return nil
+		}))
+	_, err2 := meter.Int64ObservableCounter("berth.rollups.failures", metric.WithDescription("Attempts of this server to keep roll-ups up that failed."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(w.Failures())
+			return nil
+		}))
+	return errors.Join(err1, err2)
 }

@@ -25,6 +25,7 @@ import (
 	"berth/internal/ops/admin"
 	"berth/internal/ops/doctor"
 	"berth/internal/store/postgres"
+	"berth/internal/store/rollup"
 )
 
 type serveCmd struct {
@@ -199,7 +200,9 @@ func (p *startup) keep(ctx context.Context) error {
 		return err
 	}
 	p.background(ctx, keeper.run)
-	return nil
+	sums := rollup.NewWorker(p.deps.store, p.log)
+	p.background(ctx, sums.Run)
+	return watchRollups(p.tel.meter, sums)
 }
 
 // follow follows the clusters' apiservers, and reads the newest states.

@@ -17,6 +17,7 @@ var untraced = map[string]string{
 	"PutCapacities": "worker", "UseTokens": "worker", "Key": "start", "PutCheckpoint": "worker", "PriorityClassVersions": "worker",
 	"ClaimJob": "worker", "AdvanceReplay": "worker", "ReleaseReplay": "worker", "ReplayChanges": "worker", "PruneJobs": "worker",
 	"AdvanceSimulation": "worker", "PutDenials": "worker", "JobStates": "metrics",
+	"RollUp": "worker", "RollupStates": "worker", "RebuildRollups": "a command",
 	"Heads": "follower", "TryLock": "follower", "Lead": "follower", "Resign": "follower",
 	"WantConfirmation": "follower", "Confirm": "follower", "Confirmation": "follower",
 }

@@ -10,7 +10,7 @@ const (
 	live    = `d.purpose IN ('live', 'watched')`
 	attempt = live + ` AND (d.verb IN ('decide', 'filter') AND coalesce(d.attempt, d.id) = d.id
   OR d.verb = 'preempt' AND d.attempt = d.id)`
-	hour    = `substr(d.time, 1, 13) || ':00:00Z'`
+	hour = `substr(d.time, 1, 13) || ':00:00Z'`
 )
 
 // Pairs returns the queries. Where two plugins rejected equally many nodes in a record, the cause

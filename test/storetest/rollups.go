@@ -347,3 +347,20 @@ func waitingHours(t *testing.T, s store.Store) {
 	same(t, "who waits now", []string{"crate|Unschedulable"}, sorted(t, s, `SELECT pod, cause FROM pod_waits WHERE until IS NULL AND seconds > 59 AND seconds < 600`))
 	same(t, "the hour of now", []string{"1"}, sorted(t, s, `SELECT max(pods) FROM waiting_by_hour WHERE cause = 'Unschedulable' AND seconds > 0`))
 }
+
+// RollupsBroken has roll-ups fail at each call of the database in turn, by rollUp, which fails at
+// the given one and reports whether there was such a call, and wants nothing to be counted twice.
+func RollupsBroken(t *testing.T, s store.Store, rollUp func(call int) (failed bool)) {
+	h := newHistory(7)
+	for range 3 {
+		appendAll(t, s, h.entries("prod", 60)...)
+		calls := 0
+		for rollUp(calls) {
+			calls++
+		}
+		if calls < 6 {
+			t.Errorf("a step is %d calls", calls)
+		}
+	}
+	rollupsEqual(t, s)
+}

@@ -135,7 +135,7 @@ func (f *Failures) add(nodes int64, unplaced bool) {
 }
 
 // steps are the bounds of the buckets between 10 and 100, which come again with each digit more: no
-// duration in a bucket is over an eighth longer than another.
+// duration in a bucket is over a sixth longer than another.
 var steps = [...]int64{10, 11, 12, 14, 16, 18, 20, 22, 25, 28, 32, 36, 40, 45, 50, 56, 63, 71, 80, 90}
 
 // bucket returns the bounds of the bucket of a duration in microseconds: over < micros <= upto.
