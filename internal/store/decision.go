@@ -101,6 +101,11 @@ type Victim struct {
 	UID       string
 	Priority  int32
 	Node      string
+	// Budget names the budgets that forbid the eviction; empty for none, and nil where that is not
+	// kept, as for the candidates of /preempt and in records of v0.3.0.
+	Budget *string
+	// OwnerKind and OwnerName are the victim's top owner, where Budget is kept; empty without one.
+	OwnerKind, OwnerName string
 }
 
 // Kind is how a column holds its field.

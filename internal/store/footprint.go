@@ -23,7 +23,10 @@ func (d *Decision) Footprint() int64 {
 	}
 	for i := range d.Victims {
 		v := &d.Victims[i]
-		texts += 256 + len(v.Namespace) + len(v.Pod) + len(v.UID) + len(v.Node)
+		texts += 256 + len(v.Namespace) + len(v.Pod) + len(v.UID) + len(v.Node) + len(v.OwnerKind) + len(v.OwnerName)
+		if v.Budget != nil {
+			texts += len(*v.Budget)
+		}
 	}
 	return recordBytes + 4*int64(texts) + int64(len(d.Input))
 }

@@ -127,7 +127,11 @@ func (d *Decision) validate() error {
 	}
 	for i := range d.Victims {
 		v := &d.Victims[i]
-		if err := validateText("decision.victims", v.Namespace, v.Pod, v.UID, v.Node); err != nil {
+		texts := []string{v.Namespace, v.Pod, v.UID, v.Node, v.OwnerKind, v.OwnerName}
+		if v.Budget != nil {
+			texts = append(texts, *v.Budget)
+		}
+		if err := validateText("decision.victims", texts...); err != nil {
 			return err
 		}
 	}

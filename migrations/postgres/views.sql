@@ -241,6 +241,53 @@ SELECT l.cluster, l.seq, l.action, l.name, l.old_value, l.new_value, l.old_polic
        to_char(l.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time
 FROM priority_class_changes l;
 
+-- Who was evicted for whom: a row a victim of a nomination that was written. Candidates of /preempt,
+-- questions and shadow calls are none. berth evicts nothing itself: gone_at is of the revision that
+-- deleted the victim.
+CREATE OR REPLACE VIEW evictions AS
+SELECT e.cluster, e.decision_id, e.time, e.namespace, e.pod, e.pod_uid, e.priority,
+       e.victim_namespace || '/' || e.victim_name AS victim, e.victim_uid, e.victim_priority,
+       e.victim_owner_kind, e.victim_owner, e.node, e.verb, e.asked_by, e.budget_violated,
+       (SELECT o.created_at FROM revision_changes o
+        WHERE o.cluster = e.cluster AND o.namespace = e.victim_namespace AND o.name = e.victim_name AND o.action = 'delete'
+          AND o.kind = 'Pod' AND o.revision > e.revision AND (o.uid = e.victim_uid OR e.victim_uid = '')
+        ORDER BY o.revision LIMIT 1) AS gone_at,
+       e.created_at, e.victim_namespace, e.victim_name, e.revision, e.seq, e.purpose, e.attempt
+FROM (
+  SELECT d.cluster, d.id AS decision_id,
+         to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+         d.namespace, d.pod, CASE octet_length(d.pod_uid) WHEN 16 THEN encode(d.pod_uid, 'hex')::uuid::text ELSE convert_from(d.pod_uid, 'UTF8') END AS pod_uid, d.priority,
+         v.value ->> 0 AS victim_namespace, v.value ->> 1 AS victim_name, v.value ->> 2 AS victim_uid, (v.value ->> 3)::integer AS victim_priority, v.value ->> 4 AS node,
+         v.value ->> 5 AS budget_violated, nullif(v.value ->> 6, '') AS victim_owner_kind, nullif(v.value ->> 7, '') AS victim_owner,
+         d.nominated_node, d.verb, d.asked_by, d.created_at, d.revision, d.seq, coalesce(d.purpose, 'live') AS purpose, d.attempt
+  FROM decisions d CROSS JOIN json_array_elements(d.victims::json) v
+  WHERE d.outcome = 'Preempting' AND d.bound_revision + 0 > 0 -- + 0 keeps other indexes out of it
+) e
+WHERE e.node = e.nominated_node AND e.purpose IN ('live', 'watched');
+
+-- Pods that were tried, and their end: placed, deleted before that, or waiting still.
+CREATE OR REPLACE VIEW pods_over_time AS
+SELECT p.cluster, p.namespace, p.pod, p.pod_uid, p.first_attempt_at, p.placed_at, p.gone_at,
+       CASE WHEN p.placed_at IS NOT NULL THEN 'placed' WHEN p.gone_at IS NOT NULL THEN 'deleted' ELSE 'waits' END AS "end",
+       p.priority, p.attempt
+FROM (
+  SELECT s.cluster, s.namespace, s.pod, CASE octet_length(s.pod_uid) WHEN 16 THEN encode(s.pod_uid, 'hex')::uuid::text ELSE convert_from(s.pod_uid, 'UTF8') END AS pod_uid, s.created_at AS first_attempt_at,
+         (SELECT b.created_at FROM placements b
+          WHERE b.cluster = s.cluster AND b.pod = s.pod AND b.namespace = s.namespace
+            AND b.pod_uid = CASE octet_length(s.pod_uid) WHEN 16 THEN encode(s.pod_uid, 'hex')::uuid::text ELSE convert_from(s.pod_uid, 'UTF8') END AND b.created_at >= s.created_at
+          ORDER BY b.created_at LIMIT 1) AS placed_at,
+         (SELECT o.created_at FROM revision_changes o
+          WHERE o.cluster = s.cluster AND o.namespace = s.namespace AND o.name = s.pod AND o.action = 'delete' AND o.kind = 'Pod'
+            AND o.revision > s.revision AND o.uid = CASE octet_length(s.pod_uid) WHEN 16 THEN encode(s.pod_uid, 'hex')::uuid::text ELSE convert_from(s.pod_uid, 'UTF8') END
+          ORDER BY o.revision LIMIT 1) AS gone_at,
+         s.priority, s.attempt
+  FROM decisions s
+  WHERE s.attempt = s.id AND s.purpose IN ('live', 'watched') AND NOT EXISTS (
+    SELECT 1 FROM decisions f
+    WHERE f.cluster = s.cluster AND f.pod = s.pod AND f.namespace = s.namespace AND f.pod_uid = s.pod_uid
+      AND f.attempt = f.id AND f.purpose IN ('live', 'watched') AND f.created_at < s.created_at)
+) p;
+
 -- How full a cluster was, by revision and resource.
 CREATE OR REPLACE VIEW capacity AS
 SELECT cluster, cluster || '@' || revision AS snapshot,
@@ -608,7 +655,7 @@ DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_pool_rejections, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
-    revision_objects, priority_class_log,
+    revision_objects, priority_class_log, evictions, pods_over_time,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound, attempts, placements,

@@ -240,6 +240,53 @@ SELECT l.cluster, l.seq, l.action, l.name, l.old_value, l.new_value, l.old_polic
        strftime('%Y-%m-%dT%H:%M:%S', l.created_at / 1000000, 'unixepoch') || printf('.%06dZ', l.created_at % 1000000) AS time
 FROM priority_class_changes l;
 
+-- Who was evicted for whom: a row a victim of a nomination that was written. Candidates of /preempt,
+-- questions and shadow calls are none. berth evicts nothing itself: gone_at is of the revision that
+-- deleted the victim.
+CREATE VIEW evictions AS
+SELECT e.cluster, e.decision_id, e.time, e.namespace, e.pod, e.pod_uid, e.priority,
+       e.victim_namespace || '/' || e.victim_name AS victim, e.victim_uid, e.victim_priority,
+       e.victim_owner_kind, e.victim_owner, e.node, e.verb, e.asked_by, e.budget_violated,
+       (SELECT o.created_at FROM revision_changes o
+        WHERE o.cluster = e.cluster AND o.namespace = e.victim_namespace AND o.name = e.victim_name AND o.action = 'delete'
+          AND o.kind = 'Pod' AND o.revision > e.revision AND (o.uid = e.victim_uid OR e.victim_uid = '')
+        ORDER BY o.revision LIMIT 1) AS gone_at,
+       e.created_at, e.victim_namespace, e.victim_name, e.revision, e.seq, e.purpose, e.attempt
+FROM (
+  SELECT d.cluster, d.id AS decision_id,
+         strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+         d.namespace, d.pod, CASE length(d.pod_uid) WHEN 16 THEN lower(substr(hex(d.pod_uid), 1, 8) || '-' || substr(hex(d.pod_uid), 9, 4) || '-' || substr(hex(d.pod_uid), 13, 4) || '-' || substr(hex(d.pod_uid), 17, 4) || '-' || substr(hex(d.pod_uid), 21)) ELSE CAST(d.pod_uid AS TEXT) END AS pod_uid, d.priority,
+         json_extract(v.value, '$[0]') AS victim_namespace, json_extract(v.value, '$[1]') AS victim_name, json_extract(v.value, '$[2]') AS victim_uid, json_extract(v.value, '$[3]') AS victim_priority, json_extract(v.value, '$[4]') AS node,
+         json_extract(v.value, '$[5]') AS budget_violated, nullif(json_extract(v.value, '$[6]'), '') AS victim_owner_kind, nullif(json_extract(v.value, '$[7]'), '') AS victim_owner,
+         d.nominated_node, d.verb, d.asked_by, d.created_at, d.revision, d.seq, coalesce(d.purpose, 'live') AS purpose, d.attempt
+  FROM decisions d CROSS JOIN json_each(d.victims) v
+  WHERE d.outcome = 'Preempting' AND d.bound_revision + 0 > 0 -- + 0 keeps other indexes out of it
+) e
+WHERE e.node = e.nominated_node AND e.purpose IN ('live', 'watched');
+
+-- Pods that were tried, and their end: placed, deleted before that, or waiting still.
+CREATE VIEW pods_over_time AS
+SELECT p.cluster, p.namespace, p.pod, p.pod_uid, p.first_attempt_at, p.placed_at, p.gone_at,
+       CASE WHEN p.placed_at IS NOT NULL THEN 'placed' WHEN p.gone_at IS NOT NULL THEN 'deleted' ELSE 'waits' END AS "end",
+       p.priority, p.attempt
+FROM (
+  SELECT s.cluster, s.namespace, s.pod, CASE length(s.pod_uid) WHEN 16 THEN lower(substr(hex(s.pod_uid), 1, 8) || '-' || substr(hex(s.pod_uid), 9, 4) || '-' || substr(hex(s.pod_uid), 13, 4) || '-' || substr(hex(s.pod_uid), 17, 4) || '-' || substr(hex(s.pod_uid), 21)) ELSE CAST(s.pod_uid AS TEXT) END AS pod_uid, s.created_at AS first_attempt_at,
+         (SELECT b.created_at FROM placements b
+          WHERE b.cluster = s.cluster AND b.pod = s.pod AND b.namespace = s.namespace
+            AND b.pod_uid = CASE length(s.pod_uid) WHEN 16 THEN lower(substr(hex(s.pod_uid), 1, 8) || '-' || substr(hex(s.pod_uid), 9, 4) || '-' || substr(hex(s.pod_uid), 13, 4) || '-' || substr(hex(s.pod_uid), 17, 4) || '-' || substr(hex(s.pod_uid), 21)) ELSE CAST(s.pod_uid AS TEXT) END AND b.created_at >= s.created_at
+          ORDER BY b.created_at LIMIT 1) AS placed_at,
+         (SELECT o.created_at FROM revision_changes o
+          WHERE o.cluster = s.cluster AND o.namespace = s.namespace AND o.name = s.pod AND o.action = 'delete' AND o.kind = 'Pod'
+            AND o.revision > s.revision AND o.uid = CASE length(s.pod_uid) WHEN 16 THEN lower(substr(hex(s.pod_uid), 1, 8) || '-' || substr(hex(s.pod_uid), 9, 4) || '-' || substr(hex(s.pod_uid), 13, 4) || '-' || substr(hex(s.pod_uid), 17, 4) || '-' || substr(hex(s.pod_uid), 21)) ELSE CAST(s.pod_uid AS TEXT) END
+          ORDER BY o.revision LIMIT 1) AS gone_at,
+         s.priority, s.attempt
+  FROM decisions s
+  WHERE s.attempt = s.id AND s.purpose IN ('live', 'watched') AND NOT EXISTS (
+    SELECT 1 FROM decisions f
+    WHERE f.cluster = s.cluster AND f.pod = s.pod AND f.namespace = s.namespace AND f.pod_uid = s.pod_uid
+      AND f.attempt = f.id AND f.purpose IN ('live', 'watched') AND f.created_at < s.created_at)
+) p;
+
 -- How full a cluster was, by revision and resource.
 CREATE VIEW capacity AS
 SELECT cluster, cluster || '@' || revision AS snapshot,

@@ -142,6 +142,74 @@ FROM revision_objects WHERE cluster = 'prod' ORDER BY revision, place`))
 			}
 			appendAll(t, s, changed("prod", 1)) // the chain goes on
 		},
+		"EvictionsAndEndsOfPods": func(t *testing.T, s store.Store) {
+			none, forbidden := "", "web,web-2"
+			victims := []store.Victim{
+				{
+					Namespace: "shop", Pod: "cart-1", UID: "u1", Priority: 5, Node: "n1",
+					Budget: &forbidden, OwnerKind: "Deployment", OwnerName: "cart",
+				},
+				{Namespace: "shop", Pod: "cart-9", UID: "u9", Node: "n1", Budget: &none},
+				{Namespace: "shop", Pod: "other", UID: "u8", Node: "n2"}, // of another candidate
+			}
+			n := 0
+			tried := func(pod, outcome string, on, made int64, change func(d *store.Decision)) {
+				t.Helper()
+				n++
+				d := decision("prod", fmt.Sprint("d", n), at(n))
+				d.Namespace, d.Pod, d.PodUID, d.Purpose, d.Attempt = "shop", pod, "uid-"+pod, "live", d.ID
+				d.Outcome, d.Revision, d.BoundRevision = outcome, on, made
+				if change != nil {
+					change(d)
+				}
+				e := &store.Entry{Decision: d}
+				if made > 0 {
+					e.Revision = changed("prod", made).Revision
+					e.Revision.Objects, e.Revision.Classes = nil, nil
+				}
+				appendAll(t, s, e)
+			}
+			preempts := func(d *store.Decision) {
+				d.NominatedNode, d.Victims, d.Priority, d.Asked.By = "n1", victims, 9, "token:sre"
+			}
+			appendAll(t, s, revision("prod", 1))
+			tried("urgent", "Preempting", 1, 2, preempts) // d1
+			tried("urgent", "Preempting", 2, 0, preempts) // d2: not written
+			tried("urgent", "Preempting", 2, 0, func(d *store.Decision) {
+				preempts(d)
+				d.Purpose, d.Attempt, d.Verb = "shadow", "", "preempt"
+			})
+			tried("lost", "Unschedulable", 2, 0, nil)  // d4
+			tried("lost", "Unschedulable", 2, 0, nil)  // d5
+			tried("still", "Unschedulable", 2, 0, nil) // d6
+			tried("asked", "Scheduled", 2, 0, func(d *store.Decision) { d.Purpose, d.Attempt = "question", "" })
+			gone := change("prod", 3)
+			gone.Revision.Objects = []store.RevisionObject{
+				{Action: store.Deleted, Kind: "Pod", Namespace: "shop", Name: "cart-1", UID: "u1"},
+				{Action: store.Deleted, Kind: "Pod", Namespace: "shop", Name: "cart-9", UID: "another"},
+				{Action: store.Deleted, Kind: "Pod", Namespace: "shop", Name: "lost", UID: "uid-lost"},
+			}
+			gone.Revision.Changes = 3
+			appendAll(t, s, gone)
+			tried("urgent", "Scheduled", 3, 4, func(d *store.Decision) { d.Node = "n1" }) // d8
+			same(t, "evictions", []string{
+				"d1|shop|urgent|uid-urgent|9|shop/cart-1|u1|5|Deployment|cart|n1|decide|token:sre|web,web-2|yes",
+				"d1|shop|urgent|uid-urgent|9|shop/cart-9|u9|0|||n1|decide|token:sre||",
+			}, rows(t, s, `SELECT e.decision_id, e.namespace, e.pod, e.pod_uid, e.priority, e.victim, e.victim_uid, e.victim_priority,
+e.victim_owner_kind, e.victim_owner, e.node, e.verb, e.asked_by, e.budget_violated, CASE WHEN e.gone_at = r.created_at THEN 'yes' END
+FROM evictions e JOIN revision_log r ON r.cluster = e.cluster AND r.number = 3 WHERE e.cluster = 'prod' ORDER BY e.victim`))
+			same(t, "pods", []string{"lost|deleted|d4|||yes", "still|waits|d6|||", "urgent|placed|d1|yes||"},
+				rows(t, s, `SELECT p.pod, p."end", p.attempt, CASE WHEN p.placed_at = d.created_at THEN 'yes' END,
+CASE WHEN p.first_attempt_at > p.placed_at THEN 'wrong' END, CASE WHEN p.gone_at = r.created_at THEN 'yes' END
+FROM pods_over_time p JOIN decision_log d ON d.cluster = p.cluster AND d.id = 'd8'
+JOIN revision_log r ON r.cluster = p.cluster AND r.number = 3 WHERE p.cluster = 'prod' ORDER BY p.pod`))
+			// What older records do not have is NULL.
+			old := decision("prod", "d0", at(0))
+			old.Outcome, old.NominatedNode, old.Revision, old.BoundRevision = "Preempting", "n1", 4, 4
+			old.Victims = []store.Victim{{Namespace: "shop", Pod: "cart-7", UID: "u7", Node: "n1"}}
+			appendAll(t, s, &store.Entry{Decision: old})
+			same(t, "an older record", []string{"1"}, rows(t, s, `SELECT count(*) FROM evictions WHERE decision_id = 'd0' AND budget_violated IS NULL AND victim_owner IS NULL AND gone_at IS NULL AND purpose = 'live'`))
+		},
 		"TogetherWithoutGaps": func(t *testing.T, s store.Store) {
 			const each = 8
 			var writers sync.WaitGroup

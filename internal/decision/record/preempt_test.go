@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -47,7 +48,11 @@ func TestPreemptionIsRecordedAndReplayed(t *testing.T) {
 	if d.Outcome != "Preempting" || d.NominatedNode != "n1" || d.BoundRevision != 0 {
 		t.Errorf("%+v", d)
 	}
-	if diff := cmp.Diff([]store.Victim{{Namespace: "d", Pod: "low", UID: "uid-low", Priority: 1, Node: "n1"}}, d.Victims); diff != "" {
+	none := ""
+	want := []store.Victim{{
+		Namespace: "d", Pod: "low", UID: "uid-low", Priority: 1, Node: "n1", Budget: &none,
+	}}
+	if diff := cmp.Diff(want, d.Victims); diff != "" {
 		t.Error(diff)
 	}
 	r, err := h.Replay(t.Context(), a.ID, record.Overrides{})
@@ -63,6 +68,35 @@ func TestPreemptionIsRecordedAndReplayed(t *testing.T) {
 	r, err = h.Replay(t.Context(), a.ID, record.Overrides{Snapshot: "default@latest"})
 	if err != nil || r.Identical {
 		t.Fatalf("%v %s", err, logtest.Text(t, r))
+	}
+}
+
+// TestVictimsOwnerAndBudget: the record of a nomination has the top owner of each victim, and the
+// budgets that forbid its eviction.
+func TestVictimsOwnerAndBudget(t *testing.T) {
+	h := logtest.Open(t, t.TempDir())
+	const controlled = `"ownerReferences":[{"apiVersion":"apps/v1","kind":%q,"name":%q,"uid":%q,"controller":true}]`
+	logtest.Upload(t, h, logtest.Node(t, "n1", 1), logtest.Held(t, logtest.Pod(t, "urgent", `"priority":1000,`)),
+		logtest.Object(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","namespace":"d","uid":"u1","labels":{"app":"shop"},`+
+			fmt.Sprintf(controlled, "ReplicaSet", "web-abc", "rs1")+`},"spec":{"nodeName":"n1","priority":1,
+"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}}`),
+		logtest.Object(t, `{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"web-abc","namespace":"d","uid":"rs1",`+
+			fmt.Sprintf(controlled, "Deployment", "web", "dep1")+`},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"shop"}},
+"template":{"metadata":{"labels":{"app":"shop"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`),
+		logtest.Object(t, `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b","namespace":"d"},
+"spec":{"selector":{"matchLabels":{"app":"shop"}}},"status":{"disruptionsAllowed":0}}`))
+	a := logtest.Decide(t, h, decision.Question{PodRef: urgent()})
+	d, err := h.Store.Decision(t.Context(), a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := "b"
+	want := []store.Victim{{
+		Namespace: "d", Pod: "web-1", UID: "u1", Priority: 1, Node: "n1",
+		Budget: &budget, OwnerKind: "Deployment", OwnerName: "web",
+	}}
+	if diff := cmp.Diff(want, d.Victims); diff != "" {
+		t.Errorf("%s\n%s", diff, logtest.Text(t, a))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/explain/digest"
-	"berth/internal/engine/preempt"
 	"berth/internal/revision"
 	"berth/internal/store"
 )
@@ -95,7 +94,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	if r.Outcome == engine.UnschedulableOK || r.Outcome == engine.Preempting {
 		d.RejectedBy = strings.Join(r.Rejectors(), ",")
 	}
-	d.Mode, d.Purpose, d.NominatedNode, d.Victims = o.Mode, o.Purpose(), r.NominatedNode(), victims(r)
+	d.Mode, d.Purpose, d.NominatedNode, d.Victims = o.Mode, o.Purpose(), r.NominatedNode(), victims(o.View, r)
 	d.Attempt = l.attemptOf(d)
 	l.list(d, r)
 	return d, finish(d, newEvaluated(o), began)
@@ -123,22 +122,6 @@ func (l *Log) list(d *store.Decision, r *engine.Result) {
 		}
 		d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
 	}
-}
-
-// victims lists the pods to evict: from the node chosen, or from all that
-// /preempt leaves.
-func victims(r *engine.Result) []store.Victim {
-	var out []store.Victim
-	add := func(node string, list []engine.Victim) {
-		for _, v := range list {
-			out = append(out, store.Victim{Namespace: v.Namespace, Pod: v.Name, UID: v.UID, Priority: v.Priority, Node: node})
-		}
-	}
-	add(r.NominatedNode(), preempt.Victims(r))
-	for _, c := range preempt.Named(r) {
-		add(c.Node, c.Victims)
-	}
-	return out
 }
 
 // NewLedgerBind returns the write of a bind without an evaluation, with its record. A ledger's bind

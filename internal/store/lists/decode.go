@@ -41,7 +41,8 @@ func decodeFailures(column string) (fs []store.Failure, err error) {
 func decodeVictims(column string) (vs []store.Victim, err error) {
 	err = decodeRows("victims", column, func(field func(int, any) error) error {
 		var v store.Victim
-		err := errors.Join(field(0, &v.Namespace), field(1, &v.Pod), field(2, &v.UID), field(3, &v.Priority), field(4, &v.Node))
+		err := errors.Join(field(0, &v.Namespace), field(1, &v.Pod), field(2, &v.UID), field(3, &v.Priority), field(4, &v.Node),
+			field(5, &v.Budget), field(6, &v.OwnerKind), field(7, &v.OwnerName))
 		vs = append(vs, v)
 		return err
 	})

@@ -120,8 +120,8 @@ func shared(names []string) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// encodeVictims returns [[namespace, pod, uid, priority, node]…]; empty for an empty
-// list.
+// encodeVictims returns [[namespace, pod, uid, priority, node]…]; empty for an empty list. Behind
+// them are budget, kind and name of the owner, where they are kept.
 func encodeVictims(vs []store.Victim) string {
 	if len(vs) == 0 {
 		return ""
@@ -135,7 +135,13 @@ func encodeVictims(vs []store.Victim) string {
 		b = append(appendString(b, v.Pod), ',')
 		b = append(appendString(b, v.UID), ',')
 		b = append(strconv.AppendInt(b, int64(v.Priority), 10), ',')
-		b = append(appendString(b, v.Node), ']')
+		b = appendString(b, v.Node)
+		if v.Budget != nil {
+			b = appendString(append(b, ','), *v.Budget)
+			b = appendString(append(b, ','), v.OwnerKind)
+			b = appendString(append(b, ','), v.OwnerName)
+		}
+		b = append(b, ']')
 	}
 	return string(append(b, ']'))
 }

@@ -31,6 +31,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_victims", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"attempts", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"attempts", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
+	{"evictions", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"placements", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"placements", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"stale_decisions", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},

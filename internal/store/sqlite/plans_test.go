@@ -27,6 +27,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_victims", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"attempts", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"attempts", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"evictions", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"placements", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"placements", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"stale_decisions", "time", "decisions_by_time (cluster=? AND created_at>?)"},
