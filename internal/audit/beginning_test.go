@@ -64,7 +64,9 @@ func TestMigrationWritesBeginnings(t *testing.T) {
 				f.append(other)
 				if down == migrations.Beginnings-1 { // a chain without beginning, of some of the rows
 					f.exec(`DELETE FROM seals`, `UPDATE clusters SET seals = 0, seal_hash = `+f.empty())
-					f.append(uploaded(4), decided(1101))
+					last := uploaded(4) // without what a way down below its schema loses
+					last.Revision.Objects, last.Revision.Classes = nil, nil
+					f.append(last, decided(1101))
 				}
 				f.exec(`DELETE FROM decisions WHERE cluster = 'prod' AND seq IN (1, 2, 600)`, `DELETE FROM checkpoints WHERE number = 2`, `DELETE FROM revisions WHERE number = 2`,
 					`UPDATE clusters SET decisions = decisions - 3, revisions = revisions - 1 WHERE cluster = 'prod'`)
