@@ -586,3 +586,236 @@ FROM decision_log
 WHERE cluster = @cluster AND created_at >= @since AND created_at < @until AND request_id = @request
 ORDER BY created_at DESC
 LIMIT @limit
+
+-- longest-waits: Which pods waited longest, and why?
+-- Live attempts of the time by pod: `wait_seconds` until the bind or, without one, the last
+-- attempt. `gone` is when a pod was deleted; without `bound` and `gone` it still waits, or its
+-- deletion is not on record. What was before `since` is not counted.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=5
+SELECT w.namespace, w.pod, w.attempts, w.first, w.last, w.bound, (
+    SELECT min(o.time) FROM revision_objects o
+    WHERE o.cluster = @cluster AND o.namespace = w.namespace AND o.name = w.pod AND o.action = 'delete' AND o.kind = 'Pod' AND o.uid = w.pod_uid
+  ) AS gone, w.wait_seconds, (
+    SELECT l.message FROM decision_log l
+    WHERE l.cluster = @cluster AND l.pod = w.pod AND l.created_at >= @since AND l.created_at < @until AND l.namespace = w.namespace AND l.message <> ''
+    ORDER BY l.created_at DESC LIMIT 1
+  ) AS message
+FROM (
+  SELECT namespace, pod, pod_uid, count(DISTINCT coalesce(attempt, id)) AS attempts, min(time) AS first, max(time) AS last,
+    min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN time END) AS bound,
+    (coalesce(min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN unix_micros END), max(unix_micros)) - min(unix_micros)) / CAST(1000000 AS double precision) AS wait_seconds
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live'
+  GROUP BY namespace, pod, pod_uid
+  ORDER BY wait_seconds DESC, namespace, pod
+  LIMIT @limit
+) w
+ORDER BY w.wait_seconds DESC, w.namespace, w.pod
+LIMIT @limit
+
+-- time-to-placement: How long do pods take to be placed, by namespace and priority?
+-- From the first live attempt of the time to the bind, in seconds, by nearest rank, of pods that
+-- were bound within it: pods that still wait, or were given up, are not in it.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT namespace, priority, count(*) AS pods,
+  min(CASE WHEN place * 2 >= total THEN wait_seconds END) AS p50_seconds,
+  min(CASE WHEN place * 20 >= total * 19 THEN wait_seconds END) AS p95_seconds, max(wait_seconds) AS longest_seconds
+FROM (
+  SELECT namespace, priority, wait_seconds,
+    row_number() OVER (PARTITION BY namespace, priority ORDER BY wait_seconds) AS place,
+    count(*) OVER (PARTITION BY namespace, priority) AS total
+  FROM (
+    SELECT namespace, max(priority) AS priority,
+      (min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN unix_micros END) - min(unix_micros)) / CAST(1000000 AS double precision) AS wait_seconds
+    FROM decision_log
+    WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+      AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live'
+    GROUP BY namespace, pod, pod_uid
+    HAVING min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN 1 END) = 1
+  ) w
+) r
+GROUP BY namespace, priority
+ORDER BY p95_seconds DESC, namespace, priority
+LIMIT @limit
+
+-- rejections-by-pool: Which rules reject nodes of which pool, day by day?
+-- Of live attempts, by the pool of the nodes, which is the value of the label that `--pool-label`
+-- names. `pool` is NULL where the record does not count by pool: those of before the setting, and
+-- `nodes` are of all pools then.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT substr(time, 1, 10) AS day, plugin, reason, pool, sum(nodes) AS nodes, count(DISTINCT decision_id) AS attempts
+FROM decision_pool_rejections
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
+  AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+GROUP BY substr(time, 1, 10), plugin, reason, pool
+ORDER BY day DESC, nodes DESC, plugin, reason, pool
+LIMIT @limit
+
+-- configurations: Which configurations decided, and when did each begin and end?
+-- A digest names a configuration of a profile. Whether a change of it moved decisions, a batch
+-- replay under the other configuration shows: see `replay-differences`.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT profile, profile_digest, engine, semantics, min(time) AS first, max(time) AS last, count(*) AS decisions,
+  sum(CASE WHEN purpose = 'live' THEN 1 ELSE 0 END) AS live
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
+GROUP BY profile, profile_digest, engine, semantics
+ORDER BY first DESC, profile, profile_digest
+LIMIT @limit
+
+-- replay-differences: Which decisions came out otherwise when they were replayed?
+-- `overrides` says what was not as recorded: with a config these are the decisions that another
+-- configuration moves, without one a record or a program was changed. `differences` is NULL where
+-- there was no answer.
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, decision_id, seq, overrides, differences, semantics, replay, asked_by
+FROM replay_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until AND NOT identical
+ORDER BY created_at DESC, seq
+LIMIT @limit
+
+-- priority-class-changes: Who changed which PriorityClass, and how?
+-- Those of the API's own classes and those that a snapshot brought, since the release that records
+-- them. A change behind the API's back is not in it: `server audit verify` finds it.
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, action, name, old_value, new_value, old_policy, new_policy, source, revision, asked_by, peer, request_id
+FROM priority_class_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+ORDER BY seq DESC
+LIMIT @limit
+
+-- evidence: What is on record for one decision, from the question to its seal and replays?
+-- Who asked, on which state and under which configuration, what the answer was, the seal that
+-- covers it, and how often it was replayed and came out the same. The pod and the state themselves
+-- are in `GET /v1/decisions/{id}`; `server audit verify` proves the chain.
+-- example: cluster=audit id=01a204ef-0000-7000-8000-000000000002 since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=10
+SELECT l.id AS decision_id, l.time, l.verb, l.purpose, l.namespace, l.pod, l.pod_uid, l.outcome, l.node, l.nominated_node, l.message,
+  l.asked_by, l.peer, l.request_id, l.snapshot, l.snapshot_digest, r.cause AS snapshot_cause, r.asked_by AS snapshot_by,
+  l.pod_digest, l.answer_digest, l.profile, l.profile_digest, l.engine, l.semantics, l.bound_snapshot, l.seq,
+  s.number AS seal, s.hash AS seal_hash, s.epoch,
+  (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = l.id AND p.overrides = '') AS replays,
+  (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = l.id AND p.overrides = '' AND p.identical) AS identical
+FROM decision_log l
+LEFT JOIN revision_log r ON r.cluster = @cluster AND r.number = l.revision
+LEFT JOIN seal_log s ON s.cluster = @cluster AND s.kind = 'rows' AND s.after_seq < l.seq AND s.seq >= l.seq
+WHERE l.cluster = @cluster AND l.created_at >= @since AND l.created_at < @until AND l.id = @id
+ORDER BY l.seq
+LIMIT @limit
+
+-- retention: What was removed from the log on purpose, when, and by which setting?
+-- Removals are sealed, and `audit verify` knows them: a hole in `seq` that is not here is a fault.
+-- Those of before the release that records it have no time.
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, removed, from_seq, to_seq, from_revision, to_revision, gap, setting, asked_by, seal
+FROM retention_log
+WHERE cluster = @cluster AND (created_at IS NULL OR created_at >= @since AND created_at < @until)
+ORDER BY seal DESC
+LIMIT @limit
+
+-- denied-calls: Which calls were refused, and to whom?
+-- Counted by caller, route and reason a minute. A call that named no cluster is not one of a
+-- cluster's. Rows whose reason is `cut` count those that did not fit.
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT asked_by, peer, route, status, reason, sum(count) AS calls, min(time) AS first, max(time) AS last
+FROM denied_calls
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+GROUP BY asked_by, peer, route, status, reason
+ORDER BY calls DESC, route, status, reason
+LIMIT @limit
+
+-- never-replayed: Which decisions did no replay answer again?
+-- By a replay as recorded, alone or in a batch that is done. A batch under another configuration
+-- does not count. The newest are first.
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, decision_id, verb, namespace, pod, outcome, node, seq
+FROM never_replayed
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
+ORDER BY created_at DESC, seq DESC
+LIMIT @limit
+
+-- fullness-at-failure: How full was the cluster when a pod found no node?
+-- The newest live attempts without a node, with the last measurement of a resource on the same or
+-- an older state. Measurements are made while `/metrics` is scraped.
+-- optional: namespace
+-- example: cluster=demo resource=cpu since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT d.time, d.namespace, d.pod, d.rejected_by, c.snapshot AS measured, 100 * c.requested / nullif(c.allocatable, 0) AS used_percent, c.free, c.stranded
+FROM (
+  SELECT time, namespace, pod, rejected_by, revision, created_at
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND outcome = 'Unschedulable' AND purpose = 'live' AND coalesce(attempt, id) = id
+  ORDER BY created_at DESC
+  LIMIT @limit
+) d JOIN capacity c ON c.cluster = @cluster AND c.resource = @resource AND c.revision = (
+  SELECT max(m.revision) FROM capacity m WHERE m.cluster = @cluster AND m.resource = @resource AND m.revision <= d.revision)
+ORDER BY d.created_at DESC, d.pod
+LIMIT @limit
+
+-- changed-objects: Which objects did the revisions change, and who asked for it?
+-- At most 1,000 objects a revision: `objects` says how many it changed. `changed` has the paths, at
+-- most 10. Binds have `node`.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=5
+SELECT time, snapshot, action, kind, namespace, name, node, changed, cause, asked_by, objects
+FROM revision_objects
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace)
+ORDER BY revision DESC, place
+LIMIT @limit
+
+-- nomination-to-bind: How long did pods wait from their nomination to their bind?
+-- Pods that live attempts of the time nominated to a node. `seconds` is NULL where no bind has
+-- followed within it.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT namespace, pod, pod_uid, count(DISTINCT CASE WHEN outcome = 'Preempting' THEN coalesce(attempt, id) END) AS nominations,
+  min(CASE WHEN outcome = 'Preempting' THEN time END) AS nominated, max(CASE WHEN outcome = 'Preempting' THEN nominated_node END) AS nominated_node,
+  min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN time END) AS bound, min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN node END) AS node,
+  (min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN unix_micros END) - min(CASE WHEN outcome = 'Preempting' THEN unix_micros END)) / CAST(1000000 AS double precision) AS seconds
+FROM decision_log
+WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+  AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live' AND (outcome = 'Preempting' OR bound_revision > 0 AND outcome = 'Scheduled')
+GROUP BY namespace, pod, pod_uid
+HAVING min(CASE WHEN outcome = 'Preempting' THEN 1 END) = 1
+ORDER BY nominated DESC, namespace, pod
+LIMIT @limit
+
+-- evictions: Who evicts whom, and on whose authority?
+-- Victims on the nominated node of live attempts, with the caller that asked. `written` is the
+-- state that has the nomination; `gone` is when the victim was deleted, which berth does not do
+-- itself: NULL where it was not, or before changes of objects were recorded.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT d.time, d.namespace, d.pod, d.priority, v.victim_namespace, v.victim, v.victim_uid, v.victim_priority, v.node,
+  d.verb, d.asked_by, d.bound_snapshot AS written, (
+    SELECT min(o.time) FROM revision_objects o
+    WHERE o.cluster = @cluster AND o.namespace = v.victim_namespace AND o.name = v.victim AND o.action = 'delete' AND o.kind = 'Pod' AND o.uid = v.victim_uid
+  ) AS gone, d.id AS decision_id
+FROM decision_log d JOIN decision_victims v ON v.cluster = d.cluster AND v.created_at = d.created_at AND v.decision_id = d.id
+WHERE d.cluster = @cluster AND d.created_at >= @since AND d.created_at < @until
+  AND v.cluster = @cluster AND v.created_at >= @since AND v.created_at < @until
+  AND (@namespace = '' OR d.namespace = @namespace)
+  AND d.outcome = 'Preempting' AND d.purpose = 'live' AND d.nominated_node = v.node
+ORDER BY d.created_at DESC, v.victim_namespace, v.victim
+LIMIT @limit
+
+-- waiting-pods: How many pods wait, by cause, hour by hour?
+-- From the roll-ups, which a server keeps up behind the log, or `server rollup rebuild` makes: each
+-- pod counts in every hour in which it waited for the cause, gated ones too. A pod that was deleted
+-- behind berth's back waits for ever.
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT hour, cause, namespace, pods, seconds
+FROM waiting_by_hour
+WHERE cluster = @cluster AND hour_at >= @since AND hour_at < @until AND (@namespace = '' OR namespace = @namespace)
+ORDER BY hour DESC, pods DESC, cause, namespace
+LIMIT @limit

@@ -16,7 +16,7 @@ import (
 // copied are the tables that have rows a decision, a revision or a pod, and so are copied; those of
 // them that a schema does not have are passed over. Roll-ups are built anew from them.
 var copied = []string{
-	"decisions", "revisions", "capacities", "pod_facts", "revision_objects", "priority_class_log", "replay_log", "replay_results", "denied_calls",
+	"decisions", "revisions", "capacities", "judged_pods", "revision_changes", "replay_results", "denials",
 }
 
 // What a column holds, by its name.

@@ -1,11 +1,14 @@
 package record_test
 
 import (
+	"database/sql"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"berth/internal/store"
+	"berth/internal/store/sqlite"
 )
 
 // auditID is the id of the nth record of fillAudit.
@@ -38,5 +41,52 @@ func (c *corpus) fillAudit(t testing.TB) {
 	}
 	if err := c.st.Append(t.Context(), entries); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// fillEvidence writes into the tables what is about the log of audit and has no caller in this
+// room: a replay, a refused call, a changed class, a removal.
+func fillEvidence(t testing.TB, backend, address string, at time.Time) {
+	t.Helper()
+	end := at.Add(time.Minute)
+	driver, source, when, later, no := "pgx", address, any(at), any(end), any(false)
+	if backend == "sqlite" {
+		driver, source = "sqlite", filepath.Join(address, sqlite.FileName)
+		when, later, no = at.UnixMicro(), end.UnixMicro(), 0
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	removed := `{"removed":{"at":"2026-01-02T13:00:00Z","setting":"keep-decisions=30d","decisions":[[1,5]]}}`
+	for _, row := range []struct {
+		insert string
+		values []any
+	}{
+		{
+			`INSERT INTO replay_results (cluster, decision_id, replay, batch, seq, identical, differences, overrides, semantics, asked_by, created_at) VALUES ('audit', $1, $2, $3, 2, $3, 4, 'config', 'v1.36', 'token:eve', $4)`,
+			[]any{auditID(2), auditID(8), no, when},
+		},
+		{
+			`INSERT INTO denials (minute, instance, cluster, caller, route, status, reason, asked_by, peer, count, first_at, last_at) VALUES ($1, 'berth-0', 'audit', 'token:eve', 'POST /v1/decisions', 403, 'forbidden', 'token:eve', '10.0.0.9', 3, $1, $1)`,
+			[]any{when},
+		},
+		{
+			`INSERT INTO priority_class_changes (cluster, seq, action, name, old_value, new_value, old_policy, new_policy, source, asked_by, created_at) VALUES ('audit', 1, 'update', 'rush', 5000, 9000, 'PreemptLowerPriority', 'Never', 'store', 'token:sre', $1)`,
+			[]any{when},
+		},
+		{
+			`INSERT INTO seals (cluster, number, kind, format, after_seq, seq, after_revision, revision, previous, hash, row_hashes, items, created_at) VALUES ('audit', 1000, 'removal', 24, 3, 3, 0, 0, $1, $1, $2, $3, $4)`,
+			[]any{[]byte{1}, []byte{}, removed, when},
+		},
+		{
+			`INSERT INTO waits (cluster, namespace, pod, pod_uid, since, cause, until, seen) VALUES ('audit', 'shop', 'till', 'u', $1, 'NodeResourcesFit', $2, $1)`,
+			[]any{when, later},
+		},
+	} {
+		if _, err := db.ExecContext(t.Context(), row.insert, row.values...); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -80,6 +80,7 @@ func TestDocumentedQueries(t *testing.T) {
 			c.fill(t)
 			c.fillLive(t)
 			c.fillAudit(t)
+			fillEvidence(t, backend, address, c.now)
 			db := asReader(t, backend, address)
 			for i := range list {
 				q := &list[i]

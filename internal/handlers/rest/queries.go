@@ -71,6 +71,7 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Param			node		query	string	false	"the node's name"
 //	@Param			outcome		query	string	false	"the decision's outcome, such as Unschedulable"
 //	@Param			verb		query	string	false	"the decision's verb, such as filter"
+//	@Param			id			query	string	false	"the decision"
 //	@Param			request		query	string	false	"the id of a request, as a log line or the header X-Request-Id has it"
 //	@Param			resource	query	string	false	"the resource, such as cpu"
 //	@Param			since		query	string	false	"at this time or later, RFC 3339; 7 days before until if absent"
