@@ -96,11 +96,11 @@ func (s *Store) transact(ctx context.Context, prepare, finish func(context.Conte
 // worthAnother reports whether trying at once may help.
 func worthAnother(err error) bool {
 	var ce *pgconn.ConnectError
-	if errors.Is(err, errMoved) {
+	if errors.Is(err, errMoved) || errors.Is(err, errOvertaken) {
 		return true
 	}
 	switch state := sqlState(err); state {
-	case stateSerialization, stateDeadlock, stateUniqueViolation, stateNotNullViolation:
+	case stateSerialization, stateDeadlock, stateUniqueViolation:
 		return true
 	case "":
 		// Not after a wait of ours, and not where not even a connection could be had.

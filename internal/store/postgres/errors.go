@@ -39,7 +39,6 @@ var (
 
 // SQLSTATEs and classes of them.
 const (
-	stateNotNullViolation = "23502"
 	stateUniqueViolation  = "23505"
 	stateCheckViolation   = "23514"
 	stateSerialization    = "40001"

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,7 +22,13 @@ type statement struct {
 	sql  string
 	args []any
 	want string // its command tag; "": any
+	// races is set where another tag means that another writer was first.
+	races bool
 }
+
+// errOvertaken reports that another writer added to a chain between what was remembered of its end
+// and the write. Nothing was written.
+var errOvertaken = errors.New("another writer added to the chain")
 
 // oneRow is the tag of an INSERT of one row.
 const oneRow = "INSERT 0 1"
@@ -84,6 +91,14 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 	if err != nil {
 		return err
 	}
+	for i := range list {
+		if s := &list[i]; len(a.left) > 0 { // the heads may be lost
+			var ok bool
+			if s.sql, ok = whereWon(s.sql); !ok {
+				return fmt.Errorf("%s: the statement cannot depend on the race", s.what)
+			}
+		}
+	}
 	list = append(append(heads, list...), statement{what: "commit", sql: "commit", want: "COMMIT"})
 	return inBatch(ctx, conn, list)
 }
@@ -117,10 +132,14 @@ func inBatch(ctx context.Context, conn *pgx.Conn, list []statement) error {
 	p := &pgx.Batch{}
 	for _, s := range list {
 		p.Queue(s.sql, s.args...).Exec(func(ct pgconn.CommandTag) error {
-			if tag := ct.String(); s.want != "" && s.want != tag {
-				return fmt.Errorf("%s: the database answered %s, not %s", s.what, tag, s.want)
+			tag := ct.String()
+			switch {
+			case s.want == "" || s.want == tag:
+				return nil
+			case s.races:
+				return fmt.Errorf("%s: %w", s.what, errOvertaken)
 			}
-			return nil
+			return fmt.Errorf("%s: the database answered %s, not %s", s.what, tag, s.want)
 		})
 	}
 	if err := conn.SendBatch(ctx, p).Close(); err != nil {
@@ -140,15 +159,31 @@ func (a *appending) putHeads() (list []statement, err error) {
 		a.from[cluster] = store.SealHead{Cluster: cluster, Number: h.Seal, Hash: notNull(h.SealHash)}
 	}
 	seals, err := a.Seals()
+	alone := len(a.left) == 0 || len(seals) == 1
+	if !alone {
+		list = append(list, a.allStand(seals))
+	}
 	for _, x := range seals {
 		h, from := a.Heads[x.Cluster], a.from[x.Cluster]
 		args := []any{
 			x.Cluster, h.Newest, h.Token, h.Revisions, h.Decisions, h.Seal, notNull(h.SealHash), from.Number, from.Hash,
 		}
-		args = append(args, seal.Values(x)[1:]...)
-		list = append(list, statement{what: "write head and seal of " + x.Cluster, sql: sqlPutHead, args: args, want: oneRow})
+		args = append(append(args, seal.Values(x)[1:]...), alone)
+		list = append(list, statement{what: "write head and seal of " + x.Cluster, sql: sqlPutHead, args: args, want: oneRow, races: true})
 	}
 	return list, err
+}
+
+// allStand is the statement that decides whether the batch stands on the ends of all its chains.
+func (a *appending) allStand(seals []*store.Seal) statement {
+	var names []string
+	var numbers []int64
+	var hashes [][]byte
+	for _, x := range seals {
+		from := a.from[x.Cluster]
+		names, numbers, hashes = append(names, x.Cluster), append(numbers, from.Number), append(hashes, from.Hash)
+	}
+	return statement{what: "compare the heads", sql: sqlAllStand, args: []any{names, numbers, hashes}, want: "SELECT 1", races: true}
 }
 
 // putDecisions writes the decisions and seals them.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"berth/internal/store/lists"
 	"berth/internal/store/seal"
@@ -61,15 +62,57 @@ USING (profile, profile_digest, engine, semantics, plugins)`
 	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
-// The books are kept by difference, so that one statement a batch and cluster is enough. It fails
-// with stateNotNullViolation where the chain does not end where the batch was judged to begin.
+// The books are kept by difference, so that one statement a batch and cluster is enough. Where the
+// chain does not end where the batch was judged to begin, it moves nothing, and what comes behind it
+// in the same round trip writes nothing (whereWon): an error would do the same, and stand in
+// PostgreSQL's log for each race between two writers. The last parameter is false where
+// sqlAllStand decided before.
 var sqlPutHead = `WITH head AS (
   UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5,
     last_seq = last_seq + $5, seals = $6, seal_hash = $7
-  WHERE cluster = $1 AND seals = $8 AND seal_hash = $9
-  RETURNING cluster
+  WHERE cluster = $1 AND seals = $8 AND seal_hash = $9 AND ($21::boolean OR ` + won + `)
+  RETURNING cluster, set_config('berth.won', 'yes', true) AS won
 )
-INSERT INTO seals (` + seal.Columns + `, created_at) VALUES ((SELECT cluster FROM head), ` + placeholders(10, 11) + `, clock_timestamp())`
+INSERT INTO seals (` + seal.Columns + `, created_at)
+SELECT cluster, ` + placeholders(10, 11) + `, clock_timestamp() FROM head WHERE won = 'yes'`
+
+const (
+	// won is whether the transaction's batch stands on the ends of the chains as they are.
+	won = `current_setting('berth.won', true) = 'yes'`
+	// sqlAllStand decides it for a batch of several clusters, of which all are written or none. It
+	// holds them until the commit, in the order of names.
+	sqlAllStand = `SELECT set_config('berth.won', 'yes', true) FROM (SELECT count(*) AS n FROM (
+  SELECT 1 FROM clusters c JOIN unnest($1::text[], $2::bigint[], $3::bytea[]) w (cluster, seals, seal_hash)
+  ON c.cluster = w.cluster AND c.seals = w.seals AND c.seal_hash = w.seal_hash ORDER BY c.cluster FOR UPDATE OF c
+) s) s WHERE n = cardinality($1::text[])`
+)
+
+// conditional has what whereWon made.
+var conditional sync.Map
+
+// whereWon returns an INSERT of values as one that writes only where the batch was won; false for
+// any other statement.
+func whereWon(insert string) (string, bool) {
+	if have, ok := conditional.Load(insert); ok {
+		return have.(string), true
+	}
+	into, rest, ok := strings.Cut(insert, "VALUES (")
+	depth, end := 1, 0
+	for ; ok && depth > 0 && end < len(rest); end++ {
+		switch rest[end] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+	}
+	if !ok || depth > 0 || !strings.HasPrefix(insert, "INSERT ") {
+		return "", false
+	}
+	text := into + "SELECT " + rest[:end-1] + " WHERE " + won + rest[end:]
+	conditional.Store(insert, text)
+	return text, true
+}
 
 var (
 	sqlPutObject   = `INSERT INTO revision_changes (` + seal.ObjectColumns + `) VALUES (` + placeholders(1, 14) + `)`
