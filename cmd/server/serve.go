@@ -260,12 +260,14 @@ func (p *startup) makeAPI(ctx context.Context) error {
 		Notes:             append(append(deps.notes(), admit.Note{Name: "audit chains", Text: p.chains.note}), followNotes(p.following)...),
 		Followed:          deps.followed, Hold: deps.hold,
 		Callers: p.callers, AccessLog: deps.store,
+		Denials: deps.store, Instance: instance() + " " + p.began.UTC().Format(time.RFC3339),
 		Hosts: p.AllowedHosts, Origins: p.CORSOrigin, Pages: p.Pages != pagesOff,
 		Limits: p.Limits, Budget: deps.budget, Log: p.log, Meter: p.tel.meter, Tracer: p.tel.tracer, Metrics: p.tel.handler,
 	})
 	if err != nil {
 		return err
 	}
+	p.background(p.ending, p.api.KeepDenials) // until the last call is answered
 	p.background(ctx, func(ctx context.Context) { p.sims.Work(ctx, p.api.RunSimulation) })
 	return p.tel.watchCerts(p.places)
 }

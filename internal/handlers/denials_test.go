@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
+	"berth/internal/store"
 )
 
 // TestDenialsArePerCaller: a flood of one address hides no other's attempt, and fills neither the
@@ -42,5 +45,47 @@ func TestDenialsArePerCaller(t *testing.T) {
 	}
 	if n := strings.Count(g.log.String()[len(text):], "token:small"); n != 1 {
 		t.Errorf("%d lines of 403: %s", n, g.log)
+	}
+}
+
+// TestDeniedCallsAreRecorded: each kind of refusal of a caller is a row with its caller and
+// cluster, and what is only missing is none.
+func TestDeniedCallsAreRecorded(t *testing.T) {
+	var st store.Store
+	g := startGuarded(t, func(o *admit.Options) {
+		st = o.Capacities.(store.Store)
+		o.Denials, o.Instance = st, "i1"
+		o.Limits.CallerRate, o.Limits.CallerBurst = 1, 5
+	})
+	small := g.token("small", "viewer", "other", "*")
+	for _, call := range []struct {
+		by           identity
+		method, path string
+		status       int
+	}{
+		{bearing("berth_wrong"), http.MethodGet, "/v1/clusters", http.StatusUnauthorized},
+		{bearing(small), http.MethodDelete, "/v1/clusters/other", http.StatusForbidden},
+		{bearing(small), http.MethodGet, "/v1/snapshots?cluster=prod", http.StatusNotFound},
+		{bearing(small), http.MethodGet, "/v1/decisions/0197a1b2-c3d4-7e5f-8a9b-0123456789ab", http.StatusNotFound},
+	} {
+		if w := g.as(call.by, call.method, call.path, ""); w.Code != call.status {
+			t.Errorf("%s %s: %d %s", call.method, call.path, w.Code, w.Body)
+		}
+	}
+	for range 50 { // of which all but some are too many
+		g.as(bearing(small), http.MethodGet, "/v1/clusters", "")
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	g.api.KeepDenials(ctx)
+	table, err := st.Query(t.Context(), &store.Query{
+		SQL: `SELECT status, reason, cluster, coalesce(asked_by, '') FROM denied_calls WHERE count > 0 ORDER BY status, reason`, MaxBytes: 1 << 20,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "[[401 unauthenticated  ] [403 forbidden other token:small] [404 hidden prod token:small] [429 caller-rate  token:small]]"
+	if got := fmt.Sprint(table.Rows); got != want {
+		t.Errorf("rows %s, want %s", got, want)
 	}
 }

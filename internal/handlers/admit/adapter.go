@@ -52,6 +52,7 @@ func (a *Admission) fail(w http.ResponseWriter, r *http.Request, s style, err er
 			a.Log.LogAttrs(r.Context(), slog.LevelWarn, "overloaded", slog.String("route", exchange.RoutePattern(r)), slog.String("limit", e.Limit), slog.Int("status", e.Status))
 		}
 	}
+	a.countDenial(r, err, e)
 	tell, untold := true, slog.Attr{}
 	if e.Kind == "forbidden" {
 		tell, untold = a.denied(r, e.Kind)

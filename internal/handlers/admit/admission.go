@@ -36,6 +36,7 @@ type Admission struct {
 
 	callerLimits *callerLimits
 	denials      denials
+	deniedCalls  deniedCalls
 
 	// WithDeadline is context.WithDeadline, but in tests of who looks at a context.
 	WithDeadline func(parent context.Context, until time.Time) (context.Context, context.CancelFunc)
@@ -60,6 +61,7 @@ func New(o *Options) (*Admission, error) {
 	for _, name := range o.Hosts {
 		a.hosts = append(a.hosts, strings.ToLower(name))
 	}
+	a.deniedCalls = deniedCalls{st: o.Denials, instance: o.Instance, log: a.Log}
 	a.classes()
 	a.callerLimits = newCallerLimits(&a.Limits)
 	if a.Budget == nil {

@@ -38,7 +38,7 @@ func (a *Admission) guard(w http.ResponseWriter, r *http.Request) (answered bool
 			return true, nil
 		}
 	} else if err := crossOrigin.Check(r); err != nil || FromAnotherSite(r) && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-		return false, &exchange.Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: "a page of another origin may not send this request", Cause: err}
+		return false, &exchange.Error{Status: http.StatusForbidden, Kind: "forbidden", Denied: "origin", Detail: "a page of another origin may not send this request", Cause: err}
 	}
 	return false, checkMediaType(r)
 }
@@ -68,7 +68,7 @@ func (a *Admission) checkHost(r *http.Request) error {
 		return nil
 	}
 	return &exchange.Error{
-		Status: http.StatusMisdirectedRequest, Kind: "forbidden",
+		Status: http.StatusMisdirectedRequest, Kind: "forbidden", Denied: "host",
 		Detail: fmt.Sprintf("this server does not answer under the name %.100q; --allowed-hosts adds names", name),
 	}
 }

@@ -75,7 +75,7 @@ func (c *callerLimits) enter(h http.Header, key exchange.Caller, now time.Time) 
 
 func (c *callerLimits) refusal(limit string, n int, what string, after int) *exchange.Error {
 	return &exchange.Error{
-		Status: http.StatusTooManyRequests, Kind: "overload", Limit: limit, RetryAfter: after, Gate: true,
+		Status: http.StatusTooManyRequests, Kind: "overload", Limit: limit, RetryAfter: after, Gate: true, Denied: limit,
 		Detail: fmt.Sprintf("this caller has more than --%s=%d %s; try again in %d s", limit, n, what, after),
 	}
 }

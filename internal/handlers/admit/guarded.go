@@ -15,6 +15,7 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/engine/state"
+	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -171,7 +172,7 @@ func (g guardedDecisions) known(ctx context.Context, id string) error {
 	}
 	d, err := g.all.Record(ctx, id)
 	if err == nil && !Sees(ctx, d.Cluster, d.Namespace) {
-		err = fmt.Errorf("decision %s: %w", id, store.ErrNotFound)
+		err = &exchange.HiddenError{Cluster: d.Cluster, Err: fmt.Errorf("decision %s: %w", id, store.ErrNotFound)}
 	}
 	return err
 }

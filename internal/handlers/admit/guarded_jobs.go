@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"berth/internal/handlers/exchange"
 	"berth/internal/jobs/replays"
 	"berth/internal/jobs/simulations"
 	"berth/internal/store"
@@ -43,7 +44,7 @@ func (g guardedJobs[Q, J]) Find(ctx context.Context, id string) (none J, err err
 		return none, err
 	}
 	if _, cluster := g.of(j); !Sees(ctx, cluster, "") {
-		return none, fmt.Errorf("%s %s: %w", g.kind, id, store.ErrNotFound)
+		return none, &exchange.HiddenError{Cluster: cluster, Err: fmt.Errorf("%s %s: %w", g.kind, id, store.ErrNotFound)}
 	}
 	return j, nil
 }

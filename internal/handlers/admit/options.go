@@ -128,6 +128,10 @@ type Options struct {
 	Callers *access.Authenticator
 	// AccessLog is the log of changes of access; nil: there is none.
 	AccessLog store.Access
+	// Denials keeps how many calls were refused, as by the process that Instance names; nil: they
+	// are not counted.
+	Denials  store.Denials
+	Instance string
 	// Followed reports whether a cluster's state comes from its apiserver, and from no other
 	// caller; nil: none does.
 	Followed func(cluster string) bool

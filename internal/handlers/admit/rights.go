@@ -124,15 +124,23 @@ func mayDo(ctx context.Context, right access.Right, some bool, name string) erro
 	case who.Grants.May(right, name, "") || some && who.Grants.MaySome(right, name):
 		return nil
 	case !who.Grants.MaySome(access.View, name):
-		return exchange.NotFound(fmt.Sprintf("there is no cluster %q that you may see", name))
+		e := exchange.NotFound(fmt.Sprintf("there is no cluster %q that you may see", name))
+		e.Denied, e.About = "hidden", name
+		return e
 	case who.Grants.MaySome(right, name):
-		return forbidden(right, fmt.Sprintf("all namespaces of cluster %q, which the answer would show", name))
+		return forbiddenIn(right, name, fmt.Sprintf("all namespaces of cluster %q, which the answer would show", name))
 	}
-	return forbidden(right, fmt.Sprintf("cluster %q", name))
+	return forbiddenIn(right, name, fmt.Sprintf("cluster %q", name))
 }
 
 func forbidden(right access.Right, where string) *exchange.Error {
 	return &exchange.Error{Status: http.StatusForbidden, Kind: "forbidden", Detail: fmt.Sprintf("you need the role %s for %s; GET /v1/whoami lists yours", right, where)}
+}
+
+func forbiddenIn(right access.Right, cluster, where string) *exchange.Error {
+	e := forbidden(right, where)
+	e.About = cluster
+	return e
 }
 
 // askedBy is the caller as log lines have it.

@@ -32,6 +32,9 @@ type Error struct {
 	RetryAfter int // seconds; 0: no such header
 	Cause      error
 	Gate       bool // refused before the body was read, for want of a slot
+	// Denied is why a call was refused for who asked, where the kind does not say so, and About the
+	// cluster that it was about, where the path and the query do not.
+	Denied, About string
 }
 
 // Error implements error, with the part for the log.
@@ -73,6 +76,18 @@ func TooLarge(limit, detail string) *Error {
 func NotFound(detail string) *Error {
 	return &Error{Status: http.StatusNotFound, Kind: "not-found", Detail: detail}
 }
+
+// HiddenError is store.ErrNotFound of something that is there, and that the caller may not see.
+type HiddenError struct {
+	Cluster string // that it is in
+	Err     error
+}
+
+// Error implements error.
+func (e *HiddenError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error that the caller gets.
+func (e *HiddenError) Unwrap() error { return e.Err }
 
 // Translate returns the public form of any error.
 func Translate(err error) *Error {

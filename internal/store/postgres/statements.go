@@ -63,8 +63,8 @@ USING (profile, profile_digest, engine, semantics, plugins)`
 )
 
 // The books are kept by difference, so that one statement a batch and cluster is enough. Where the
-// chain does not end where the batch was judged to begin, it moves nothing, and what comes behind it
-// in the same round trip writes nothing (whereWon): an error would do the same, and stand in
+// chain does not end where the batch was judged to begin, it moves nothing, and what comes behind
+// it in the same round trip writes nothing (whereWon): an error would do the same, and stand in
 // PostgreSQL's log for each race between two writers. The last parameter is false where
 // sqlAllStand decided before.
 var sqlPutHead = `WITH head AS (
