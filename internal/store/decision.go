@@ -201,6 +201,6 @@ var ReplayColumns = []string{
 
 // RollupColumns name the columns that roll-ups are made of beside the cluster and the stamp.
 var RollupColumns = []string{
-	"id", "created_at", "verb", "outcome", "namespace", "pod", "pod_uid", "node", "bound_revision",
+	"id", "created_at", "verb", "outcome", "namespace", "pod", "pod_uid", "node", "revision", "bound_revision",
 	"duration_micros", "failures", "seq", "mode", "purpose", "attempt",
 }

@@ -80,9 +80,18 @@ const plainWaits = `WITH causes AS (
     row_number() OVER (PARTITION BY d.cluster, d.namespace, d.pod, d.pod_uid, d.created_at ORDER BY d.id DESC) AS place
   FROM decision_log d LEFT JOIN causes c ON c.cluster = d.cluster AND c.decision_id = d.id AND c.place = 1
   WHERE (` + attempt + `) OR (d.bound_revision > 0 AND d.outcome = 'Scheduled' AND ` + live + `)
+), known AS (
+  SELECT cluster, namespace, pod, pod_uid, created_at, time, cause, 0 AS later FROM said WHERE place = 1
+  UNION ALL
+  SELECT o.cluster, o.namespace, o.name, u.pod_uid, o.created_at, o.time, '', 1 FROM revision_objects o
+  JOIN (SELECT DISTINCT cluster, namespace, pod, pod_uid FROM said) u
+    ON u.cluster = o.cluster AND u.namespace = o.namespace AND u.pod = o.name AND (u.pod_uid = o.uid OR u.pod_uid = '')
+  WHERE o.kind = 'Pod' AND (o.action = 'delete' OR o.node <> '')
+), latest AS (
+  SELECT k.*, row_number() OVER (PARTITION BY k.cluster, k.namespace, k.pod, k.pod_uid, k.created_at ORDER BY k.later) AS place FROM known k
 ), turned AS (
   SELECT s.*, coalesce(lag(s.cause) OVER (PARTITION BY s.cluster, s.namespace, s.pod, s.pod_uid ORDER BY s.created_at), '') AS before
-  FROM said s WHERE s.place = 1
+  FROM latest s WHERE s.place = 1
 ), stretches AS (
   SELECT t.*, coalesce(lead(t.time) OVER (PARTITION BY t.cluster, t.namespace, t.pod, t.pod_uid ORDER BY t.created_at), '') AS until
   FROM turned t WHERE t.cause <> t.before

@@ -38,7 +38,7 @@ func (s Rollups) RebuildRollups(ctx context.Context, cluster string) error {
 			return fmt.Errorf("cluster %s has no decisions: %w", cluster, store.ErrNotFound)
 		}
 		var c rollupCursor
-		if err := x.Row(s.d.Text(sqlRollup), []any{cluster}, &c.seq, &c.last, &c.revision, &c.built, &c.skipTo, Time{&c.skipBefore}); err != nil {
+		if err := x.Row(s.d.Text(sqlRollup), []any{cluster}, c.targets()...); err != nil {
 			return err
 		}
 		if c.seq < c.skipTo {

@@ -33,7 +33,7 @@ const (
 	sqlRollupStates = `SELECT c.cluster, coalesce(r.seq, 0), c.last_seq, coalesce(r.revision, 0), c.newest,
   CASE WHEN r.seq < r.skip_to THEN r.skip_to ELSE 0 END
 FROM clusters c LEFT JOIN rollups r ON r.cluster = c.cluster WHERE c.last_seq > 0 ORDER BY c.cluster`
-	sqlRollup = `SELECT coalesce(r.seq, 0), c.last_seq, coalesce(r.revision, 0), coalesce(r.built, 0), coalesce(r.skip_to, 0), r.skip_before
+	sqlRollup = `SELECT coalesce(r.seq, 0), c.last_seq, coalesce(r.revision, 0), coalesce(r.built, 0), coalesce(r.skip_to, 0), r.skip_before, c.newest
 FROM clusters c LEFT JOIN rollups r ON r.cluster = c.cluster WHERE c.cluster = $1`
 	// The row is the lock of the sums.
 	sqlMoveRollup = `INSERT INTO rollups AS r (cluster, seq, revision) VALUES ($1, $2, $3)
@@ -75,8 +75,13 @@ func (s Rollups) RollupStates(ctx context.Context) (list []store.RollupState, er
 
 // rollupCursor is where a step begins.
 type rollupCursor struct {
-	seq, last, revision, built, skipTo int64
-	skipBefore                         time.Time
+	seq, last, revision, built, skipTo, newest int64
+	skipBefore                                 time.Time
+}
+
+// targets are where sqlRollup's columns go.
+func (c *rollupCursor) targets() []any {
+	return []any{&c.seq, &c.last, &c.revision, &c.built, &c.skipTo, Time{&c.skipBefore}, &c.newest}
 }
 
 func (c *rollupCursor) skips(d *store.Decision) bool {
@@ -88,23 +93,29 @@ type rollupStep struct {
 	cluster string
 	from    rollupCursor
 	seq     int64 // the last place that it adds
-	sums    *rollup.Sums
-	events  map[rollup.Pod][]rollup.Event // of pods, as the step found them
-	waiting int                           // how many of the events are of pods that wait
-	waits   []changedWaits
+	// revision is the last revision whose changes it adds: those up to the states that its
+	// decisions know, so that changes of pods are met behind the decisions before them.
+	revision int64
+	sums     *rollup.Sums
+	events   map[rollup.Pod][]rollup.Event // of pods, as the step found them
+	waiting  int                           // how many of the events are of pods that wait
+	waits    []changedWaits
 }
 
 // RollUp implements store.Rollups.
 func (s Rollups) RollUp(ctx context.Context, cluster string) (done store.RollupStep, err error) {
 	step := &rollupStep{cluster: cluster, sums: rollup.NewSums(), events: map[rollup.Pod][]rollup.Event{}}
 	c := &step.from
-	if err := one(ctx, s.db, s.d.Text(sqlRollup), []any{cluster}, &c.seq, &c.last, &c.revision, &c.built, &c.skipTo, Time{&c.skipBefore}); err != nil {
+	if err := one(ctx, s.db, s.d.Text(sqlRollup), []any{cluster}, c.targets()...); err != nil {
 		return done, fmt.Errorf("roll up %s: %w", cluster, err)
 	}
-	if c.seq == c.last {
+	if c.seq == c.last && c.revision >= c.newest {
 		return done, nil
 	}
 	if err := s.readStep(ctx, step); err != nil {
+		return done, fmt.Errorf("roll up %s: %w", cluster, err)
+	}
+	if err := s.readChanges(ctx, step); err != nil {
 		return done, fmt.Errorf("roll up %s: %w", cluster, err)
 	}
 	if err := s.workOutWaits(ctx, step); err != nil {
@@ -113,12 +124,16 @@ func (s Rollups) RollUp(ctx context.Context, cluster string) (done store.RollupS
 	if err := s.db.Write(ctx, func(x Tx) error { return s.write(x, step) }); err != nil {
 		return done, fmt.Errorf("roll up %s: %w", cluster, err)
 	}
-	return store.RollupStep{Records: step.seq - c.seq, More: step.seq < c.last}, nil
+	return store.RollupStep{Records: step.seq - c.seq, More: step.seq < c.last || step.revision < c.newest}, nil
 }
 
 // readStep reads what the step adds.
 func (s Rollups) readStep(ctx context.Context, step *rollupStep) error {
 	c := &step.from
+	if step.seq, step.revision = c.seq, c.revision; c.seq == c.last {
+		step.revision = c.newest
+		return nil
+	}
 	n := 0
 	err := s.db.Read(ctx, s.d.Text(sqlRollupDecisions), []any{step.cluster, c.seq, c.last, int64(rollupPlaces)}, func(scan func(into ...any) error) error {
 		if step.sums.Rows()+step.waiting >= rollupRows {
@@ -131,13 +146,14 @@ func (s Rollups) readStep(ctx context.Context, step *rollupStep) error {
 		}
 		n++
 		step.seq = d.Seq
+		step.revision = max(step.revision, min(max(d.Revision, d.BoundRevision), c.newest))
 		if !c.skips(d) {
 			step.add(d, stamp)
 		}
 		return nil
 	})
 	if n < rollupPlaces {
-		step.seq = c.last // what is missing at the end was deleted
+		step.seq, step.revision = c.last, c.newest // what is missing at the end was deleted
 	}
 	return err
 }
@@ -158,7 +174,7 @@ func (step *rollupStep) add(d *store.Decision, stamp int64) {
 // write adds the step in a transaction.
 func (s Rollups) write(x Tx, step *rollupStep) error {
 	c := &step.from
-	n, err := x.Exec(s.d.Text(sqlMoveRollup), step.cluster, step.seq, c.revision, c.seq, c.revision, c.built)
+	n, err := x.Exec(s.d.Text(sqlMoveRollup), step.cluster, step.seq, step.revision, c.seq, c.revision, c.built)
 	if err != nil {
 		return err
 	}

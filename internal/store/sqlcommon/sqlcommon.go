@@ -69,7 +69,7 @@ var SQLite = &Dialect{words: strings.NewReplacer(
 	"{decisions by revision}", "decisions INDEXED BY decisions_by_revision",
 	"{differences}", `CASE WHEN json_extract(x.payload, '$.error') IS NULL THEN
   coalesce(json_array_length(x.payload, '$.differences'), 0) + coalesce(json_extract(x.payload, '$.differencesOmitted'), 0) END`,
-	"{names 2}", "SELECT value FROM json_each(?2)",
+	"{names 2}", "SELECT value FROM json_each(?2)", "{names 4}", "SELECT value FROM json_each(?4)",
 )}
 
 // Postgres is the dialect of a database with many writers.
@@ -81,7 +81,7 @@ var Postgres = &Dialect{
 		"{decisions by revision}", "decisions",
 		"{differences}", `CASE WHEN x.payload::json ->> 'error' IS NULL THEN
   coalesce(json_array_length(x.payload::json -> 'differences'), 0) + coalesce((x.payload::json ->> 'differencesOmitted')::bigint, 0) END`,
-		"{names 2}", "SELECT json_array_elements_text($2::json)",
+		"{names 2}", "SELECT json_array_elements_text($2::json)", "{names 4}", "SELECT json_array_elements_text($4::json)",
 	),
 	LockJobs: `SELECT pg_advisory_xact_lock(hashtext('berth jobs ' || current_schema()))`,
 	RowLocks: true,

@@ -17,8 +17,59 @@ ON CONFLICT (cluster, pod, namespace, pod_uid, since) DO UPDATE SET cause = excl
 	sqlDropWaits = `DELETE FROM waits WHERE cluster = $1 AND namespace = $2 AND pod = $3 AND pod_uid = $4 AND since >= $5`
 )
 
-var sqlPodRecords = `SELECT ` + lists.RolledUp.Select() + ` FROM decisions d
-WHERE d.cluster = $1 AND d.pod IN ({names 2}) AND d.seq <= $3 AND (d.verb IN ('decide', 'filter', 'preempt') OR d.bound_revision > 0)`
+// PodRecords reads the records of pods up to a place; + 0 leaves the index by place out of it, by
+// which the whole log would be read.
+var PodRecords = `SELECT ` + lists.RolledUp.Select() + ` FROM decisions d
+WHERE d.cluster = $1 AND d.pod IN ({names 2}) AND d.seq + 0 <= $3 AND (d.verb IN ('decide', 'filter', 'preempt') OR d.bound_revision > 0)`
+
+// Changes of pods that end their waiting: what was deleted, and what got a node, by berth or not.
+const (
+	sqlPodChanges = `SELECT revision, namespace, name, coalesce(uid, ''), created_at FROM revision_changes
+WHERE cluster = $1 AND revision > $2 AND revision <= $3 AND kind = 'Pod' AND (action = 'delete' OR node <> '')`
+	sqlNextChanges    = sqlPodChanges + ` ORDER BY revision LIMIT $4`
+	sqlChangesOfNames = sqlPodChanges + ` AND name IN ({names 4})`
+)
+
+// readChanges reads the changes of pods that the step adds.
+func (s Rollups) readChanges(ctx context.Context, step *rollupStep) error {
+	c := &step.from
+	if step.revision <= c.revision {
+		return nil
+	}
+	type change struct {
+		revision int64
+		pod      rollup.Pod
+		at       time.Time
+	}
+	var list []change
+	err := s.db.Read(ctx, s.d.Text(sqlNextChanges), []any{step.cluster, c.revision, step.revision, int64(rollupPlaces)}, func(scan func(into ...any) error) error {
+		var x change
+		err := scan(&x.revision, &x.pod.Namespace, &x.pod.Name, &x.pod.UID, Time{&x.at})
+		list = append(list, x)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(list); n == rollupPlaces && list[n-1].revision > list[0].revision {
+		step.revision = list[n-1].revision - 1 // the last one may not be whole
+	}
+	for _, x := range list {
+		if x.revision <= step.revision {
+			step.ended(x.pod, x.at)
+		}
+	}
+	return nil
+}
+
+// ended notes that a pod waits no more, which decisions may know without its UID.
+func (step *rollupStep) ended(pod rollup.Pod, at time.Time) {
+	step.events[pod] = append(step.events[pod], rollup.Event{At: at})
+	if pod.UID != "" {
+		pod.UID = ""
+		step.events[pod] = append(step.events[pod], rollup.Event{At: at})
+	}
+}
 
 // changedWaits are stretches of a pod to write; those that begin at or after from go before, unless
 // that is zero.
@@ -124,7 +175,8 @@ func (s Rollups) podEvents(ctx context.Context, step *rollupStep, pods map[rollu
 	if err != nil {
 		return err
 	}
-	return s.db.Read(ctx, s.d.Text(sqlPodRecords), []any{step.cluster, list, step.seq}, func(scan func(into ...any) error) error {
+	first := step.revision
+	err = s.db.Read(ctx, s.d.Text(PodRecords), []any{step.cluster, list, step.seq}, func(scan func(into ...any) error) error {
 		d := &store.Decision{}
 		if err := scan(lists.RolledUp.Targets(d)...); err != nil {
 			return err
@@ -133,6 +185,28 @@ func (s Rollups) podEvents(ctx context.Context, step *rollupStep, pods map[rollu
 		if events, ok := pods[pod]; ok {
 			if e, says := rollup.EventOf(d); says {
 				pods[pod] = append(events, e)
+				first = min(first, d.Revision)
+			}
+		}
+		return nil
+	})
+	if err != nil || first == step.revision {
+		return err
+	}
+	return s.db.Read(ctx, s.d.Text(sqlChangesOfNames), []any{step.cluster, first, step.revision, list}, func(scan func(into ...any) error) error {
+		var revision int64
+		var pod rollup.Pod
+		var at time.Time
+		if err := scan(&revision, &pod.Namespace, &pod.Name, &pod.UID, Time{&at}); err != nil {
+			return err
+		}
+		for _, uid := range []string{pod.UID, ""} {
+			pod.UID = uid
+			if events := pods[pod]; len(events) > 0 { // what has no record keeps what is known
+				pods[pod] = append(events, rollup.Event{At: at})
+			}
+			if uid == "" {
+				break
 			}
 		}
 		return nil

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"berth/internal/store/sqlcommon"
@@ -77,4 +78,13 @@ func TestBrokenRollups(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPodRecordsUseTheirIndex: the records of a few pods are read by the pods' names.
+func TestPodRecordsUseTheirIndex(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	plan := strings.Join(ask(t, s, "EXPLAIN QUERY PLAN "+sqlcommon.SQLite.Text(sqlcommon.PodRecords), "prod", "[]", 1), "\n")
+	if !strings.Contains(plan, "INDEX decisions_by_pod ") {
+		t.Errorf("plan\n%s", plan)
+	}
 }
