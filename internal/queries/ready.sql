@@ -700,8 +700,8 @@ SELECT l.id AS decision_id, l.time, l.verb, l.purpose, l.namespace, l.pod, l.pod
   l.asked_by, l.peer, l.request_id, l.snapshot, l.snapshot_digest, r.cause AS snapshot_cause, r.asked_by AS snapshot_by,
   l.pod_digest, l.answer_digest, l.profile, l.profile_digest, l.engine, l.semantics, l.bound_snapshot, l.seq,
   s.number AS seal, s.hash AS seal_hash, s.epoch,
-  (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = l.id AND p.overrides = '') AS replays,
-  (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = l.id AND p.overrides = '' AND p.identical) AS identical
+  (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = @id AND p.overrides = '') AS replays,
+  (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = @id AND p.overrides = '' AND p.identical) AS identical
 FROM decision_log l
 LEFT JOIN revision_log r ON r.cluster = @cluster AND r.number = l.revision
 LEFT JOIN seal_log s ON s.cluster = @cluster AND s.kind = 'rows' AND s.after_seq < l.seq AND s.seq >= l.seq
