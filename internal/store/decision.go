@@ -61,6 +61,9 @@ type Decision struct {
 	Failures []Failure
 	Scores   []Score
 	Victims  []Victim
+	// Facts are written with the record, to a table of their own, and not read with it; nil where
+	// they were written before.
+	Facts *PodFacts `json:",omitempty"`
 }
 
 // Failure counts the nodes that a plugin rejected with a reason.

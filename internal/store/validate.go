@@ -122,6 +122,9 @@ func (d *Decision) validate() error {
 			return err
 		}
 	}
+	if err := d.Facts.validate(d); err != nil {
+		return err
+	}
 	if err := d.validateLists(); err != nil {
 		return err
 	}

@@ -190,7 +190,8 @@ SELECT b.cluster, b.id AS decision_id,
        b.cluster || '@' || b.bound_revision AS bound_snapshot,
        b.bound_revision, b.created_at,
        CASE octet_length(b.pod_digest) WHEN 32 THEN 'sha256:' || encode(b.pod_digest, 'hex') ELSE convert_from(b.pod_digest, 'UTF8') END AS pod_digest,
-       b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt
+       b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt,
+       extract(epoch FROM b.created_at - (SELECT f.pod_created_at FROM judged_pods f WHERE f.cluster = b.cluster AND f.pod_digest = CASE octet_length(b.pod_digest) WHEN 32 THEN 'sha256:' || encode(b.pod_digest, 'hex') ELSE convert_from(b.pod_digest, 'UTF8') END))::float8 AS seconds_since_created
 FROM decisions b LEFT JOIN stamps t ON t.id = b.stamp
 WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decide', 'bind') -- + 0 keeps other indexes out of it
   AND NOT EXISTS (
@@ -198,6 +199,14 @@ WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decid
     WHERE b.verb = 'bind' AND r.cluster = b.cluster AND r.pod = b.pod AND r.namespace = b.namespace AND r.pod_uid = b.pod_uid
       AND r.created_at >= b.created_at - interval '1 minute' AND r.created_at < b.created_at + interval '2 hours'
       AND r.seq + 0 > b.seq AND r.verb = 'bind-result' AND r.outcome = 'Unschedulable' AND coalesce(r.attempt = b.attempt, b.attempt IS NULL));
+
+-- Pods as they were judged, a row for each digest of a pod.
+CREATE OR REPLACE VIEW pod_facts AS
+SELECT f.cluster, f.pod_digest, f.namespace, f.name AS pod, f.uid AS pod_uid, f.owner_kind, f.owner_name,
+       f.priority_class, f.priority, f.scheduler, f.cpu_milli, f.memory_bytes, f.requests, f.labels,
+       f.pod_created_at, f.seen_at,
+       to_char(f.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time
+FROM judged_pods f;
 
 -- Why live attempts placed no pod, hour by hour, those that evicted others included. pods counts each
 -- pod once, nodes those of the record that began the attempt.
@@ -658,11 +667,27 @@ BEGIN
     revision_objects, priority_class_log, evictions, pods_over_time,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
-    preemption_pairs, nominations_never_bound, attempts, placements,
+    preemption_pairs, nominations_never_bound, attempts, placements, pod_facts,
     replay_runs_log, replay_log, never_replayed, denied_calls, seal_log, retention_log, token_grants,
     decisions_by_hour, failures_by_hour, pool_failures_by_hour, placements_by_hour, durations_by_hour,
     pod_waits, waiting_by_hour TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
   RAISE NOTICE 'berth_reader is not let in: %', SQLERRM;
+END
+$$;
+
+-- Who writes records also notes when a pod was seen again, without which no decision could be
+-- written. Roles get what server migrate gives a new one.
+DO $$
+DECLARE
+  role text;
+BEGIN
+  FOR role IN
+    SELECT DISTINCT g.grantee::regrole::text
+    FROM pg_class c, aclexplode(c.relacl) g
+    WHERE c.oid = to_regclass('decisions') AND g.privilege_type = 'INSERT' AND g.grantee NOT IN (0, c.relowner)
+  LOOP
+    EXECUTE 'GRANT SELECT, INSERT, UPDATE (seen_at) ON judged_pods TO ' || role;
+  END LOOP;
 END
 $$;

@@ -189,7 +189,8 @@ SELECT b.cluster, b.id AS decision_id,
        b.cluster || '@' || b.bound_revision AS bound_snapshot,
        b.bound_revision, b.created_at,
        CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END AS pod_digest,
-       b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt
+       b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt,
+       (b.created_at - (SELECT f.pod_created_at FROM judged_pods f WHERE f.cluster = b.cluster AND f.pod_digest = CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END)) / 1e6 AS seconds_since_created
 FROM decisions b LEFT JOIN stamps t ON t.id = b.stamp
 WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decide', 'bind') -- + 0 keeps other indexes out of it
   AND NOT EXISTS (
@@ -197,6 +198,14 @@ WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decid
     WHERE b.verb = 'bind' AND r.cluster = b.cluster AND r.pod = b.pod AND r.namespace = b.namespace AND r.pod_uid = b.pod_uid
       AND r.created_at >= b.created_at - 60000000 AND r.created_at < b.created_at + 7200000000
       AND r.seq + 0 > b.seq AND r.verb = 'bind-result' AND r.outcome = 'Unschedulable' AND coalesce(r.attempt = b.attempt, b.attempt IS NULL));
+
+-- Pods as they were judged, a row for each digest of a pod.
+CREATE VIEW pod_facts AS
+SELECT f.cluster, f.pod_digest, f.namespace, f.name AS pod, f.uid AS pod_uid, f.owner_kind, f.owner_name,
+       f.priority_class, f.priority, f.scheduler, f.cpu_milli, f.memory_bytes, f.requests, f.labels,
+       f.pod_created_at, f.seen_at,
+       strftime('%Y-%m-%dT%H:%M:%S', f.seen_at / 1000000, 'unixepoch') || printf('.%06dZ', f.seen_at % 1000000) AS time
+FROM judged_pods f;
 
 -- Why live attempts placed no pod, hour by hour, those that evicted others included. pods counts each
 -- pod once, nodes those of the record that began the attempt.

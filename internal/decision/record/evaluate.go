@@ -135,4 +135,5 @@ func (l *Log) Write(ctx context.Context, e *Entry) (spooled bool, err error) {
 func (l *Log) Written(d *store.Decision, p *store.Profile) {
 	l.profiles.noteStored(p)
 	l.noteAttempt(d)
+	l.judged.note(d)
 }

@@ -45,6 +45,7 @@ type Log struct {
 	agreed   recent[agreement]
 	passed   recent[passage]
 	attempts map[string]recent[attempt] // by mode
+	judged   judgedPods
 }
 
 // New makes a log over a manager and its store. Profiles are the server's
@@ -60,7 +61,7 @@ func New(m *revision.Manager, st store.Store, profiles []*engine.Profile, o Opti
 		o.Backoff = state.DefaultBackoff()
 	}
 	return &Log{
-		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](), passed: newRecent[passage](),
+		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](), passed: newRecent[passage](), judged: newJudgedPods(),
 		attempts:  map[string]recent[attempt]{"": newRecent[attempt](), decision.ModeShadow: newRecent[attempt]()},
 		scheduler: &decision.Scheduler{Profiles: profiles, Classes: o.Classes, TolerationSeconds: o.TolerationSeconds, MaxSteps: o.MaxSteps},
 	}
@@ -77,13 +78,17 @@ func (l *Log) Normalize(q decision.Question) (decision.Question, error) {
 }
 
 // Gone forgets what is in memory of a cluster that was deleted.
-func (l *Log) Gone(cluster string) { l.scheduler.Gone(cluster) }
+func (l *Log) Gone(cluster string) {
+	l.scheduler.Gone(cluster)
+	l.judged.gone(cluster)
+}
 
 // Replaced forgets what a store had that another one took the place of: records and profiles may be
 // missing there.
 func (l *Log) Replaced() {
 	l.agreed.Purge()
 	l.passed.Purge()
+	l.judged.Purge()
 	for _, pods := range l.attempts {
 		pods.Purge()
 	}

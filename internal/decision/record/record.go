@@ -96,6 +96,9 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	}
 	d.Mode, d.Purpose, d.NominatedNode, d.Victims = o.Mode, o.Purpose(), r.NominatedNode(), victims(o.View, r)
 	d.Attempt = l.attemptOf(d)
+	if d.Facts, err = l.facts(o.View, o.Pod, d); err != nil {
+		return nil, err
+	}
 	l.list(d, r)
 	return d, finish(d, newEvaluated(o), began)
 }
@@ -143,6 +146,9 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 	d.Outcome, d.Node, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Digest
 	if pod.Spec.Priority != nil {
 		d.Priority = *pod.Spec.Priority
+	}
+	if d.Facts, err = l.facts(v, pod, d); err != nil {
+		return nil, err
 	}
 	step := &revision.Step{Bind: &revision.Bind{Pod: pod, Node: node}, Decision: d}
 	kind := &LedgerBind{Node: node}

@@ -54,6 +54,13 @@ func (s *Store) retain(ctx context.Context, before time.Time) (deleted int64, er
 	if err := sqlcommon.RetainObjects(ctx, common{s}, sqlcommon.Postgres, before, chunk); err != nil {
 		return 0, err
 	}
+	for n := int64(chunk); n == chunk; {
+		ct, err := s.pool.Exec(ctx, sqlRetainFacts, ceilMicro(before.Add(-store.FactsStay)), chunk)
+		if err != nil {
+			return 0, err
+		}
+		n = ct.RowsAffected()
+	}
 	partitions, err := partitions(ctx, s.pool)
 	if err != nil {
 		return 0, err

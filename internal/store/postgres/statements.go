@@ -59,6 +59,9 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
 JOIN unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) q (profile, profile_digest, engine, semantics, plugins)
 USING (profile, profile_digest, engine, semantics, plugins)`
 
+	sqlDropFacts   = `DELETE FROM judged_pods WHERE cluster = $1`
+	sqlRetainFacts = `DELETE FROM judged_pods WHERE ctid = ANY (ARRAY(SELECT ctid FROM judged_pods WHERE seen_at < $1 LIMIT $2))`
+
 	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`
 )
 

@@ -38,7 +38,7 @@ func TestViews(t *testing.T) {
 // TestOtherViews asks those about preemption and capacity.
 func TestOtherViews(t *testing.T) {
 	for name, views := range map[string]func(*testing.T, store.Store, storetest.Ask){
-		"attempts": storetest.AttemptViews, "preemption": storetest.PreemptionViews, "capacity": storetest.CapacityView,
+		"attempts": storetest.AttemptViews, "facts": storetest.FactViews, "preemption": storetest.PreemptionViews, "capacity": storetest.CapacityView,
 		"simulation": storetest.SimulationView, "evidence": storetest.EvidenceViews,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"berth/internal/store"
+	"berth/internal/store/lists"
 	"berth/test/pgtest"
 )
 
@@ -52,7 +54,8 @@ func TestWriterRole(t *testing.T) {
 	r := &store.Revision{Cluster: "prod", Number: 1, Token: "t1", CreatedAt: time.Now(), Digest: "sha256:1", Cause: "upload"}
 	entries := []*store.Entry{{Revision: r, Checkpoint: &store.Checkpoint{Cluster: "prod", Number: 1}}}
 	for i := range 8 {
-		d := &store.Decision{ID: fmt.Sprint("d", i), Cluster: "prod", Revision: 1, Verb: "decide", CreatedAt: time.Now(), Profile: "p"}
+		d := &store.Decision{ID: fmt.Sprint("d", i), Cluster: "prod", Revision: 1, Verb: "decide", CreatedAt: time.Now(), Profile: "p", PodDigest: "sha256:pod"}
+		d.Facts = &store.PodFacts{Cluster: "prod", Digest: d.PodDigest, Requests: "{}", Labels: "{}", SeenAt: d.CreatedAt}
 		entries = append(entries, &store.Entry{Decision: d, Profile: &store.Profile{Digest: "sha256:p"}})
 	}
 	for _, batch := range [][]*store.Entry{entries[:3], entries[3:]} {
@@ -87,10 +90,48 @@ func TestWriterRole(t *testing.T) {
 	}
 	for _, query := range []string{
 		`UPDATE decisions SET node = 'n2'`, `DELETE FROM decisions`, `UPDATE revisions SET digest = ''`, `DELETE FROM checkpoints`,
-		`UPDATE seals SET hash = ''`, `DELETE FROM seals`, `DELETE FROM access_log`, `UPDATE stamps SET engine = ''`, `DELETE FROM clusters`, `TRUNCATE decisions`,
+		`UPDATE judged_pods SET labels = '{}'`, `DELETE FROM judged_pods`, `UPDATE seals SET hash = ''`, `DELETE FROM seals`, `DELETE FROM access_log`, `UPDATE stamps SET engine = ''`, `DELETE FROM clusters`, `TRUNCATE decisions`,
 	} {
 		if _, err := s.pool.Exec(ctx, query); sqlState(err) != statePrivilege {
 			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// TestWriterRoleOfBefore: a role that got its rights from an older release can write decisions
+// after the migration, which need not name it.
+func TestWriterRoleOfBefore(t *testing.T) {
+	url := migratedURL(t)
+	ctx := t.Context()
+	owner, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangUp(owner)
+	if err := MigrateTo(ctx, url, 23, MigrateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	role := fmt.Sprintf("berth-Writer_%d", time.Now().UnixNano())
+	name := pgx.Identifier{role}.Sanitize()
+	var schema string
+	if err := owner.QueryRow(ctx, `SELECT quote_ident(current_schema())`).Scan(&schema); err != nil {
+		t.Fatal(err)
+	}
+	grants := `GRANT USAGE ON SCHEMA ` + schema + ` TO ` + name + `; GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA ` + schema + ` TO ` + name
+	if _, err := owner.Exec(ctx, `CREATE ROLE `+name+`; `+grants); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = owner.Exec(context.Background(), `DROP OWNED BY `+name+`; DROP ROLE `+name) }()
+	if err := MigrateUp(ctx, url, MigrateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := owner.Exec(ctx, `SET ROLE `+name); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		f := &store.PodFacts{Cluster: "prod", Digest: "sha256:pod", Requests: "{}", Labels: "{}", SeenAt: time.Now()}
+		if _, err := owner.Exec(ctx, lists.PutFacts, lists.FactValues(f, instant)...); err != nil {
+			t.Error(err)
 		}
 	}
 }

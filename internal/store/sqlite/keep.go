@@ -43,6 +43,15 @@ func (s *Store) Retain(ctx context.Context, before time.Time) (deleted int64, er
 	if err := sqlcommon.RetainObjects(ctx, common{s}, sqlcommon.SQLite, before, chunk); err != nil {
 		return 0, err
 	}
+	for n := int64(chunk); n == chunk; {
+		err := s.write(ctx, func(w *writer) (err error) {
+			n, err = w.exec(sqlRetainFacts, ceilMicro(before.Add(-store.FactsStay)), chunk)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
 	names, err := s.clusterNames(ctx)
 	if err != nil {
 		return 0, err

@@ -59,8 +59,13 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	// Of ids, those that are stored.
 	sqlIDs = `SELECT d.id, d.cluster FROM json_each(?) i CROSS JOIN decisions d WHERE d.id = i.value`
 
+	sqlDropFacts   = `DELETE FROM judged_pods WHERE cluster = ?`
+	sqlRetainFacts = `DELETE FROM judged_pods WHERE rowid IN (SELECT rowid FROM judged_pods WHERE seen_at < ? LIMIT ?)`
+
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
+
+var sqlPutFacts = strings.ReplaceAll(lists.PutFacts, "$", "?")
 
 // rowsAtOnce is how many decisions a statement writes at most. More gained nothing.
 const rowsAtOnce = 8

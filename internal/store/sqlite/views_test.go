@@ -25,6 +25,12 @@ func TestAttemptViews(t *testing.T) {
 	storetest.AttemptViews(t, s, func(query string) []string { return ask(t, s, query) })
 }
 
+// TestFactViews reads that of pods.
+func TestFactViews(t *testing.T) {
+	s := openAt(t, t.TempDir())
+	storetest.FactViews(t, s, func(query string) []string { return ask(t, s, query) })
+}
+
 // TestPreemptionViews asks those about preemption.
 func TestPreemptionViews(t *testing.T) {
 	s := openAt(t, t.TempDir())

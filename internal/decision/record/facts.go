@@ -1,0 +1,77 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/revision"
+	"berth/internal/store"
+)
+
+// judgedPod identifies a pod as it was judged.
+type judgedPod struct{ cluster, digest string }
+
+// judgedPods remembers when the facts of pods were written last.
+type judgedPods struct {
+	*lru.Cache[judgedPod, time.Time]
+}
+
+func newJudgedPods() judgedPods {
+	c, err := lru.New[judgedPod, time.Time](maxRecent)
+	if err != nil {
+		panic(err) // of a size below one
+	}
+	return judgedPods{c}
+}
+
+// note remembers that a record's facts are in the store.
+func (j judgedPods) note(d *store.Decision) {
+	if d.Facts != nil {
+		j.Add(judgedPod{d.Cluster, d.PodDigest}, d.Facts.SeenAt)
+	}
+}
+
+// gone forgets a cluster.
+func (j judgedPods) gone(cluster string) {
+	for _, key := range j.Keys() {
+		if key.cluster == cluster {
+			j.Remove(key)
+		}
+	}
+}
+
+// facts returns the facts of a record's pod; nil where the store has them.
+func (l *Log) facts(v *revision.View, pod *corev1.Pod, d *store.Decision) (*store.PodFacts, error) {
+	if at, ok := l.judged.Get(judgedPod{d.Cluster, d.PodDigest}); ok && d.CreatedAt.Sub(at) < store.FactsStay {
+		return nil, nil
+	}
+	held := engine.Held(pod)
+	requests, err := json.Marshal(held)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := json.Marshal(pod.Labels)
+	if err != nil {
+		return nil, err
+	}
+	if pod.Labels == nil {
+		labels = []byte("{}")
+	}
+	if held == nil {
+		requests = []byte("{}")
+	}
+	f := &store.PodFacts{
+		Cluster: d.Cluster, Digest: d.PodDigest, Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID),
+		PriorityClass: pod.Spec.PriorityClassName, Priority: d.Priority, Scheduler: pod.Spec.SchedulerName,
+		CPUMilli: held.Cpu().MilliValue(), MemoryBytes: held.Memory().Value(),
+		Requests: string(requests), Labels: string(labels), CreatedAt: pod.CreationTimestamp.UTC(), SeenAt: d.CreatedAt,
+	}
+	if owner := topOwner(v, pod); owner != nil {
+		f.OwnerKind, f.OwnerName = owner.Kind, owner.Name
+	}
+	return f, nil
+}

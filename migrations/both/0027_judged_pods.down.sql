@@ -1,0 +1,2 @@
+-- Facts of pods go; they are in the inputs of the records.
+DROP TABLE judged_pods;
