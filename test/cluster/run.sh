@@ -25,8 +25,8 @@ fi
 go build -o "$own/database" ./test/database
 case ",${scenario:-upgrade}," in
 *,upgrade,*)
-  # The newest tag before this commit, or main before v0.3.0 (schema 13).
-  older=${OLDER:-$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null || echo 42f05ebbf2ec8867665a768273f3906db93ec4e6)}
+  # The newest tag before this commit, or the commit of v0.3.0.
+  older=${OLDER:-$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null || echo ad6defcaf374902debbcf7d5088e62f910e26618)}
   echo "building the server of $older"
   work=$(mktemp -d)
   git archive "$older" | tar -xC "$work"

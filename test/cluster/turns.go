@@ -7,8 +7,8 @@ import (
 )
 
 // turns has an extender that lets everything pass unread take turns with one that sends scores
-// besides, with berth's filter and scores, and with the same where answers do not wait for their
-// records. What else the machine does falls on all four alike; berth runs in its own turns alone.
+// besides, and with berth's filter and scores. What else the machine does falls on all three alike;
+// berth runs in its own turns alone.
 func turns(ctx context.Context, e *env) error {
 	if err := e.nodes(ctx, e.options.nodes, 3, "32", "128Gi", nil); err != nil {
 		return err
@@ -71,7 +71,7 @@ func turns(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	least := 2 * e.options.turns * e.options.pods
+	least := e.options.turns * e.options.pods
 	e.check(b.byVerb["filter"] >= least && b.byVerb["prioritize"] >= least, "too few records: %v", b.byVerb)
 	return nil
 }
