@@ -20,7 +20,7 @@ var engineFaults = []fault{
 		{"internal/engine/again.go", `if r.Row != row {`, `if row != r.Row && r.Row < 0 {`},
 	}},
 	{"sums-keep-a-score", "a score that is made anew counts twice, as it was before", "./internal/engine/recall", "TestRulesMayBeOfAnyMake", []edit{
-		{"internal/engine/recall/memo_score.go", `m.summed = m.summed && s.summed() == was`, ``},
+		{"internal/engine/recall/memo_score.go", `m.summed = m.summed && s.summed() == was`, `_ = was`},
 	}},
 	{"reason-undigested", "the digest says which nodes a plugin failed, but not why", "./internal/engine", "TestDigestTellsAnswersApart", []edit{
 		{"internal/engine/explain/digest/digest.go", `range byText(rej.Reasons) {`, `range byText(rej.Reasons)[:0] {`},
