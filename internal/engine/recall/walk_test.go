@@ -168,6 +168,7 @@ type made struct {
 	full   int64
 	weight int64
 	own    bool // normalised scores of its own making
+	turns  bool // its scores stand as they are until a row has two pods
 }
 
 func (m *made) Name() string                            { return fmt.Sprintf("made-%+v", *m) }
@@ -191,10 +192,17 @@ func (m *made) Filter(q *engine.Query, _ engine.NoState, in state.Bits, rej *eng
 }
 
 func (m *made) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
+	few := m.turns
 	for row := range feasible.All() {
-		out.Raw[row] = m.pods(q, row) * m.weight
+		n := m.pods(q, row)
+		out.Raw[row] = n * m.weight
+		few = few && n < 2
 	}
-	if !m.own {
+	switch {
+	case few:
+		out.Same()
+		return nil
+	case !m.own:
 		engine.NormalizeByMax(feasible, out, true)
 		return nil
 	}
@@ -213,6 +221,7 @@ func TestRulesMayBeOfAnyMake(t *testing.T) {
 		{near: engine.OwnRow, full: 4, weight: 1},
 		{near: engine.OwnRow, full: 4, weight: 1, own: true},
 		{near: engine.OwnRow, full: 4, weight: 200},
+		{near: engine.OwnRow, full: 4, weight: 1, turns: true},
 		{near: engine.Anywhere, full: 3, weight: 1},
 	} {
 		p := defaults(t)
