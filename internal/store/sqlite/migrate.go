@@ -10,6 +10,8 @@ import (
 	"berth/migrations"
 
 	dialect "github.com/golang-migrate/migrate/v4/database/sqlite"
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 )
 
 // MigrateUp brings the schema in dir to the newest version.
@@ -115,7 +117,9 @@ func viewsAre(ctx context.Context, db *sql.DB, views string) (bool, error) {
 	return same == strings.Count(views, "\nCREATE VIEW "), rows.Err()
 }
 
-// docsAre reports whether column_docs has what this program says about the views.
+// docsAre reports whether column_docs has what this program says about the views. The columns of a
+// view whose table is damaged cannot be listed: its texts stay as they are, since the server opens
+// such a file, and its check of the schema names the table.
 func docsAre(ctx context.Context, db *sql.DB) (bool, error) {
 	docs, err := migrations.Documented()
 	if err != nil {
@@ -127,7 +131,7 @@ FROM (SELECT name AS view, '' AS name FROM sqlite_schema WHERE type = 'view'
 LEFT JOIN column_docs d ON d.view = c.view AND d."column" = c.name`
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
-		return false, fmt.Errorf("read the texts of views: %w", err)
+		return damagedView(err)
 	}
 	defer func() { _ = rows.Close() }() // its errors come through rows.Err
 	for rows.Next() {
@@ -140,7 +144,19 @@ LEFT JOIN column_docs d ON d.view = c.view AND d."column" = c.name`
 			return false, nil
 		}
 	}
-	return true, rows.Err()
+	if err := rows.Err(); err != nil {
+		return damagedView(err)
+	}
+	return true, nil
+}
+
+// damagedView is docsAre's answer to an error: SQLite's plain one is of the SQL of a view.
+func damagedView(err error) (bool, error) {
+	var e *driver.Error
+	if errors.As(err, &e) && e.Code() == codes.SQLITE_ERROR {
+		return true, nil
+	}
+	return false, fmt.Errorf("read the texts of views: %w", err)
 }
 
 // schemaVersion reads the version that the last migration left.
