@@ -108,8 +108,10 @@ func patch(doc *openapi3.T) {
 			s.Value.Properties[name].Value = &openapi3.Schema{Nullable: true, Description: "any value; null where it is absent"}
 		}
 	}
-	if s := doc.Components.Schemas["QueryAnswer"]; s != nil {
-		s.Value.Properties["rows"].Value.Items.Value.Items.Value = &openapi3.Schema{Nullable: true, Description: "a number, a text, a boolean or null"}
+	for _, name := range []string{"QueryAnswer", "ViewPage"} {
+		if s := doc.Components.Schemas[name]; s != nil {
+			s.Value.Properties["rows"].Value.Items.Value.Items.Value = &openapi3.Schema{Nullable: true, Description: "a number, a text, a boolean or null"}
+		}
 	}
 	if s := doc.Components.Schemas["advice.Op"]; s != nil {
 		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +86,52 @@ func TestReadyQueriesRefuse(t *testing.T) {
 		"/v1/decisions?until=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z":                      {http.StatusBadRequest, "until: it is before since"},
 		"/v1/queries/top-reasons?cluster=no%20name":                                                {http.StatusBadRequest, "cluster"},
 		"/v1/queries/top-reasons?cluster=demo&sql=DROP%20TABLE":                                    {http.StatusBadRequest, "unknown parameter"},
+	} {
+		if got := h.want(want.status, nil, http.MethodGet, address, ""); !strings.Contains(string(got.body), want.text) {
+			t.Errorf("%s: %s, want %q", address, got.body, want.text)
+		}
+	}
+}
+
+// TestViewPages reads a view of the real store by pages of one row, and refuses what has none.
+func TestViewPages(t *testing.T) {
+	h := start(t, nil)
+	for _, cpu := range []string{"1", "2", "3"} {
+		h.upload("demo", listOf(node("n1", cpu)))
+	}
+	const address = "/v1/views/revision_log?cluster=demo&since=2020-01-01T00:00:00Z&until=2100-01-01T00:00:00Z"
+	var whole, page rest.ViewPage
+	h.want(http.StatusOK, &whole, http.MethodGet, address, "")
+	number := slices.Index(whole.Columns, "number")
+	if len(whole.Rows) < 3 || whole.Cursor != "" || whole.Types[number] != "integer" || whole.Types[slices.Index(whole.Columns, "created_at")] != "time" {
+		t.Fatalf("%+v", whole)
+	}
+	for i, row := range whole.Rows {
+		query := address + "&limit=1"
+		if i > 0 {
+			query += "&cursor=" + url.QueryEscape(page.Cursor)
+		}
+		page = rest.ViewPage{}
+		h.want(http.StatusOK, &page, http.MethodGet, query, "")
+		if len(page.Rows) != 1 || page.Rows[0][number] != row[number] || (page.Cursor == "") != (i == len(whole.Rows)-1) {
+			t.Errorf("page %d: %+v, want %v", i, page, row)
+		}
+	}
+	for address, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/v1/views/decision_log?cluster=demo":                                                             {http.StatusBadRequest, "since: a page needs it"},
+		"/v1/views/decision_log?since=2020-01-01T00:00:00Z":                                               {http.StatusBadRequest, "cluster"},
+		"/v1/views/decision_log?cluster=demo&since=2020-01-01T00:00:00Z&until=2019-01-01T00:00:00Z":       {http.StatusBadRequest, "until: it is before since"},
+		"/v1/views/decision_log?cluster=demo&since=2020-01-01T00:00:00Z&cursor=x":                         {http.StatusBadRequest, "cursor: want the cursor"},
+		"/v1/views/decision_log?cluster=demo&since=2020-01-01T00:00:00Z&cursor=2020-01-01T00:00:00Z%2B-1": {http.StatusBadRequest, "cursor: want the cursor"},
+		"/v1/views/decision_log?cluster=demo&since=2020-01-01T00:00:00Z&limit=0":                          {http.StatusBadRequest, "limit: want a number"},
+		"/v1/views/decisions?cluster=demo&since=2020-01-01T00:00:00Z":                                     {http.StatusNotFound, "there is no view decisions"},
+		"/v1/views/access_changes?cluster=demo&since=2020-01-01T00:00:00Z":                                {http.StatusNotFound, "about access"},
+		"/v1/views/nodes_never_chosen?cluster=demo&since=2020-01-01T00:00:00Z":                            {http.StatusBadRequest, "no time"},
+		"/v1/views/decision_log?cluster=other&since=2020-01-01T00:00:00Z":                                 {http.StatusNotFound, "other"},
+		"/v1/views/decision_log%3Bdrop?cluster=demo&since=2020-01-01T00:00:00Z":                           {http.StatusNotFound, "there is no view"},
 	} {
 		if got := h.want(want.status, nil, http.MethodGet, address, ""); !strings.Contains(string(got.body), want.text) {
 			t.Errorf("%s: %s, want %q", address, got.body, want.text)

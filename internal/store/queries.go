@@ -17,7 +17,9 @@ type Query struct {
 // Table is the answer to a Query. Its values are nil, int64, float64, bool and string.
 type Table struct {
 	Columns []string
-	Rows    [][]any
+	// Types are integer, number, boolean, time or text by column; "" where the database has none.
+	Types []string
+	Rows  [][]any
 	// Cut reports that MaxBytes left rows out.
 	Cut bool
 }

@@ -45,7 +45,7 @@ var scenarioFaults = []fault{
 		{"internal/decision/record/history.go", `view, err := walk.To(ctx, d.Revision)`, `view, err := walk.To(ctx, d.Revision+1)`},
 	}},
 	{"capacity-each-scrape", "each scrape measures clusters that change", "./internal/handlers", "TestCapacity", []edit{
-		{"internal/handlers/rest/capacity_metric.go", `now.Sub(m.at) >= a.Limits.CapacityInterval`, `now.Sub(m.at) >= 0`},
+		{"internal/handlers/rest/capacity.go", `now.Sub(m.at) >= a.Limits.CapacityInterval`, `now.Sub(m.at) >= 0`},
 	}},
 	{"capacity-again", "another replica's measurement of a revision replaces the first", "./internal/store/sqlite", "TestCapacityView", []edit{
 		{"internal/store/sqlcommon/logs.go", "\nON CONFLICT DO NOTHING", "\nON CONFLICT (cluster, revision, resource) DO UPDATE SET requested = excluded.requested"},

@@ -66,6 +66,8 @@ func (a *API) Endpoints() []admit.Endpoint {
 
 		admit.Routed("POST /v1/decisions", access.Decide, exchange.SomeNamespaces, a.DecisionCalls, a.decide, fieldValidation),
 
+		admit.Routed("GET /v1/views/{view}", access.View, exchange.WholeCluster, a.QueryCalls, a.readView, "cluster", "since", "until", "limit", "cursor"),
+
 		admit.Routed("POST /v1/previews", access.Decide, exchange.WholeCluster, a.DecisionCalls, a.preview, fieldValidation),
 
 		admit.Routed("GET /v1/decisions", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "askedBy", "since", "until", "limit", "cursor", "after"),

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,11 +122,7 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	}
 	table, err := a.queries.Query(r.Context(), &store.Query{SQL: q.SQL, Args: args, MaxBytes: queryBytes})
 	if errors.Is(err, context.DeadlineExceeded) {
-		advice := "run it in the database itself"
-		if slices.ContainsFunc(q.Parameters, queries.IsTime) {
-			advice = "name a shorter time, or " + advice
-		}
-		return &exchange.Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "query-deadline", Cause: err, Detail: fmt.Sprintf("the query took longer than %s: %s", a.Limits.QueryDeadline, advice)}
+		return a.lateQuery(err, slices.ContainsFunc(q.Parameters, queries.IsTime))
 	}
 	if err == nil {
 		err = a.checkCluster(r.Context(), answer.Parameters["cluster"], len(table.Rows))
@@ -144,6 +141,15 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 		return file.write(w, &answer)
 	}
 	return exchange.WriteLong(w, r, &answer)
+}
+
+// lateQuery is the error of a query that ended with its deadline.
+func (a *API) lateQuery(err error, bounded bool) error {
+	advice := "run it in the database itself"
+	if bounded {
+		advice = "name a shorter time, or " + advice
+	}
+	return &exchange.Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "query-deadline", Cause: err, Detail: fmt.Sprintf("the query took longer than %s: %s", a.Limits.QueryDeadline, advice)}
 }
 
 // rowFile is the answer of a ready query as a file of rows.
@@ -210,11 +216,17 @@ func queryParameters(r *http.Request, q *queries.Query, values map[string]string
 		}
 		values[queries.Since] = end.Add(-querySpan).UTC().Format(time.RFC3339)
 	}
-	limit = 100
-	if text := given.Get("limit"); text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > queryRows {
-			return 0, exchange.BadField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", queryRows))
-		}
+	return queryLimit(given, 100)
+}
+
+// queryLimit reads the parameter limit.
+func queryLimit(given url.Values, absent int) (limit int, err error) {
+	text := given.Get("limit")
+	if text == "" {
+		return absent, nil
+	}
+	if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > queryRows {
+		return 0, exchange.BadField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", queryRows))
 	}
 	return limit, nil
 }

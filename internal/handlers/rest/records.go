@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -105,17 +106,7 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 	if err := checkAllowed(q.Get); err != nil {
 		return f, 0, err
 	}
-	for name, to := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
-		if v := q.Get(name); v != "" {
-			if *to, err = time.Parse(time.RFC3339Nano, v); err != nil {
-				return f, 0, exchange.BadField(http.StatusBadRequest, name, "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
-			}
-			if to.IsZero() { // which would stand for no bound
-				*to = to.Add(1)
-			}
-		}
-	}
-	if err := checkSpan(f.Since, f.Until); err != nil {
+	if err := readSpan(q, &f.Since, &f.Until); err != nil {
 		return f, 0, err
 	}
 	if f.BeforeTime, f.BeforeID, err = a.decisionCursor(r); err != nil {
@@ -123,6 +114,21 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 	}
 	limit, err = a.pageSize(r)
 	return f, limit, err
+}
+
+// readSpan reads since and until; a time that is absent keeps its value.
+func readSpan(q url.Values, since, until *time.Time) (err error) {
+	for name, to := range map[string]*time.Time{"since": since, "until": until} {
+		if v := q.Get(name); v != "" {
+			if *to, err = time.Parse(time.RFC3339Nano, v); err != nil {
+				return exchange.BadField(http.StatusBadRequest, name, "want a time as RFC 3339 has it, such as 2026-01-31T12:00:00Z")
+			}
+			if to.IsZero() { // which would stand for no bound
+				*to = to.Add(1)
+			}
+		}
+	}
+	return checkSpan(*since, *until)
 }
 
 // checkAllowed refuses values of parameters that no decision has.

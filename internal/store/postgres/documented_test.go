@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/queries"
 	"berth/migrations"
 
 	_ "modernc.org/sqlite" // whose views have to have the same columns
@@ -24,13 +25,17 @@ func TestComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const query = `SELECT c.relname, coalesce(a.attname, ''), CASE WHEN a.attname IS NULL THEN obj_description(c.oid) ELSE col_description(c.oid, a.attnum) END
-FROM pg_class c LEFT JOIN LATERAL (SELECT NULL::name AS attname, 0::int2 AS attnum
-  UNION ALL SELECT attname, attnum FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) a ON true
+	const query = `SELECT c.relname, coalesce(a.attname, ''), CASE WHEN a.attname IS NULL THEN obj_description(c.oid) ELSE col_description(c.oid, a.attnum) END, coalesce(a.atttypid::regtype::text, '')
+FROM pg_class c LEFT JOIN LATERAL (SELECT NULL::name AS attname, 0::int2 AS attnum, NULL::oid AS atttypid
+  UNION ALL SELECT attname, attnum, atttypid FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) a ON true
 WHERE c.relkind = 'v' AND c.relnamespace = current_schema()::regnamespace ORDER BY c.relname, a.attnum`
 	columns := map[string][]string{}
 	for _, row := range ask(t, conn.Conn(), query) {
+		row, kind := row[:strings.LastIndex(row, "|")], row[strings.LastIndex(row, "|")+1:]
 		cells := strings.SplitN(row, "|", 3)
+		if is := kind == "timestamp with time zone"; cells[1] != "" && is != queries.IsTimeColumn(cells[1]) {
+			t.Errorf("%s.%s is a %s: SQLite's is read as a time by its name", cells[0], cells[1], kind)
+		}
 		if want := docs.Text(cells[0], cells[1]); want == "" || want != cells[2] {
 			t.Errorf("%s.%s: the comment is %q, want %q", cells[0], cells[1], cells[2], want)
 		}

@@ -32,7 +32,7 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Table, error)
 			return err
 		}
 		for _, f := range rows.FieldDescriptions() {
-			t.Columns = append(t.Columns, f.Name)
+			t.Columns, t.Types = append(t.Columns, f.Name), append(t.Types, typeOf(f.DataTypeOID))
 		}
 		left := q.MaxBytes
 		return each(rows, func() error {
@@ -55,6 +55,21 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Table, error)
 		return nil, s.toStoreErr(ctx, err)
 	}
 	return t, nil
+}
+
+// typeOf returns the type of a column, in the words of store.Table.
+func typeOf(oid uint32) string {
+	switch oid {
+	case pgtype.Int2OID, pgtype.Int4OID, pgtype.Int8OID:
+		return "integer"
+	case pgtype.Float4OID, pgtype.Float8OID, pgtype.NumericOID:
+		return "number"
+	case pgtype.BoolOID:
+		return "boolean"
+	case pgtype.TimestamptzOID:
+		return "time"
+	}
+	return "text"
 }
 
 // number is a numeric value, as sums of counts are: an int64 where it is a whole number.

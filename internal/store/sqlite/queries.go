@@ -29,6 +29,13 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Table, error)
 	if t.Columns, err = rows.Columns(); err != nil {
 		return nil, s.toStoreErr(err)
 	}
+	declared, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, s.toStoreErr(err)
+	}
+	for _, c := range declared {
+		t.Types = append(t.Types, map[string]string{"INTEGER": "integer", "REAL": "number", "TEXT": "text", "BLOB": "text"}[c.DatabaseTypeName()])
+	}
 	left := q.MaxBytes
 	for rows.Next() {
 		row, into := make([]any, len(t.Columns)), make([]any, len(t.Columns))
