@@ -157,7 +157,7 @@ var dimensions = []struct {
 	columns []string
 }{
 	{"cluster", []string{"cluster"}},
-	{"time", []string{"created_at", "since", "measured_at", "met_at", "hour_at", "day_at", "first_at"}},
+	{"time", []string{"created_at", "since", "measured_at", "met_at", "hour_at", "day_at", "first_at", "first_attempt_at", "first_decided_at", "seen_at"}},
 	{"decision", []string{"decision_id", "id"}},
 	{"attempt", []string{"attempt"}},
 	{"namespace", []string{"namespace"}},

@@ -21,7 +21,7 @@ type Page struct {
 
 // timeColumns are what the rows of views are ordered by: the first of them that a view has.
 var timeColumns = []string{
-	"created_at", "measured_at", "met_at", "since", "first_at", "first_decided_at", "hour_at", "day_at",
+	"created_at", "measured_at", "met_at", "since", "first_at", "first_attempt_at", "first_decided_at", "seen_at", "hour_at", "day_at",
 }
 
 // ofAccess are views about who may call: no page shows them, since who views a cluster need not

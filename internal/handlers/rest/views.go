@@ -29,7 +29,7 @@ type ViewPage struct {
 // readView reads a view a page at a time.
 //
 //	@Summary		The rows of a view of the log, a page at a time, for an export
-//	@Description	Rows come in the order of their time: created_at, else measured_at, met_at, since, first_at, first_decided_at, hour_at or day_at, the first that the view has. Pages fit together where until lies in the past. docs/sql-reference.md lists the views; those about access have no pages. A page ends after query-deadline, and has 4 MiB at most.
+//	@Description	Rows come in the order of their time: created_at, else measured_at, met_at, since, first_at, first_attempt_at, first_decided_at, seen_at, hour_at or day_at, the first that the view has. Pages fit together where until lies in the past. docs/sql-reference.md lists the views; those about access have no pages. A page ends after query-deadline, and has 4 MiB at most.
 //	@Tags			decisions
 //	@Produce		json
 //	@Param			view	path	string	true	"the view, such as decision_log"

@@ -98,7 +98,7 @@ func TestReaderOfOneNamespace(t *testing.T) {
 	if diff := cmp.Diff(rows[0], rows[1]); diff != "" {
 		t.Errorf("another namespace's records show (-without +with):\n%s", diff)
 	}
-	for _, v := range []string{"decision_log", "decision_failures", "decision_scores", "decision_victims", "scheduling_latency", "flapping_pods", "preemption_pairs"} {
+	for _, v := range []string{"decision_log", "decision_failures", "decision_scores", "decision_victims", "scheduling_latency", "flapping_pods", "preemption_pairs", "attempts", "placements", "evictions", "pods_over_time"} {
 		if len(rows[1][v]) == 0 {
 			t.Errorf("%s shows nothing of the namespace itself", v)
 		}
@@ -153,7 +153,7 @@ func fillNamespaces(t *testing.T, s *Store, both bool) {
 			if both {
 				next()
 			}
-			d.Revision = revision
+			d.Revision, d.BoundRevision, d.Purpose, d.Attempt = revision, revision, "live", d.ID
 			if err := s.Append(t.Context(), []*store.Entry{{Decision: d}}); err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +220,7 @@ func TestReadOnBySeq(t *testing.T) {
 func TestDaysAreUTC(t *testing.T) {
 	s := openAt(t, freshURL(t), Options{})
 	d := sampleDecision("demo", "d1", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	d.Outcome = "Unschedulable"
+	d.Outcome, d.Purpose, d.Attempt = "Unschedulable", "live", d.ID
 	if err := s.Append(t.Context(), []*store.Entry{{Decision: d}}); err != nil {
 		t.Fatal(err)
 	}
