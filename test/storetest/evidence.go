@@ -19,7 +19,8 @@ func replayed(id, decision string, seq int64, identical bool) *store.ReplayResul
 }
 
 // denial is a count of refused calls.
-func denial(minute int, caller string, count int64) store.Denial {
+func denial(minute int, count int64) store.Denial {
+	const caller = "token:ci"
 	m := at(0).Truncate(time.Minute).Add(time.Duration(minute) * time.Minute)
 	return store.Denial{
 		Minute: m, Instance: "i1", Cluster: "prod", Caller: caller, Route: "/v1/decisions", Status: 403, Reason: "forbidden",
@@ -43,7 +44,7 @@ func init() {
 	}, calls{
 		"PutReplay": func(ctx context.Context, s store.Store) error { return s.PutReplay(ctx, replayed("p1", "d1", 1, true)) },
 		"PutDenials": func(ctx context.Context, s store.Store) error {
-			return s.PutDenials(ctx, []store.Denial{denial(0, "token:ci", 1)})
+			return s.PutDenials(ctx, []store.Denial{denial(0, 1)})
 		},
 	})
 }
@@ -62,10 +63,10 @@ func EvidenceViews(t *testing.T, s store.Store, ask Ask) {
 
 	for range 2 { // the second is a retry
 		wantErr(t, "PutDenials", s.PutDenials(t.Context(), []store.Denial{
-			denial(0, "token:ci", 3), {Minute: at(0).Truncate(time.Minute), Instance: "i1", Reason: store.DenialsCut, Count: 9, FirstAt: at(0), LastAt: at(1)},
+			denial(0, 3), {Minute: at(0).Truncate(time.Minute), Instance: "i1", Reason: store.DenialsCut, Count: 9, FirstAt: at(0), LastAt: at(1)},
 		}), nil)
 	}
-	wantErr(t, "PutDenials", s.PutDenials(t.Context(), []store.Denial{denial(0, "token:ci", 4), denial(600, "token:ci", 1)}), nil)
+	wantErr(t, "PutDenials", s.PutDenials(t.Context(), []store.Denial{denial(0, 4), denial(600, 1)}), nil)
 	wantErr(t, "PutDenials of nothing", s.PutDenials(t.Context(), nil), nil)
 	token := accessToken("a")
 	token.Grants = []byte(`[{"role":"viewer","clusters":["prod","edge-*"],"namespaces":["shop"]},{"role":"admin","clusters":["*"],"namespaces":["*"]}]`)
