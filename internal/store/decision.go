@@ -62,7 +62,7 @@ type Decision struct {
 	Scores   []Score
 	Victims  []Victim
 	// Facts are written with the record, to a table of their own, and not read with it; nil where
-	// they were written before.
+	// they were written before, and in questions.
 	Facts *PodFacts `json:",omitempty"`
 }
 

@@ -20,4 +20,4 @@ CREATE TABLE judged_pods (
   pod_created_at INTEGER,          -- NULL: not known
   seen_at        INTEGER NOT NULL,
   PRIMARY KEY (cluster, pod_digest)
-) STRICT;
+) STRICT, WITHOUT ROWID;

@@ -7,6 +7,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -44,8 +45,13 @@ func (j judgedPods) gone(cluster string) {
 	}
 }
 
-// facts returns the facts of a record's pod; nil where the store has them.
+// facts returns the facts of a record's pod; nil where the store has them, and for a question: the
+// pods of what-if questions are as many as their callers make up, and each new row costs a write to
+// a page of the index by digest.
 func (l *Log) facts(v *revision.View, pod *corev1.Pod, d *store.Decision) (*store.PodFacts, error) {
+	if d.Purpose == decision.PurposeQuestion {
+		return nil, nil
+	}
 	if at, ok := l.judged.Get(judgedPod{d.Cluster, d.PodDigest}); ok && d.CreatedAt.Sub(at) < store.FactsStay {
 		return nil, nil
 	}

@@ -44,6 +44,15 @@ func TestPodFacts(t *testing.T) {
 		}
 		return f
 	}
+	of(`"labels":{"app":"asked"}`)
+	question, err := h.Evaluate(t.Context(), decision.Question{Pod: pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if question.Record.Facts != nil {
+		t.Errorf("a question has facts: %+v", question.Record.Facts)
+	}
+	question.Release()
 	of(`"labels":{"app":"web"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-1","uid":"rs","controller":true}]`)
 	f := facts()
 	if f == nil || f.OwnerKind != "Deployment" || f.OwnerName != "web" || f.CPUMilli != 250 || f.MemoryBytes != 64<<20 ||
