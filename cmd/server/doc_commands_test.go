@@ -34,6 +34,7 @@ var notRun = map[string]string{
 	"docs/kubernetes.md: kubectl":             "needs a cluster; test/cluster runs one",
 	"docs/kubernetes.md: helm":                "needs a cluster; test/deploy renders the chart",
 	"docs/kubernetes.md: for f in":            "needs a cluster",
+	"docs/sql.md: berth export":               "asks a server; internal/cli's TestExport runs one",
 }
 
 // runsHere reports whether a command of a page is run: by TestDocumentsRun, by TestTour, by

@@ -43,6 +43,7 @@ var bodies = map[string]string{
 	"POST /v1/snapshots/{id}/changes": `{"patch":[{"kind":"Node","name":"n1","type":"merge","patch":{"metadata":{"labels":{"a":"NEW"}}}}]}`,
 	"GET /v1/snapshots/{id}/diff":     `?to=default@latest`,
 	"GET /v1/queries/{name}":          `?cluster=default`,
+	"GET /v1/views/{view}":            `?cluster=default&since=2026-01-01T00:00:00Z`,
 	"POST /v1/decisions":              `{"snapshot":"default@latest","pod":` + somePod + `}`,
 	"POST /v1/previews":               `{"objects":` + oneCell + `,"pod":` + somePod + `}`,
 	"POST /v1/decisions/{id}/replay":  `{}`,
@@ -132,7 +133,7 @@ func (b *beneath) all(what string, takes bool, statuses ...int) {
 		if !has && (method == http.MethodPost || method == http.MethodPut) && !strings.HasSuffix(at, "/cancel") {
 			b.t.Fatalf("%s has no body in the table", op)
 		}
-		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css").Replace(at)
+		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log").Replace(at)
 		for kind, id := range b.ids {
 			address = strings.NewReplacer("/"+kind+"/{id}", "/"+kind+"/"+id, "/"+kind+"/{name}", "/"+kind+"/"+id).Replace(address)
 		}

@@ -177,6 +177,7 @@ SELECT cluster, 99, action, name, new_value, new_policy, new_global_default, sou
 		what: "the end of a log cut: seals, rows and books",
 		sql: []string{
 			`DELETE FROM seals WHERE cluster = 'prod' AND number > 3`, `DELETE FROM decisions WHERE cluster = 'prod' AND seq > 20`,
+			`DELETE FROM priority_class_changes WHERE cluster = 'prod' AND seq > 2`,
 			`UPDATE clusters SET seals = 3, last_seq = 20, decisions = 20, seal_hash = (SELECT hash FROM seals WHERE cluster = 'prod' AND number = 3) WHERE cluster = 'prod'`,
 		},
 	},
@@ -185,6 +186,7 @@ SELECT cluster, 99, action, name, new_value, new_policy, new_global_default, sou
 		sql: []string{
 			noSeals, `DELETE FROM decisions WHERE cluster = 'prod'`, `DELETE FROM checkpoints WHERE cluster = 'prod'`, `DELETE FROM simulations`, `DELETE FROM capacities`, `DELETE FROM replays`,
 			`DELETE FROM revisions WHERE cluster = 'prod'`, `DELETE FROM decision_gaps`, `DELETE FROM clusters WHERE cluster = 'prod'`,
+			`DELETE FROM revision_changes WHERE cluster = 'prod'`, `DELETE FROM priority_class_changes WHERE cluster = 'prod'`,
 		},
 	},
 	{what: "an older copy of the database in its place", earlier: true},

@@ -54,7 +54,8 @@ func TestAnchor(t *testing.T) {
 			t.Errorf("the anchor of this chain: %+v", r.Findings)
 		}
 		// All that berth itself has of the cluster goes, and other rows come in their place.
-		f.exec(`DELETE FROM seals`, `DELETE FROM decisions`, `DELETE FROM checkpoints`, `DELETE FROM revisions`, `DELETE FROM decision_gaps`, `DELETE FROM clusters`)
+		f.exec(`DELETE FROM seals`, `DELETE FROM decisions`, `DELETE FROM checkpoints`, `DELETE FROM revisions`, `DELETE FROM decision_gaps`, `DELETE FROM clusters`,
+			`DELETE FROM revision_changes`, `DELETE FROM priority_class_changes`)
 		var other []*store.Entry
 		for i := range 4 {
 			e := decided(i + 1)

@@ -123,6 +123,8 @@ func callsOf(route, decision, job string) (method, path, body string) {
 		path, body = path+"?cluster=prod", small()
 	case "GET /v1/queries/{name}":
 		path = "/v1/queries/unschedulable-pods?cluster=prod"
+	case "GET /v1/views/{view}":
+		path = "/v1/views/decision_log?cluster=prod"
 	case "GET /v1/snapshots/{id}/diff":
 		path += "?to=prod@1"
 	case "POST /v1/priorityclasses", "PUT /v1/priorityclasses/{name}":

@@ -243,7 +243,7 @@ func TestBoardFoldsEqualPods(t *testing.T) {
 // A ready query is a page: its form, its rows with links, and its file.
 func TestReadyQueryPage(t *testing.T) {
 	base := sampled(t)
-	decided(t, base, "import")
+	post(t, base+"/v1/decisions", `{"snapshot":"sample@latest","podRef":{"namespace":"shop","name":"import"},"bind":true}`)
 	body, _ := get(t, base+"/sql?cluster=sample&query=history-of-a-pod&namespace=shop")
 	if !strings.Contains(body, "It needs pod.") || !strings.Contains(body, `name="namespace" value="shop"`) {
 		t.Errorf("without a pod:\n%s", body)
