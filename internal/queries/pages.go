@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -122,7 +123,7 @@ func (p *Page) At(cursor string) error {
 	since, err := time.Parse(time.RFC3339Nano, text)
 	n, bad := strconv.Atoi(skip)
 	if !is || err != nil || bad != nil || n < 0 {
-		return fmt.Errorf("want the cursor of the page before")
+		return errors.New("want the cursor of the page before")
 	}
 	p.Since, p.Skip = since, n
 	return nil

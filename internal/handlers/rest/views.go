@@ -100,7 +100,7 @@ func viewPage(r *http.Request, view string) (p *queries.Page, limit int, err err
 		return nil, 0, err
 	}
 	if p.Since.IsZero() {
-		return nil, 0, exchange.BadField(http.StatusBadRequest, "since", "a page needs it")
+		return nil, 0, exchange.BadField(http.StatusBadRequest, "since", "a page needs it: the time that its rows begin at, such as 2026-01-02T00:00:00Z")
 	}
 	if cursor := given.Get("cursor"); cursor != "" {
 		if err := p.At(cursor); err != nil {
