@@ -139,6 +139,46 @@ func TestViewPages(t *testing.T) {
 	}
 }
 
+// aView is a store whose every query has the view's columns and one row.
+type aView struct {
+	columns []string
+	asked   []string
+}
+
+func (v *aView) Query(_ context.Context, q *store.Query) (*store.Table, error) {
+	v.asked = append(v.asked, q.SQL)
+	row := make([]any, len(v.columns))
+	for i := range row {
+		row[i] = "2026-01-02T00:00:00Z"
+	}
+	return &store.Table{Columns: slices.Clone(v.columns), Types: make([]string, len(row)), Rows: [][]any{row}}, nil
+}
+
+// TestColumnsOfViews: a view's columns are asked for once, and again once an answer has others.
+func TestColumnsOfViews(t *testing.T) {
+	from := &aView{columns: []string{"cluster", "created_at"}}
+	h := start(t, func(o *admit.Options) { o.Queries = from })
+	const address = "/v1/views/decision_log?cluster=demo&since=2020-01-01T00:00:00Z"
+	probes := func() (n int) {
+		for _, text := range from.asked {
+			if strings.HasSuffix(text, "LIMIT 0") {
+				n++
+			}
+		}
+		return n
+	}
+	for round, want := range []int{1, 1, 1, 2, 2} {
+		if round == 2 { // another release made it anew
+			from.columns = []string{"id", "cluster", "created_at"}
+		}
+		var page rest.ViewPage
+		h.want(http.StatusOK, &page, http.MethodGet, address, "")
+		if got := probes(); got != want || !slices.Equal(page.Columns, from.columns) || page.Types[len(page.Types)-1] != "time" {
+			t.Errorf("round %d: asked for columns %d times, want %d: %+v", round, got, want, page)
+		}
+	}
+}
+
 func TestReadyQueryAsCSV(t *testing.T) {
 	from := &fixedTable{table: store.Table{
 		Columns: []string{"pod", "n", "share", "ok", "none"},

@@ -547,7 +547,8 @@ WHERE j.state = 'done'
 -- Decisions that no replay answered as they are recorded, with whatever result.
 CREATE OR REPLACE VIEW never_replayed AS
 SELECT d.cluster, to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
-       d.id AS decision_id, d.verb, d.namespace, d.pod, d.outcome, d.node, d.seq, d.created_at
+       d.id AS decision_id, d.verb, d.namespace, d.pod, d.outcome, d.node, d.seq, d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d
 WHERE NOT EXISTS (SELECT 1 FROM replays j
     WHERE j.cluster = d.cluster AND j.state = 'done' AND j.profile = '' AND coalesce(length(j.config), 0) = 0
@@ -603,6 +604,7 @@ CREATE OR REPLACE VIEW token_grants AS
 SELECT c.value AS cluster, t.name AS token, g.value ->> 'role' AS role, n.value AS namespace,
        t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
 FROM tokens t, json_array_elements(t.grants::json) g, json_array_elements_text(g.value -> 'clusters') c, json_array_elements_text(g.value -> 'namespaces') n;
+
 -- The decisions of an hour by what they were of: a roll-up, which a server keeps up a few seconds
 -- behind the log.
 CREATE OR REPLACE VIEW decisions_by_hour AS
@@ -611,6 +613,22 @@ SELECT h.cluster, to_char(h.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"
        t.profile, t.profile_digest, t.engine, t.semantics,
        h.decisions, h.bound, h.first_at, h.last_at, h.stamp, h.hour AS hour_at
 FROM hourly_decisions h LEFT JOIN stamps t ON t.id = h.stamp;
+
+-- The configurations that decided, by the roll-up. A payload that is not as its digest says is shown
+-- as NULL, since it may be no text.
+CREATE OR REPLACE VIEW profile_log AS
+SELECT u.cluster, u.profile_digest, u.profile,
+       to_char(u.first_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS first,
+       to_char(u.last_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS last,
+       u.decisions,
+       CASE WHEN 'sha256:' || encode(sha256(p.payload), 'hex') = p.digest THEN convert_from(p.payload, 'UTF8') END AS configuration,
+       u.first_at, u.last_at
+FROM (
+  SELECT h.cluster, t.profile_digest, max(t.profile) AS profile, min(h.first_at) AS first_at, max(h.last_at) AS last_at, sum(h.decisions)::bigint AS decisions
+  FROM hourly_decisions h JOIN stamps t ON t.id = h.stamp
+  WHERE t.profile_digest <> ''
+  GROUP BY h.cluster, t.profile_digest
+) u LEFT JOIN profiles p ON p.digest = u.profile_digest;
 
 -- Why nodes were rejected in an hour, of live attempts alone: a roll-up.
 CREATE OR REPLACE VIEW failures_by_hour AS
@@ -669,7 +687,7 @@ BEGIN
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound, attempts, placements, pod_facts,
     replay_runs_log, replay_log, never_replayed, denied_calls, seal_log, retention_log, token_grants,
-    decisions_by_hour, failures_by_hour, pool_failures_by_hour, placements_by_hour, durations_by_hour,
+    decisions_by_hour, profile_log, failures_by_hour, pool_failures_by_hour, placements_by_hour, durations_by_hour,
     pod_waits, waiting_by_hour TO berth_reader;
 EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
   RAISE NOTICE 'berth_reader is not let in: %', SQLERRM;

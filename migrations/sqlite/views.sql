@@ -546,7 +546,8 @@ WHERE j.state = 'done'
 -- Decisions that no replay answered as they are recorded, with whatever result.
 CREATE VIEW never_replayed AS
 SELECT d.cluster, strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
-       d.id AS decision_id, d.verb, d.namespace, d.pod, d.outcome, d.node, d.seq, d.created_at
+       d.id AS decision_id, d.verb, d.namespace, d.pod, d.outcome, d.node, d.seq, d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d
 WHERE NOT EXISTS (SELECT 1 FROM replays j
     WHERE j.cluster = d.cluster AND j.state = 'done' AND j.profile = '' AND coalesce(length(j.config), 0) = 0
@@ -602,6 +603,7 @@ CREATE VIEW token_grants AS
 SELECT c.value AS cluster, t.name AS token, json_extract(g.value, '$.role') AS role, n.value AS namespace,
        t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
 FROM tokens t, json_each(t.grants) g, json_each(g.value, '$.clusters') c, json_each(g.value, '$.namespaces') n;
+
 -- The decisions of an hour by what they were of: a roll-up, which a server keeps up a few seconds
 -- behind the log.
 CREATE VIEW decisions_by_hour AS
@@ -610,6 +612,21 @@ SELECT h.cluster, strftime('%Y-%m-%dT%H:00:00Z', h.hour / 1000000, 'unixepoch') 
        t.profile, t.profile_digest, t.engine, t.semantics,
        h.decisions, h.bound, h.first_at, h.last_at, h.stamp, h.hour AS hour_at
 FROM hourly_decisions h LEFT JOIN stamps t ON t.id = h.stamp;
+
+-- The configurations that decided, by the roll-up. A payload that is damaged is shown as NULL.
+CREATE VIEW profile_log AS
+SELECT u.cluster, u.profile_digest, u.profile,
+       strftime('%Y-%m-%dT%H:%M:%S', u.first_at / 1000000, 'unixepoch') || printf('.%06dZ', u.first_at % 1000000) AS first,
+       strftime('%Y-%m-%dT%H:%M:%S', u.last_at / 1000000, 'unixepoch') || printf('.%06dZ', u.last_at % 1000000) AS last,
+       u.decisions,
+       CASE WHEN json_valid(CAST(p.payload AS TEXT)) THEN CAST(p.payload AS TEXT) END AS configuration,
+       u.first_at, u.last_at
+FROM (
+  SELECT h.cluster, t.profile_digest, max(t.profile) AS profile, min(h.first_at) AS first_at, max(h.last_at) AS last_at, sum(h.decisions) AS decisions
+  FROM hourly_decisions h JOIN stamps t ON t.id = h.stamp
+  WHERE t.profile_digest <> ''
+  GROUP BY h.cluster, t.profile_digest
+) u LEFT JOIN profiles p ON p.digest = u.profile_digest;
 
 -- Why nodes were rejected in an hour, of live attempts alone: a roll-up.
 CREATE VIEW failures_by_hour AS

@@ -26,6 +26,12 @@ FROM decisions_by_hour h`,
 FROM decision_log d GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
 		},
 		{
+			"profile_log",
+			`SELECT p.cluster, p.profile_digest, p.profile, p.decisions, p.first, p.last FROM profile_log p`,
+			`SELECT d.cluster, d.profile_digest, max(d.profile), count(*), min(d.time), max(d.time) FROM decision_log d
+WHERE d.profile_digest <> '' GROUP BY 1, 2`,
+		},
+		{
 			"failures_by_hour",
 			`SELECT h.cluster, h.hour, h.namespace, h.plugin, h.code, h.reason, h.decisions, h.nodes, h.unplaced, h.unplaced_nodes FROM failures_by_hour h`,
 			`SELECT d.cluster, ` + hour + `, d.namespace, d.plugin, d.code, d.reason, count(*), sum(d.nodes),

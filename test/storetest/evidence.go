@@ -57,6 +57,9 @@ func EvidenceViews(t *testing.T, s store.Store, ask Ask) {
 	for i := range 5 {
 		d := decision("prod", fmt.Sprintf("d%d", i+1), at(10+i))
 		d.Revision, d.ProfileDigest = 1, "sha256:aa"
+		if i == 4 {
+			d.Purpose, d.Attempt = "live", d.ID
+		}
 		appendAll(t, s, &store.Entry{Decision: d})
 	}
 	replayViews(t, s, ask)
@@ -130,7 +133,7 @@ coalesce(profile_digest, ''), replay, CASE WHEN batch THEN 'batch' ELSE 'single'
 	wantErr(t, "AdvanceReplay", err, nil)
 	kept := []question{
 		log,
-		{`SELECT decision_id, time FROM never_replayed`, []string{"d5|2026-03-01T00:00:12.123456Z"}},
+		{`SELECT decision_id, time, purpose, attempt FROM never_replayed`, []string{"d5|2026-03-01T00:00:12.123456Z|live|d5"}},
 		{`SELECT id, state, overrides, total, identical, different, errors, semantics, through_seq, asked_by FROM replay_runs_log`, []string{"b1|done||3|1|1|1|v2|3|token:ci"}},
 		{`SELECT count(*) FROM replay_runs_log WHERE seconds IS NULL OR ended_at IS NULL`, []string{"0"}},
 	}

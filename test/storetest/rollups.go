@@ -30,6 +30,7 @@ func init() {
 		"ReasonsOfAnyLength":     rollupsOfLongReasons,
 		"PodsThatGo":             rollupsOfGonePods,
 		"WaitingHours":           waitingHours,
+		"Configurations":         profileLog,
 	}, calls{
 		"RollupStates":   func(ctx context.Context, s store.Store) error { _, err := s.RollupStates(ctx); return err },
 		"RollUp":         func(ctx context.Context, s store.Store) error { _, err := s.RollUp(ctx, "prod"); return err },

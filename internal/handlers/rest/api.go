@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"sync"
 
 	"berth/internal/config"
 	"berth/internal/decision"
@@ -28,6 +29,7 @@ type API struct {
 	simulations     admit.Simulations
 	priorityClasses admit.PriorityClasses
 	queries         store.Queries
+	viewColumns     sync.Map // the columns of views, by name
 	profiles        func(raw []byte) ([]*engine.Profile, []string, error)
 	configured      []*engine.Profile
 	forks           ledger.Options // of them, about which nothing was decided

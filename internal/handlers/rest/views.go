@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"berth/internal/handlers/admit"
@@ -60,11 +61,11 @@ func (a *API) readView(w http.ResponseWriter, r *http.Request) error {
 	if err := exchange.TakeAnswer(r.Context(), limit, queryBytes); err != nil {
 		return err
 	}
-	shape, err := a.queries.Query(r.Context(), &store.Query{SQL: probe, MaxBytes: queryBytes})
+	columns, err := a.columnsOf(r.Context(), name, probe)
 	if err != nil {
 		return err
 	}
-	text, by, args, err := page.Query(shape.Columns, limit+1)
+	text, by, args, err := page.Query(columns, limit+1)
 	var none *queries.NoPageError
 	if errors.As(err, &none) {
 		return exchange.BadField(http.StatusBadRequest, "view", none.Why)
@@ -73,10 +74,14 @@ func (a *API) readView(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	table, err := a.queries.Query(r.Context(), &store.Query{SQL: text, Args: args, MaxBytes: queryBytes})
+	if err != nil || !slices.Equal(table.Columns, columns) {
+		a.viewColumns.Delete(name) // another release may have made the view anew
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return a.lateQuery(err, true)
 	}
 	if err == nil {
+		by = slices.Index(table.Columns, columns[by])
 		err = a.checkCluster(r.Context(), page.Cluster, len(table.Rows))
 	}
 	if err != nil {
@@ -87,6 +92,20 @@ func (a *API) readView(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return exchange.WriteLong(w, r, answer)
+}
+
+// columnsOf returns the columns of a view, which change with the schema alone: they are asked for
+// once.
+func (a *API) columnsOf(ctx context.Context, view, probe string) ([]string, error) {
+	if known, ok := a.viewColumns.Load(view); ok {
+		return known.([]string), nil
+	}
+	shape, err := a.queries.Query(ctx, &store.Query{SQL: probe, MaxBytes: queryBytes})
+	if err != nil {
+		return nil, err
+	}
+	a.viewColumns.Store(view, shape.Columns)
+	return shape.Columns, nil
 }
 
 // viewPage reads the parameters of a page.

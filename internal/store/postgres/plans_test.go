@@ -47,6 +47,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"scheduling_latency", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 	{"flapping_pods", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 	{"capacity", "cluster", "Index Cond: (cluster = 'prod'::text)"},
+	{"profile_log", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 }
 
 // TestViewsUseTheIndexes wants a query that is narrowed as the guide says to

@@ -40,6 +40,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"scheduling_latency", "cluster", " (cluster=?"},
 	{"flapping_pods", "cluster", " (cluster=?"},
 	{"capacity", "cluster", "SEARCH capacities USING PRIMARY KEY (cluster=?)"},
+	{"profile_log", "cluster", "PRIMARY KEY (cluster=?)"},
 	{"simulation_log", "cluster", "SEARCH simulations USING PRIMARY KEY (cluster=?)"},
 }
 
