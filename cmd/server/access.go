@@ -155,10 +155,14 @@ func recordAccess(ctx context.Context, st store.Access, log *slog.Logger, action
 	}
 }
 
-// recordStart writes the settings that are not the defaults.
-func (c *serveCmd) recordStart(ctx context.Context, st store.Access, a *access.Authenticator, log *slog.Logger) {
-	detail := map[string]string{"version": buildVersion().Version}
-	for _, s := range c.inEffect {
+// recordStart writes the settings that are not the defaults, and the configurations in force.
+func (p *startup) recordStart(ctx context.Context, a *access.Authenticator) {
+	digests := map[string]string{}
+	for _, profile := range p.conf.Profiles {
+		digests[profile.Name] = profile.Digest
+	}
+	detail := map[string]any{"version": buildVersion().Version, "profileDigests": digests}
+	for _, s := range p.inEffect {
 		if s.From != "default" {
 			detail["--"+s.Name] = s.Value
 		}
@@ -166,5 +170,5 @@ func (c *serveCmd) recordStart(ctx context.Context, st store.Access, a *access.A
 	if a.File != nil {
 		detail["accessFileDigest"] = a.File.Digest()
 	}
-	recordAccess(ctx, st, log, "server.start", c.Listen, detail)
+	recordAccess(ctx, p.deps.store, p.log, "server.start", p.Listen, detail)
 }

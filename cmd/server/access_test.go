@@ -57,10 +57,17 @@ func TestFirstRun(t *testing.T) {
 	}
 	_, text := r.fetch(t, "/v1/access/changes", token)
 	var changes struct {
-		Items []struct{ Action, Object, AskedBy string }
+		Items []struct {
+			Action, Object, AskedBy string
+			Detail                  struct{ ProfileDigests map[string]string }
+		}
 	}
 	if err := json.Unmarshal([]byte(text), &changes); err != nil || len(changes.Items) != 2 || changes.Items[0].Action != "server.start" || changes.Items[1].Action != "token.create" || !strings.HasPrefix(changes.Items[1].AskedBy, "shell") {
-		t.Errorf("changes: %v %s", err, text)
+		t.Fatalf("changes: %v %s", err, text)
+	}
+	digest := changes.Items[0].Detail.ProfileDigests["default-scheduler"]
+	if status, text := r.fetch(t, "/v1/profiles/"+digest, token); status != 200 || !strings.Contains(text, `"profile":"default-scheduler"`) {
+		t.Errorf("the configuration of the start, %q: %d %s", digest, status, text)
 	}
 	if err := r.stop(); err != nil {
 		t.Error(err)

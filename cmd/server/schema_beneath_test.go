@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"berth/api"
+	"berth/internal/config"
 	"berth/internal/store/postgres"
 	"berth/migrations"
 	"berth/test/pgtest"
@@ -133,7 +134,7 @@ func (b *beneath) all(what string, takes bool, statuses ...int) {
 		if !has && (method == http.MethodPost || method == http.MethodPut) && !strings.HasSuffix(at, "/cancel") {
 			b.t.Fatalf("%s has no body in the table", op)
 		}
-		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log").Replace(at)
+		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log", "{digest}", config.Default()[0].Digest).Replace(at)
 		for kind, id := range b.ids {
 			address = strings.NewReplacer("/"+kind+"/{id}", "/"+kind+"/"+id, "/"+kind+"/{name}", "/"+kind+"/"+id).Replace(address)
 		}

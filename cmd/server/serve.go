@@ -238,7 +238,7 @@ func (p *startup) work(ctx context.Context) error {
 	}
 	p.callers = callers
 	p.background(ctx, keepCallers)
-	p.recordStart(p.ending, p.deps.store, callers, p.log)
+	p.recordStart(p.ending, callers)
 	p.sims = p.deps.newSimulations(&p.Limits, p.log)
 	return nil
 }

@@ -46,10 +46,11 @@ type Answer struct {
 	// PendingSnapshot is the revision that holds why the pod waits, after an attempt
 	// with bind that found no node.
 	PendingSnapshot string `json:"pendingSnapshot,omitempty"`
-	ProfileDigest   string `json:"profileDigest"`
-	SnapshotDigest  string `json:"snapshotDigest"`
-	PodDigest       string `json:"podDigest"`
-	DurationMicros  int64  `json:"durationMicros"`
+	// ProfileDigest names the configuration, which GET /v1/profiles/{digest} has.
+	ProfileDigest  string `json:"profileDigest"`
+	SnapshotDigest string `json:"snapshotDigest"`
+	PodDigest      string `json:"podDigest"`
+	DurationMicros int64  `json:"durationMicros"`
 	// Mode is shadow where the answer was recorded only, and everything let pass.
 	Mode string `json:"mode,omitempty" enums:"shadow"`
 	// StaleMillis is for how long the state may have missed what happened, of a

@@ -102,7 +102,7 @@ func callsOf(route, decision, job string) (method, path, body string) {
 	case strings.HasPrefix(path, "/v1/tokens"):
 		id = "root"
 	}
-	path = strings.NewReplacer("{cluster}", "prod", "{id}", id, "{namespace}", "shop", "{name}", "web").Replace(path)
+	path = strings.NewReplacer("{cluster}", "prod", "{id}", id, "{namespace}", "shop", "{name}", "web", "{digest}", "sha256:"+strings.Repeat("0", 64)).Replace(path)
 	about := pod("asked", "1", "")
 	switch route {
 	case "POST /v1/decisions":

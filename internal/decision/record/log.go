@@ -72,6 +72,12 @@ func (l *Log) now() time.Time { return l.o.Clock().UTC().Truncate(time.Microseco
 // Profiles are the server's configuration.
 func (l *Log) Profiles() []*engine.Profile { return l.scheduler.Profiles }
 
+// Configuration returns the configuration that records name by this digest; store.ErrNotFound
+// where neither the server nor a record has it.
+func (l *Log) Configuration(ctx context.Context, digest string) (*store.Profile, error) {
+	return l.profiles.kept(ctx, digest)
+}
+
 // Normalize fills in a question's defaults by the log's clock.
 func (l *Log) Normalize(q decision.Question) (decision.Question, error) {
 	return q.Normalize(l.o.Clock)

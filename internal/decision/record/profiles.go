@@ -74,12 +74,9 @@ func (c *profileCache) get(ctx context.Context, digest string) (*engine.Profile,
 	if p != nil {
 		return p, nil
 	}
-	kept, err := c.st.Profile(ctx, digest)
+	kept, err := c.kept(ctx, digest)
 	if err != nil {
-		return nil, fmt.Errorf("profile %s: %w", digest, err)
-	}
-	if is := decision.DigestOf(kept.Payload); is != digest {
-		return nil, fmt.Errorf("profile %s: its bytes have digest %s: %w", digest, is, revision.ErrCorrupt)
+		return nil, err
 	}
 	if p, err = rules.Restore(kept.Payload); err != nil {
 		return nil, fmt.Errorf("profile %s: %w (%w)", digest, revision.ErrCorrupt, err)
@@ -91,4 +88,21 @@ func (c *profileCache) get(ctx context.Context, digest string) (*engine.Profile,
 	}
 	c.restored[digest] = p
 	return p, nil
+}
+
+// kept returns a configuration of the server's or of the store, as its digest says.
+func (c *profileCache) kept(ctx context.Context, digest string) (*store.Profile, error) {
+	for _, p := range c.server {
+		if p.Digest == digest {
+			return &store.Profile{Digest: p.Digest, Name: p.Name, Payload: p.Payload}, nil
+		}
+	}
+	kept, err := c.st.Profile(ctx, digest)
+	if err != nil {
+		return nil, fmt.Errorf("profile %s: %w", digest, err)
+	}
+	if is := decision.DigestOf(kept.Payload); is != digest {
+		return nil, fmt.Errorf("profile %s: its bytes have digest %s: %w", digest, is, revision.ErrCorrupt)
+	}
+	return kept, nil
 }

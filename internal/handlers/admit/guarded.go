@@ -286,6 +286,12 @@ func (g guardedDecisions) Preempted(ctx context.Context, name string, pods []obj
 	return g.all.Preempted(ctx, name, pods)
 }
 
+// Configuration needs no right in a cluster: a configuration is of none, and who knows a digest has
+// seen a decision of it.
+func (g guardedDecisions) Configuration(ctx context.Context, digest string) (*store.Profile, error) {
+	return g.all.Configuration(ctx, digest)
+}
+
 func (g guardedDecisions) Gone(name string) { g.all.Gone(name) }
 
 func (g guardedDecisions) Queue(ctx context.Context, v *revision.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when record.When) (*record.Queue, error) {

@@ -57,6 +57,7 @@ type Decisions interface {
 	Replay(ctx context.Context, id string, o record.Overrides) (*record.Replay, error)
 	Record(ctx context.Context, id string) (*store.Decision, error)
 	Preempted(ctx context.Context, cluster string, pods []object.Key) ([]record.Preempted, error)
+	Configuration(ctx context.Context, digest string) (*store.Profile, error)
 	// Gone reports that a cluster was deleted with everything in it.
 	Gone(cluster string)
 	Queue(ctx context.Context, v *revision.View, runs state.Runs, class func(name string) *schedulingv1.PriorityClass, when record.When) (*record.Queue, error)

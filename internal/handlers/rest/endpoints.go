@@ -74,6 +74,8 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("GET /v1/decisions/{id}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getDecision),
 		admit.Routed("POST /v1/decisions/{id}/replay", access.Decide, exchange.SomeNamespaces, a.ReplayCalls, a.replay, fieldValidation),
 
+		admit.Routed("GET /v1/profiles/{digest}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getProfile),
+
 		admit.Routed("GET /v1/queries", 0, exchange.CallerAlone, a.ReadCalls, a.listQueries),
 		admit.Routed("GET /v1/queries/{name}", access.View, exchange.WholeCluster, a.QueryCalls, a.runQuery, "cluster", "namespace", "pod", "node", "outcome", "verb", "id", "request", "resource", "since", "until", "limit", "format", "mark"),
 
