@@ -24,11 +24,11 @@ type Sharing interface {
 	// ends with the connection that holds it at the latest, by no clock.
 	TryLock(ctx context.Context, name string) (unlock func(), ok bool, err error)
 	// LockChain waits until this process alone may append to the cluster's chain:
-	// until end is called, revisions of other processes wait. Decisions do not. It
-	// keeps processes that write to one chain from refusing each other, and nothing
-	// else depends on it: if the lock is lost with its connection, or the store
-	// grants it to all at once, no update is lost. The caller must have no revision
-	// of that cluster in flight.
+	// until end is called, revisions of processes that have not locked it are refused with
+	// ErrConflict. Decisions are not. It keeps processes that write to one chain from
+	// refusing each other again and again, and nothing else depends on it: if the lock is
+	// lost with its connection, or the store grants it to all at once, no update is lost.
+	// The caller must have no revision of that cluster in flight.
 	LockChain(ctx context.Context, cluster string) (end func(), err error)
 }
 

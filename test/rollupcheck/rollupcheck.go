@@ -13,8 +13,7 @@ const (
 	hour = `substr(d.time, 1, 13) || ':00:00Z'`
 )
 
-// Pairs returns the queries. Where two plugins rejected equally many nodes in a record, the cause
-// of a wait is the first of them, which SQL does not see.
+// Pairs returns the queries.
 func Pairs() []Pair {
 	return []Pair{
 		{
@@ -77,7 +76,7 @@ FROM decision_log d JOIN durations_by_hour h ON h.cluster = d.cluster AND h.hour
 // plainWaits makes stretches of a pod's events: of each time the last one counts, a change of the
 // cause begins a stretch, and the next change ends it.
 const plainWaits = `WITH causes AS (
-  SELECT cluster, decision_id, plugin, row_number() OVER (PARTITION BY cluster, decision_id ORDER BY nodes DESC) AS place
+  SELECT cluster, decision_id, plugin, row_number() OVER (PARTITION BY cluster, decision_id ORDER BY nodes DESC, plugin) AS place
   FROM (SELECT cluster, decision_id, plugin, sum(nodes) AS nodes FROM decision_failures GROUP BY 1, 2, 3) f
 ), said AS (
   SELECT d.cluster, d.namespace, d.pod, d.pod_uid, d.created_at, d.time,

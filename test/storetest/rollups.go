@@ -82,9 +82,9 @@ func (h *history) next(cluster string) *store.Decision {
 		d.Node = fmt.Sprintf("node-%d", h.rand.IntN(5))
 	}
 	if d.Outcome == "Unschedulable" || d.Outcome == "Preempting" || h.rand.IntN(2) == 0 {
-		for i, plugin := range []string{"NodeResourcesFit", "TaintToleration", "NodeAffinity"} {
-			if h.rand.IntN(2) == 0 { // never as many as another's
-				f := store.Failure{Plugin: plugin, Code: "Unschedulable", Reason: fmt.Sprintf("reason %d", h.rand.IntN(2)), Nodes: 3*h.rand.IntN(9) + i + 1}
+		for _, plugin := range []string{"NodeResourcesFit", "TaintToleration", "NodeAffinity"} {
+			if h.rand.IntN(2) == 0 { // some as many as another's
+				f := store.Failure{Plugin: plugin, Code: "Unschedulable", Reason: fmt.Sprintf("reason %d", h.rand.IntN(2)), Nodes: 1 + h.rand.IntN(4)}
 				if h.rand.IntN(3) > 0 {
 					f.Pools = []store.PoolCount{{Pool: "large", Nodes: f.Nodes}, {Pool: "", Nodes: h.rand.IntN(3)}}
 				}

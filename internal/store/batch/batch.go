@@ -27,6 +27,10 @@ type Batch struct {
 	// StoredGaps are the gaps that are stored, and those that Judge added.
 	StoredGaps map[GapKey]bool
 	Stamps     map[lists.Stamp]int64 // numbers of stamps that the store does not remember; 0: to be read
+	// Busy are clusters whose chain another process has to itself: none of their new revisions is
+	// written. A batch that waited for it would keep what this process has locked from the others,
+	// one of which may be whom it waits for.
+	Busy map[string]bool
 
 	// What is to be written, in order. Profiles may be stored already.
 
@@ -76,7 +80,7 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 	b := &Batch{
 		entries: entries, Heads: map[string]*Head{}, Tokens: map[RevisionKey]string{}, Parents: map[ParentKey]bool{},
 		Clusters: map[string]string{}, Stamps: map[lists.Stamp]int64{}, rows: map[*store.Entry]*lists.Row{},
-		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{},
+		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{}, Busy: map[string]bool{},
 	}
 	for _, e := range entries {
 		if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {

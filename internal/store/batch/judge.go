@@ -101,6 +101,8 @@ func (b *Batch) follows(r *store.Revision) (fresh bool, err error) {
 		return false, nil
 	case b.Parents[ParentKey{r.Cluster, r.ParentToken}]:
 		return false, fmt.Errorf("token of %s@%d has been used: %w", r.Cluster, r.Number, store.ErrConflict)
+	case b.Busy[r.Cluster]:
+		return false, fmt.Errorf("%s@%d: another process has locked the chain: %w", r.Cluster, r.Number, store.ErrConflict)
 	}
 	return true, nil
 }

@@ -143,6 +143,26 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestJudgeOfBusyChain: on a chain that another process has locked no new revision is written;
+// decisions, other clusters and what is stored already are as ever.
+func TestJudgeOfBusyChain(t *testing.T) {
+	elsewhere := revision(1)
+	elsewhere.Cluster = "new"
+	entries := []*store.Entry{only(revision(3)), only(revision(4)), only(elsewhere), bind("a", 3, 0), bind("b", 3, 4)}
+	b := New(entries, &lists.StampIDs{})
+	stored(b)
+	b.Busy["prod"] = true
+	b.Judge()
+	for i, want := range []error{nil, store.ErrConflict, nil, nil, store.ErrConflict} {
+		if !errors.Is(entries[i].Err, want) {
+			t.Errorf("entry %d: error %v, want %v", i, entries[i].Err, want)
+		}
+	}
+	if len(b.Revisions) != 1 || len(b.Decisions) != 1 {
+		t.Errorf("written %d revisions and %d decisions", len(b.Revisions), len(b.Decisions))
+	}
+}
+
 // TestJudgeWritesWithWhatIsAccepted: profiles and checkpoints of refused entries are not written.
 func TestJudgeWritesWithWhatIsAccepted(t *testing.T) {
 	profile := func(digest string) *store.Profile { return &store.Profile{Digest: digest} }

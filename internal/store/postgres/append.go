@@ -24,10 +24,10 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 	if err := s.usable(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
-	await := s.chainLocks.others(chains(entries))
+	chain := s.chainLocks.others(chains(entries))
 	begin := func() *appending {
 		a := &appending{
-			Batch: batch.New(entries, &s.stamps), await: await, made: map[string]bool{}, left: map[string]end{},
+			Batch: batch.New(entries, &s.stamps), chain: chain, made: map[string]bool{}, left: map[string]end{},
 			from: map[string]store.SealHead{},
 		}
 		return a

@@ -16,7 +16,7 @@ import (
 // appending is one attempt to write a batch on one connection.
 type appending struct {
 	*batch.Batch
-	await []string        // clusters whose chain another process may have to itself
+	chain []string        // clusters whose chain another process may have to itself
 	made  map[string]bool // clusters whose row this attempt inserted
 	left  map[string]end  // what was remembered of each cluster, where nothing was read
 	// from are the ends of the chains that the batch adds to, before it.
@@ -64,26 +64,23 @@ func (a *appending) lockAndRead(ctx context.Context, conn *pgx.Conn) error {
 	return fmt.Errorf("lock clusters %v: deleted again and again: %w", reads.Clusters, store.ErrUnavailable)
 }
 
-// begin begins the transaction and waits for those who have a chain to themselves.
-func (a *appending) begin() []statement {
-	list := []statement{{what: "begin", sql: "begin"}}
-	if len(a.await) > 0 {
-		list = append(list, statement{what: "wait for chains", sql: sqlAwaitChains, args: []any{a.await}})
-	}
-	return list
-}
-
 func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads, begin bool) error {
 	p := &pgx.Batch{}
-	if begin {
-		for _, s := range a.begin() {
-			p.Queue(s.sql, s.args...)
-		}
-	}
 	fact := func(query string, take func(pgx.Rows) error, args ...any) {
 		p.Queue(query, args...).Query(func(rows pgx.Rows) error {
 			return each(rows, func() error { return take(rows) })
 		})
+	}
+	if begin {
+		p.Queue("begin")
+	}
+	if begin && len(a.chain) > 0 {
+		fact(sqlBusyChains, func(rows pgx.Rows) error {
+			var cluster string
+			err := rows.Scan(&cluster)
+			a.Busy[cluster] = true
+			return err
+		}, a.chain)
 	}
 	fact(sqlLock, func(rows pgx.Rows) error {
 		h, cluster := &batch.Head{}, ""

@@ -3,58 +3,123 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"berth/internal/store"
+	"berth/test/pgtest"
 )
 
-// TestOthersWaitForALockedChain: while one replica has a cluster's chain locked, another's
-// revisions wait, its decisions and its other clusters do not.
-func TestOthersWaitForALockedChain(t *testing.T) {
-	url := freshURL(t)
-	a, b := openAt(t, url, Options{}), openAt(t, url, Options{})
-	end, err := a.LockChain(t.Context(), "prod")
-	if err != nil {
+// chainOf returns a revision of a cluster behind another one.
+func chainOf(cluster string, parent *store.Revision) *store.Entry {
+	r := nextRevision(0)
+	if r.Cluster = cluster; parent != nil {
+		r.Number, r.ParentToken = parent.Number+1, parent.Token
+	}
+	r.Token = fmt.Sprint("t", r.Number)
+	return &store.Entry{Revision: r, Fresh: true}
+}
+
+func appendWell(t *testing.T, s *Store, list ...*store.Entry) {
+	t.Helper()
+	if err := s.Append(t.Context(), list); err != nil {
 		t.Fatal(err)
 	}
-	first := nextRevision(0)
-	defer end()
-	done := make(chan *store.Entry, 1)
-	go func() {
-		e := &store.Entry{Revision: first}
-		if err := b.Append(context.Background(), []*store.Entry{e}); err != nil {
-			t.Errorf("Append: %v", err)
+	for _, e := range list {
+		if e.Err != nil {
+			t.Fatal(e.Err)
 		}
-		done <- e
+	}
+}
+
+// TestLockedChainRefusesOthers: while one replica has a cluster's chain locked, another's revisions
+// are refused, whether it reads what it stands on or remembers it; decisions and other clusters in
+// the same batch are written.
+func TestLockedChainRefusesOthers(t *testing.T) {
+	for _, remembered := range []bool{false, true} {
+		url := freshURL(t)
+		a, b := openAt(t, url, Options{}), openAt(t, url, Options{})
+		prod, other := chainOf("prod", nil), chainOf("other", nil)
+		appendWell(t, b, prod, other)
+		for range 3 {
+			if remembered {
+				prod, other = chainOf("prod", prod.Revision), chainOf("other", other.Revision)
+				appendWell(t, b, prod, other)
+			}
+		}
+		end, err := a.LockChain(t.Context(), "prod")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		late, beside := chainOf("prod", prod.Revision), chainOf("other", other.Revision)
+		d := &store.Entry{Fresh: true, Decision: sampleDecision("prod", "d1", time.Now())}
+		if err := b.Append(t.Context(), []*store.Entry{late, beside, d}); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(late.Err, store.ErrConflict) || beside.Err != nil || d.Err != nil {
+			t.Errorf("remembered %v: %v on the locked chain, %v on another, %v for a decision", remembered, late.Err, beside.Err, d.Err)
+		}
+		appendWell(t, b, prod) // what is stored already stays so
+		appendWell(t, a, chainOf("prod", prod.Revision))
+	}
+}
+
+// TestLockedChainsDoNotWaitForEachOther: two replicas, each of which has one chain locked and hands
+// over a batch with revisions of both. Neither waits until PostgreSQL ends the other's lock.
+func TestLockedChainsDoNotWaitForEachOther(t *testing.T) {
+	pg := pgtest.Private(t, pgtest.Options{})
+	migratedIn(t, pg.URL())
+	names := []string{"a", "b"}
+	var stores []*Store
+	for _, name := range names {
+		s := openAt(t, pg.URL(), Options{})
+		end, err := s.LockChain(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		stores = append(stores, s)
+	}
+	for i, s := range stores {
+		own, others := chainOf(names[i], nil), chainOf(names[1-i], nil)
+		others.Revision.Token = "late" // else it would be the one that is stored
+		if err := s.Append(t.Context(), []*store.Entry{own, others}); err != nil {
+			t.Fatal(err)
+		}
+		if own.Err != nil || !errors.Is(others.Err, store.ErrConflict) {
+			t.Errorf("%v for the own chain, %v for the other's", own.Err, others.Err)
+		}
+	}
+	// Who goes away while a lock is waited for leaves no error behind.
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := stores[0].LockChain(ctx, "b")
+		gone <- err
 	}()
-	// The database reports that it waits; no time has to pass for that.
+	waitsForLock(t, stores[1])
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("LockChain: %v", err)
+	}
+	time.Sleep(50 * time.Millisecond) // a cancelled statement would be in the log by then
+	noErrors(t, pg)
+}
+
+// waitsForLock waits until some session waits for an advisory lock.
+func waitsForLock(t *testing.T, s *Store) {
+	t.Helper()
 	const waiting = `SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`
 	for n, round := 0, 0; n == 0; round++ {
-		select {
-		case e := <-done:
-			t.Fatalf("a revision went past another replica's lock: %v", e.Err)
-		default:
-		}
-		if err := a.pool.QueryRow(t.Context(), waiting).Scan(&n); err != nil {
+		if err := s.pool.QueryRow(t.Context(), waiting).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		if round > 5000 {
-			t.Fatal("no append waits")
+			t.Fatal("no one waits")
 		}
-	}
-	c := openAt(t, url, Options{})
-	appendOne(t, c, "decision")
-	own := nextRevision(0)
-	own.Token = "own"
-	mine := &store.Entry{Revision: own}
-	if err := errors.Join(a.Append(t.Context(), []*store.Entry{mine}), mine.Err); err != nil {
-		t.Fatalf("the holder's own append: %v", err)
-	}
-	end()
-	if e := <-done; !errors.Is(e.Err, store.ErrConflict) {
-		t.Errorf("who waited was told %v", e.Err)
 	}
 }
 
@@ -68,10 +133,12 @@ func TestFrozenHolderLosesItsLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer end()
-	e := &store.Entry{Revision: nextRevision(0)}
-	if err := errors.Join(b.Append(t.Context(), []*store.Entry{e}), e.Err); err != nil {
+	own, err := b.LockChain(t.Context(), "prod")
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer own()
+	appendWell(t, b, chainOf("prod", nil))
 }
 
 // TestReconnectsOneByOne: a pool whose database came back makes its connections

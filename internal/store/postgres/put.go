@@ -155,7 +155,10 @@ func inBatch(ctx context.Context, conn *pgx.Conn, list []statement) error {
 // were sealed.
 func (a *appending) putHeads() (list []statement, err error) {
 	if len(a.left) > 0 {
-		list = a.begin()
+		list = []statement{{what: "begin", sql: "begin"}}
+		if len(a.chain) > 0 {
+			list = append(list, statement{what: "look for locked chains", sql: sqlLoseBusy, args: []any{a.chain}})
+		}
 	}
 	for _, cluster := range a.Changed() {
 		h := a.Heads[cluster]

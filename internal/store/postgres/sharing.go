@@ -19,8 +19,11 @@ coalesce((SELECT max(k.number) FROM checkpoints k WHERE k.cluster = c.cluster), 
 	// name: several berths may share a server.
 	sqlTryLock   = `SELECT pg_try_advisory_xact_lock(hashtext('berth lock ' || current_schema()), hashtext($1))`
 	sqlLockChain = `SELECT pg_advisory_xact_lock(` + chainLockKey + `, hashtext($1))`
-	// An append to a chain that this process has not locked waits for those that have.
-	sqlAwaitChains = `SELECT pg_advisory_xact_lock_shared(` + chainLockKey + `, hashtext(c)) FROM unnest($1::text[]) c`
+	// An append to a chain that this process has not locked has to lose against those that have. It
+	// must not wait for them: a batch holds revisions of several chains, and two processes would
+	// wait for one another.
+	sqlBusyChains = `SELECT c FROM unnest($1::text[]) c WHERE NOT pg_try_advisory_xact_lock_shared(` + chainLockKey + `, hashtext(c))`
+	sqlLoseBusy   = `SELECT set_config('berth.busy', 'yes', true) FROM (` + sqlBusyChains + `) b`
 	// The text is what older replicas lock, too.
 	chainLockKey = `hashtext('berth turn ' || current_schema())`
 
@@ -76,21 +79,42 @@ func (s *Store) TryLock(ctx context.Context, name string) (unlock func(), ok boo
 // LockChain implements store.Sharing. Appends of this process do not wait for its
 // own locks.
 func (s *Store) LockChain(ctx context.Context, cluster string) (end func(), err error) {
-	ctx, done, err := s.enter(ctx)
+	outer, done, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	select {
 	case s.chainLocks.free <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-outer.Done():
+		return nil, s.toStoreErr(outer, outer.Err())
 	}
 	free := func() { <-s.chainLocks.free }
-	release, err := s.hold(ctx, sqlHoldChain, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, sqlLockChain, cluster)
-		return err
-	})
+	// A caller who goes away leaves the wait to its end: to cancel the statement would be an ERROR
+	// in PostgreSQL's log.
+	got := make(chan error, 1)
+	var release func()
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*s.opts.WriteTimeout)
+		defer cancel()
+		var err error
+		release, err = s.hold(ctx, sqlHoldChain, func(conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, sqlLockChain, cluster)
+			return err
+		})
+		got <- err
+	}()
+	select {
+	case err = <-got:
+	case <-outer.Done():
+		go func() {
+			if <-got == nil {
+				release()
+			}
+			free()
+		}()
+		return nil, s.toStoreErr(outer, outer.Err())
+	}
 	if err != nil {
 		free()
 		return nil, err

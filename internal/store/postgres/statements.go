@@ -73,7 +73,7 @@ USING (profile, profile_digest, engine, semantics, plugins)`
 var sqlPutHead = `WITH head AS (
   UPDATE clusters SET newest = $2, token = $3, revisions = revisions + $4, decisions = decisions + $5,
     last_seq = last_seq + $5, seals = $6, seal_hash = $7
-  WHERE cluster = $1 AND seals = $8 AND seal_hash = $9 AND ($21::boolean OR ` + won + `)
+  WHERE cluster = $1 AND seals = $8 AND seal_hash = $9 AND ($21::boolean AND ` + free + ` OR ` + won + `)
   RETURNING cluster, set_config('berth.won', 'yes', true) AS won
 )
 INSERT INTO seals (` + seal.Columns + `, created_at)
@@ -82,12 +82,14 @@ SELECT cluster, ` + placeholders(10, 11) + `, clock_timestamp() FROM head WHERE 
 const (
 	// won is whether the transaction's batch stands on the ends of the chains as they are.
 	won = `current_setting('berth.won', true) = 'yes'`
+	// free is whether no other process has one of the batch's chains to itself.
+	free = `current_setting('berth.busy', true) IS DISTINCT FROM 'yes'`
 	// sqlAllStand decides it for a batch of several clusters, of which all are written or none. It
 	// holds them until the commit, in the order of names.
 	sqlAllStand = `SELECT set_config('berth.won', 'yes', true) FROM (SELECT count(*) AS n FROM (
   SELECT 1 FROM clusters c JOIN unnest($1::text[], $2::bigint[], $3::bytea[]) w (cluster, seals, seal_hash)
   ON c.cluster = w.cluster AND c.seals = w.seals AND c.seal_hash = w.seal_hash ORDER BY c.cluster FOR UPDATE OF c
-) s) s WHERE n = cardinality($1::text[])`
+) s) s WHERE n = cardinality($1::text[]) AND ` + free
 )
 
 // conditional has what whereWon made.

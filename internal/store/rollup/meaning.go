@@ -58,8 +58,8 @@ func unplaced(d *store.Decision) bool { return d.Outcome == failed || d.Outcome 
 // gates is the cause of pods that wait for their gates.
 const gates = "SchedulingGates"
 
-// Cause returns what an attempt found its pod to wait for: the plugin that rejected most nodes.
-// Empty: it found a node.
+// Cause returns what an attempt found its pod to wait for: the plugin that rejected most nodes, of
+// equal ones the first by name. Empty: it found a node.
 func Cause(d *store.Decision) string {
 	switch {
 	case d.Outcome == gated:
@@ -67,11 +67,14 @@ func Cause(d *store.Decision) string {
 	case !unplaced(d):
 		return ""
 	}
-	nodes, most, cause := map[string]int{}, 0, d.Outcome
+	nodes := map[string]int{}
 	for i := range d.Failures {
-		f := &d.Failures[i]
-		if nodes[f.Plugin] += f.Nodes; nodes[f.Plugin] > most {
-			most, cause = nodes[f.Plugin], f.Plugin
+		nodes[d.Failures[i].Plugin] += d.Failures[i].Nodes
+	}
+	cause := d.Outcome
+	for plugin, n := range nodes {
+		if most := nodes[cause]; n > most || n == most && n > 0 && plugin < cause {
+			cause = plugin
 		}
 	}
 	return cause
