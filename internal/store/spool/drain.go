@@ -252,22 +252,20 @@ func (w *Writer) appendAll(entries []*store.Entry, limit time.Duration) error {
 // try writes a batch in limited time.
 func (w *Writer) try(entries []*store.Entry, limit time.Duration) error {
 	w.adopt(entries)
-	ctx, cancel := context.WithTimeout(w.ctx, limit)
-	done := make(chan error, 1)
 	copies := make([]*store.Entry, len(entries))
 	for i, e := range entries {
 		c := *e
 		copies[i] = &c
 	}
-	w.work.Go(func() {
-		defer cancel()
-		done <- appendSafely(ctx, w.Database, copies)
-	})
+	done, cancel := w.begin(w.ctx, copies)
+	ctx, stop := context.WithTimeout(w.ctx, limit)
+	defer stop()
 	if err := w.watched(ctx, done); err != nil {
-		cancel()
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			w.leave(cancel)
 			return errSlow
 		}
+		cancel()
 		return err
 	}
 	for i, c := range copies {

@@ -146,7 +146,7 @@ func (w *Writer) Append(ctx context.Context, entries []*store.Entry) error {
 func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 	w.adopt(entries)
 	copies := make([]*store.Entry, len(entries))
-	patient, most := false, 8*w.o.Patience
+	patient, most := false, leaveFor*w.o.Patience
 	for i, e := range entries {
 		e.Err, e.Spooled = nil, false
 		c := *e // the database may still work on it when no caller waits any more
@@ -156,12 +156,7 @@ func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 			most = 0 // a large one takes its time: the database's own limit holds
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	w.work.Go(func() {
-		defer cancel()
-		done <- appendSafely(ctx, w.Database, copies)
-	})
+	done, cancel := w.begin(ctx, copies)
 	timer := time.NewTimer(w.o.Patience)
 	defer timer.Stop()
 	for waited := w.o.Patience; ; waited += w.o.Patience {
@@ -177,7 +172,11 @@ func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 		}
 		// A revision cannot go elsewhere, so it waits as long as there is hope.
 		if !patient || most > 0 && waited >= most {
-			cancel()
+			if patient {
+				cancel()
+			} else {
+				w.leave(cancel)
+			}
 			return errSlow
 		}
 		if err := w.ping(w.o.Patience); err != nil {
@@ -187,6 +186,31 @@ func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 		timer.Reset(w.o.Patience)
 	}
 }
+
+// begin hands a batch to the database in the background.
+func (w *Writer) begin(ctx context.Context, copies []*store.Entry) (_ <-chan error, cancel func()) {
+	ctx, cancel = context.WithCancel(ctx)
+	done := make(chan error, 1)
+	w.work.Go(func() {
+		defer cancel()
+		done <- appendSafely(ctx, w.Database, copies)
+	})
+	return done, cancel
+}
+
+// leave lets the database go on with a batch that the spool takes now, with no caller to wait for
+// it. Most often it waits for the lock of another server: to cancel it at once would be an ERROR in
+// the database's log, and to write it twice changes nothing.
+func (w *Writer) leave(cancel func()) {
+	stop := context.AfterFunc(w.ctx, cancel)
+	time.AfterFunc(leaveFor*w.o.Patience, func() {
+		stop()
+		cancel()
+	})
+}
+
+// leaveFor is how many times the patience a write is left alone, and a revision waited for.
+const leaveFor = 8
 
 func appendSafely(ctx context.Context, st store.Writer, entries []*store.Entry) (err error) {
 	defer func() {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -212,9 +213,36 @@ func TestSlowRevisionIsWaitedFor(t *testing.T) {
 	})
 }
 
+// TestSlowDecisionIsNotCancelled: a batch of decisions that waits in the database for a lock goes
+// to the spool when its callers' patience ends, and the database is left to write it: a cancelled
+// statement is an ERROR in its log. One that hangs is cancelled in the end.
+func TestSlowDecisionIsNotCancelled(t *testing.T) {
+	for takes, cancelled := range map[time.Duration]int64{time.Second: 0, time.Minute: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			db := &slowStore{database: newDatabase(), takes: takes}
+			w, err := Open(db, newLiar(), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := appendOne(t, w, decision("c", 1)); e.Err != nil || !e.Spooled {
+				t.Errorf("%v, spooled %v", e.Err, e.Spooled)
+			}
+			synctest.Wait()
+			time.Sleep(2200 * time.Millisecond)
+			if n := db.cancelled.Load(); n < cancelled || n > 0 && cancelled == 0 {
+				t.Errorf("of %v: %d writes were cancelled, want %d", takes, n, cancelled)
+			}
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 type slowStore struct {
 	*database
-	takes time.Duration
+	takes     time.Duration
+	cancelled atomic.Int64
 }
 
 func (s *slowStore) Append(ctx context.Context, entries []*store.Entry) error {
@@ -222,6 +250,7 @@ func (s *slowStore) Append(ctx context.Context, entries []*store.Entry) error {
 	case <-time.After(s.takes):
 		return s.database.Append(ctx, entries)
 	case <-ctx.Done():
+		s.cancelled.Add(1)
 		return ctx.Err()
 	}
 }
