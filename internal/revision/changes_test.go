@@ -116,6 +116,12 @@ func TestWhatARevisionChanged(t *testing.T) {
 	want(`apply Pod d b u2 n1 ["metadata.labels","spec.nodeName"] bind token:sre 1`) // of the node's zone
 	bind(named(t, "new", "u3", ""), "n1")
 	want(`apply Pod d new u3 n1 - bind token:sre 1`)
+	// Its record has a pod that a decision bound: the revision has what the bind changed beside it.
+	x := difference{bind: &Bind{Pod: named(t, "new", "u4", "").Value.(*corev1.Pod), Node: "n1"}, recorded: true, apply: []object.Object{node(t, "n1", 3)}}
+	c, r := changesOf(new(inventory), &x, named(t, "new", "u4", "n1"), nil), new(store.Revision)
+	if c.into(r); r.Changes != 2 || len(r.Objects) != 1 || r.Objects[0].Kind != "Node" {
+		t.Errorf("a recorded bind: %d changes, %+v", r.Changes, r.Objects)
+	}
 	if _, err := h.Change(ctx, "prod", 0, []object.Object{classObject(t, "rush", 7), node(t, "n1", 2)}, []object.Key{{Kind: "Pod", Namespace: "d", Name: "b"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,9 @@ type difference struct {
 	apply []object.Object
 	del   []object.Key
 	bind  *Bind
-	cause string
+	// recorded is of a bind with a decision, whose record has the pod and its node.
+	recorded bool
+	cause    string
 }
 
 // keys returns the objects that it touches.

@@ -112,7 +112,7 @@ func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func
 	if step, err = f(head); err != nil || step == nil || step.Bind == nil && len(step.Apply)+len(step.Delete) == 0 {
 		return head, step, nil, err
 	}
-	x := difference{apply: step.Apply, del: step.Delete, bind: step.Bind, cause: causeChange}
+	x := difference{apply: step.Apply, del: step.Delete, bind: step.Bind, recorded: step.Decision != nil, cause: causeChange}
 	if x.bind != nil {
 		x.cause = causeBind
 	}

@@ -231,16 +231,30 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        r.cause, r.digest, length(r.change) AS change_bytes,
        length(c.payload) AS checkpoint_bytes,
        r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id,
-       (SELECT o.changes FROM revision_changes o WHERE o.cluster = r.cluster AND o.revision = r.number AND o.place = 1) AS objects
+       coalesce(
+         (SELECT o.changes FROM revision_changes o WHERE o.cluster = r.cluster AND o.revision = r.number AND o.place = 1),
+         CASE WHEN r.cause = 'bind' THEN (
+           SELECT 1 FROM decisions b
+           WHERE b.cluster = r.cluster AND b.bound_revision = r.number AND b.bound_revision > 0 AND b.verb IN ('decide', 'bind')
+             AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL LIMIT 1) END) AS objects
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
 
--- What revisions changed, a row an object. The rows outlive their revision.
+-- What revisions changed, a row an object. The rows outlive their revision. A pod that a decision
+-- bound is the decision's row; the other objects of its revision are rows of their own.
 CREATE OR REPLACE VIEW revision_objects AS
 SELECT o.cluster, o.revision, o.place, o.action, o.kind, o.namespace, o.name, o.uid, o.node, o.changed,
        o.cause, o.asked_by, o.created_at,
        to_char(o.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
        o.cluster || '@' || o.revision AS snapshot, o.changes AS objects
-FROM revision_changes o;
+FROM revision_changes o
+UNION ALL
+SELECT b.cluster, b.bound_revision, 0, 'apply' COLLATE "C", 'Pod' COLLATE "C", b.namespace COLLATE "C", b.pod COLLATE "C", nullif(CASE octet_length(b.pod_uid) WHEN 16 THEN encode(b.pod_uid, 'hex')::uuid::text ELSE convert_from(b.pod_uid, 'UTF8') END, '') COLLATE "C", b.node COLLATE "C", NULL::text,
+       'bind' COLLATE "C", b.asked_by COLLATE "C", b.created_at,
+       to_char(b.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+       b.cluster || '@' || b.bound_revision,
+       coalesce((SELECT o.changes FROM revision_changes o WHERE o.cluster = b.cluster AND o.revision = b.bound_revision AND o.place = 1), 1)
+FROM decisions b
+WHERE b.bound_revision > 0 AND b.verb IN ('decide', 'bind') AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL;
 
 -- What was changed of priority classes, and so of who is evicted for whom.
 CREATE OR REPLACE VIEW priority_class_log AS

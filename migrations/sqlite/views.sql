@@ -230,16 +230,30 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
        r.cause, r.digest, length(r.change) AS change_bytes,
        length(c.payload) AS checkpoint_bytes,
        r.summary, r.number, r.created_at, r.asked_by, r.peer, r.request_id,
-       (SELECT o.changes FROM revision_changes o WHERE o.cluster = r.cluster AND o.revision = r.number AND o.place = 1) AS objects
+       coalesce(
+         (SELECT o.changes FROM revision_changes o WHERE o.cluster = r.cluster AND o.revision = r.number AND o.place = 1),
+         CASE WHEN r.cause = 'bind' THEN (
+           SELECT 1 FROM decisions b
+           WHERE b.cluster = r.cluster AND b.bound_revision = r.number AND b.bound_revision > 0 AND b.verb IN ('decide', 'bind')
+             AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL LIMIT 1) END) AS objects
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
 
--- What revisions changed, a row an object. The rows outlive their revision.
+-- What revisions changed, a row an object. The rows outlive their revision. A pod that a decision
+-- bound is the decision's row; the other objects of its revision are rows of their own.
 CREATE VIEW revision_objects AS
 SELECT o.cluster, o.revision, o.place, o.action, o.kind, o.namespace, o.name, o.uid, o.node, o.changed,
        o.cause, o.asked_by, o.created_at,
        strftime('%Y-%m-%dT%H:%M:%S', o.created_at / 1000000, 'unixepoch') || printf('.%06dZ', o.created_at % 1000000) AS time,
        o.cluster || '@' || o.revision AS snapshot, o.changes AS objects
-FROM revision_changes o;
+FROM revision_changes o
+UNION ALL
+SELECT b.cluster, b.bound_revision, 0, 'apply', 'Pod', b.namespace, b.pod, nullif(CASE length(b.pod_uid) WHEN 16 THEN lower(substr(hex(b.pod_uid), 1, 8) || '-' || substr(hex(b.pod_uid), 9, 4) || '-' || substr(hex(b.pod_uid), 13, 4) || '-' || substr(hex(b.pod_uid), 17, 4) || '-' || substr(hex(b.pod_uid), 21)) ELSE CAST(b.pod_uid AS TEXT) END, ''), b.node, NULL,
+       'bind', b.asked_by, b.created_at,
+       strftime('%Y-%m-%dT%H:%M:%S', b.created_at / 1000000, 'unixepoch') || printf('.%06dZ', b.created_at % 1000000),
+       b.cluster || '@' || b.bound_revision,
+       coalesce((SELECT o.changes FROM revision_changes o WHERE o.cluster = b.cluster AND o.revision = b.bound_revision AND o.place = 1), 1)
+FROM decisions b
+WHERE b.bound_revision > 0 AND b.verb IN ('decide', 'bind') AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL;
 
 -- What was changed of priority classes, and so of who is evicted for whom.
 CREATE VIEW priority_class_log AS

@@ -91,7 +91,12 @@ const plainWaits = `WITH causes AS (
   SELECT o.cluster, o.namespace, o.name, u.pod_uid, o.created_at, o.time, '', 1 FROM revision_objects o
   JOIN (SELECT DISTINCT cluster, namespace, pod, pod_uid FROM said) u
     ON u.cluster = o.cluster AND u.namespace = o.namespace AND u.pod = o.name AND (u.pod_uid = o.uid OR u.pod_uid = '')
-  WHERE o.kind = 'Pod' AND (o.action = 'delete' OR o.node <> '')
+  WHERE o.kind = 'Pod' AND (o.action = 'delete' OR o.node <> '') AND o.place > 0
+  UNION ALL
+  SELECT d.cluster, d.namespace, d.pod, '', d.created_at, d.time, '', 1 FROM decision_log d
+  JOIN (SELECT DISTINCT cluster, namespace, pod FROM said WHERE pod_uid = '') u
+    ON u.cluster = d.cluster AND u.namespace = d.namespace AND u.pod = d.pod
+  WHERE d.pod_uid <> '' AND d.bound_revision > 0 AND d.outcome = 'Scheduled' AND ` + live + `
 ), latest AS (
   SELECT k.*, row_number() OVER (PARTITION BY k.cluster, k.namespace, k.pod, k.pod_uid, k.created_at ORDER BY k.later) AS place FROM known k
 ), turned AS (

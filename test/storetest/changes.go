@@ -71,6 +71,31 @@ FROM revision_objects WHERE cluster = 'prod' ORDER BY revision, place`))
 			same(t, "revision_log", []string{"1|1005", "2|", "3|1005"}, rows(t, s, `SELECT number, objects FROM revision_log WHERE cluster = 'prod' ORDER BY number`))
 			same(t, "times", []string{"3"}, rows(t, s, `SELECT count(*) FROM revision_objects o JOIN revision_log r ON r.cluster = o.cluster AND r.number = o.revision AND r.created_at = o.created_at AND r.time = o.time WHERE r.number = 3`))
 		},
+		"BindsAreTheirDecisions": func(t *testing.T, s store.Store) {
+			bind := func(number int64, id string) *store.Entry {
+				e := change("prod", number)
+				e.Revision.Cause, e.Revision.Asked = "bind", store.Asked{By: "token:sre"}
+				e.Decision = decision("prod", id, at(int(number)))
+				d := e.Decision
+				d.Verb, d.Namespace, d.Pod, d.PodUID, d.Outcome, d.Node = "bind", "shop", "cart-1", "u1", "Scheduled", "n1"
+				d.Revision, d.BoundRevision, d.Purpose, d.Asked = number-1, number, "live", e.Revision.Asked
+				return e
+			}
+			effects, old, other := bind(3, "2"), bind(4, "3"), bind(5, "4")
+			effects.Revision.Changes = 2
+			effects.Revision.Objects = []store.RevisionObject{{Action: store.Applied, Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}}
+			old.Decision.Purpose = "" // of a release that did not say what a revision changed
+			other.Decision.Outcome = "Preempting"
+			appendAll(t, s, revision("prod", 1), bind(2, "1"), effects, old, other)
+			same(t, "objects", []string{
+				"2|0|apply|Pod|shop|cart-1|u1|n1||bind|token:sre|prod@2|1", "3|0|apply|Pod|shop|cart-1|u1|n1||bind|token:sre|prod@3|2",
+				"3|1|apply|PersistentVolumeClaim|shop|data||||bind|token:sre|prod@3|2",
+			}, rows(t, s, `SELECT revision, place, action, kind, namespace, name, uid, node, changed, cause, asked_by, snapshot, objects
+FROM revision_objects WHERE cluster = 'prod' AND kind <> 'x' ORDER BY revision, place`))
+			same(t, "revision_log", []string{"1|", "2|1", "3|2", "4|", "5|"}, rows(t, s, `SELECT number, objects FROM revision_log WHERE cluster = 'prod' ORDER BY number`))
+			same(t, "times", []string{"2"}, rows(t, s, `SELECT count(*) FROM revision_objects o JOIN decision_log d ON d.cluster = o.cluster AND d.created_at = o.created_at AND d.time = o.time AND d.bound_revision = o.revision WHERE o.place = 0`))
+			chains(t, s)
+		},
 		"OutliveTheirRevision": func(t *testing.T, s store.Store) {
 			appendAll(t, s, changed("prod", 1), changed("prod", 2))
 			wantErr(t, "PutCheckpoint", s.PutCheckpoint(t.Context(), &store.Checkpoint{Cluster: "prod", Number: 2, Payload: []byte{1}}), nil)

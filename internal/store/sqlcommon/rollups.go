@@ -169,6 +169,9 @@ func (step *rollupStep) add(d *store.Decision, stamp int64) {
 	}
 	pod := rollup.Pod{Namespace: d.Namespace, Name: d.Pod, UID: d.PodUID}
 	step.events[pod] = append(step.events[pod], e)
+	if rollup.Placed(d) && pod.UID != "" {
+		step.nameless(pod, d.CreatedAt)
+	}
 }
 
 // write adds the step in a transaction.

@@ -22,7 +22,7 @@ ON CONFLICT (cluster, pod, namespace, pod_uid, since) DO UPDATE SET cause = excl
 var PodRecords = `SELECT ` + lists.RolledUp.Select() + ` FROM decisions d
 WHERE d.cluster = $1 AND d.pod IN ({names 2}) AND d.seq + 0 <= $3 AND (d.verb IN ('decide', 'filter', 'preempt') OR d.bound_revision > 0)`
 
-// Changes of pods that end their waiting: what was deleted, and what got a node, by berth or not.
+// Changes of pods that end their waiting: what was deleted, and what got a node without a decision.
 const (
 	sqlPodChanges = `SELECT revision, namespace, name, coalesce(uid, ''), created_at FROM revision_changes
 WHERE cluster = $1 AND revision > $2 AND revision <= $3 AND kind = 'Pod' AND (action = 'delete' OR node <> '')`
@@ -62,13 +62,18 @@ func (s Rollups) readChanges(ctx context.Context, step *rollupStep) error {
 	return nil
 }
 
-// ended notes that a pod waits no more, which decisions may know without its UID.
+// ended notes that a pod waits no more.
 func (step *rollupStep) ended(pod rollup.Pod, at time.Time) {
 	step.events[pod] = append(step.events[pod], rollup.Event{At: at})
 	if pod.UID != "" {
-		pod.UID = ""
-		step.events[pod] = append(step.events[pod], rollup.Event{At: at})
+		step.nameless(pod, at)
 	}
+}
+
+// nameless notes that a pod waits no more which decisions may know without its UID.
+func (step *rollupStep) nameless(pod rollup.Pod, at time.Time) {
+	pod.UID = ""
+	step.events[pod] = append(step.events[pod], rollup.Event{At: at})
 }
 
 // changedWaits are stretches of a pod to write; those that begin at or after from go before, unless
@@ -175,7 +180,7 @@ func (s Rollups) podEvents(ctx context.Context, step *rollupStep, pods map[rollu
 	if err != nil {
 		return err
 	}
-	first := step.revision
+	first, placed := step.revision, []*store.Decision{}
 	err = s.db.Read(ctx, s.d.Text(PodRecords), []any{step.cluster, list, step.seq}, func(scan func(into ...any) error) error {
 		d := &store.Decision{}
 		if err := scan(lists.RolledUp.Targets(d)...); err != nil {
@@ -188,8 +193,17 @@ func (s Rollups) podEvents(ctx context.Context, step *rollupStep, pods map[rollu
 				first = min(first, d.Revision)
 			}
 		}
+		if rollup.Placed(d) && d.PodUID != "" {
+			placed = append(placed, d)
+		}
 		return nil
 	})
+	for _, d := range placed {
+		pod := rollup.Pod{Namespace: d.Namespace, Name: d.Pod}
+		if events := pods[pod]; len(events) > 0 {
+			pods[pod] = append(events, rollup.Event{At: d.CreatedAt})
+		}
+	}
 	if err != nil || first == step.revision {
 		return err
 	}
