@@ -7,7 +7,9 @@
 //	auditdata multiply -copies 124 -- --data-dir DIR
 //	auditdata measure -- --data-dir DIR
 //
-// measure prints a line a query: its name, seconds, rows, and how many partitions its plan reads.
+// measure prints a line a query: its name, seconds, those of the CPU, rows, and how many partitions
+// its plan reads.
+//
 // Behind -- stands the store as the server takes it: --data-dir DIR or --database-url URL. The
 // copies are good for plans and times: their digests and seals are those of the originals.
 package main

@@ -5,12 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"berth/internal/queries"
+	"berth/test/process"
 )
 
 // given are the values of parameters that the ready queries are measured with, as SQL; the cluster
@@ -28,7 +30,8 @@ var given = map[string]string{
 const podNamespace = "SELECT namespace FROM decision_scores WHERE cluster = 'prod' ORDER BY created_at DESC LIMIT 1"
 
 // measure runs each ready query whose name contains a word, about the cluster prod and the last
-// span of time, and prints how long the faster of two runs took.
+// span of time, and prints the wall time and the CPU of the faster of two runs. A store's processes
+// have to be of this machine.
 func measure(address []string, span time.Duration, only string) error {
 	driver, source, err := driverOf(address)
 	if err != nil {
@@ -44,10 +47,16 @@ func measure(address []string, span time.Duration, only string) error {
 	if err != nil {
 		return err
 	}
-	backend := "sqlite"
+	backend, pid := "sqlite", os.Getpid()
 	if driver == "pgx" {
 		backend = "postgres"
-		for _, set := range []string{"SET ROLE berth_reader", "SET jit = off", "SET statement_timeout = '120s'"} {
+		if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+			return err
+		}
+		// One process does a query's whole work, so that its CPU is the query's.
+		for _, set := range []string{
+			"SET ROLE berth_reader", "SET jit = off", "SET statement_timeout = '120s'", "SET max_parallel_workers_per_gather = 0",
+		} {
 			if _, err := conn.ExecContext(ctx, set); err != nil {
 				return err
 			}
@@ -59,14 +68,14 @@ func measure(address []string, span time.Duration, only string) error {
 		if !strings.Contains(q.Name, only) {
 			continue
 		}
-		if err := measureOne(conn, backend, q, span); err != nil {
+		if err := measureOne(conn, backend, pid, q, span); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", q.Name, err))
 		}
 	}
 	return errors.Join(failed...)
 }
 
-func measureOne(conn *sql.Conn, backend string, q *queries.Query, span time.Duration) error {
+func measureOne(conn *sql.Conn, backend string, pid int, q *queries.Query, span time.Duration) error {
 	ctx, now := context.Background(), time.Now().UTC().Truncate(time.Second)
 	values := map[string]string{
 		"cluster": "prod", "since": now.Add(-span).Format(time.RFC3339), "until": now.Add(time.Second).Format(time.RFC3339), "limit": "100",
@@ -89,14 +98,24 @@ func measureOne(conn *sql.Conn, backend string, q *queries.Query, span time.Dura
 		}
 	}
 	text := strings.TrimSuffix(q.Literal(backend, values), ";")
-	best, rows := time.Hour, 0
+	best, cpu, rows := time.Hour, time.Duration(0), 0
 	for range 2 {
+		before, err := process.CPU(pid)
+		if err != nil {
+			return err
+		}
 		begun := time.Now()
-		var err error
 		if rows, _, err = read(conn, text); err != nil {
 			return err
 		}
-		best = min(best, time.Since(begun))
+		took := time.Since(begun)
+		after, err := process.CPU(pid)
+		if err != nil {
+			return err
+		}
+		if took < best {
+			best, cpu = took, after-before
+		}
 	}
 	parts := "-"
 	if backend == "postgres" {
@@ -110,7 +129,7 @@ func measureOne(conn *sql.Conn, backend string, q *queries.Query, span time.Dura
 		}
 		parts = fmt.Sprint(len(names))
 	}
-	fmt.Printf("%s|%.2f|%d|%s\n", q.Name, best.Seconds(), rows, parts)
+	fmt.Printf("%s|%.2f|%.2f|%d|%s\n", q.Name, best.Seconds(), cpu.Seconds(), rows, parts)
 	return nil
 }
 

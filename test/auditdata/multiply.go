@@ -217,9 +217,11 @@ func (c *copier) of(col column, k int) string {
 	case name == "pod_uid" && col.kind == "bytea":
 		return fmt.Sprintf(`overlay(pod_uid PLACING '\x%04x'::bytea FROM 5)`, k)
 	case name == "pod_digest" && col.kind == "blob":
-		return fmt.Sprintf("CAST(substr(pod_digest, 1, 30) || x'%04x' AS BLOB)", k)
+		return fmt.Sprintf("CAST(substr(pod_digest, 1, 28) || x'%08x' AS BLOB)", k)
+	case name == "pod_digest" && col.kind == "text": // sha256: and the same bytes
+		return fmt.Sprintf("substr(pod_digest, 1, 63) || '%08x'", k)
 	case name == "pod_digest" && col.kind == "bytea":
-		return fmt.Sprintf(`overlay(pod_digest PLACING '\x%04x'::bytea FROM 31)`, k)
+		return fmt.Sprintf(`overlay(pod_digest PLACING '\x%08x'::bytea FROM 29)`, k)
 	case slices.Contains(marked, name):
 		return fmt.Sprintf("replace(replace(%s, '%s', '-x%03d-'), '%s', '-%04x-4000-')", name, nameMark, k, uidMark, k)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"berth/test/process"
 )
 
 // row is a call that users make.
@@ -120,7 +122,7 @@ func remembered(sides [2]*side) (*figures, error) {
 }
 
 // legible is how much CPU a measurement has to see, since the system counts it in ticks.
-const legible = 5 * time.Second / ticks
+const legible = 5 * time.Second / process.Ticks
 
 // measure calls for a while, on all connections, and goes on where the CPU is too little to be
 // read.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -40,25 +39,10 @@ func (s *side) stop() {
 	s.process.Stop()
 }
 
-// ticks of a second, in which Linux counts a process's CPU.
-const ticks = 100
-
 // cpu returns what the side's processes have spent.
 func (s *side) cpu() (time.Duration, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Cmd.Process.Pid))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
-	var sum int64
-	for _, f := range fields[11:13] { // utime and stime
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += n
-	}
-	return s.spent + time.Duration(sum)*time.Second/ticks, nil
+	now, err := process.CPU(s.process.Cmd.Process.Pid)
+	return s.spent + now, err
 }
 
 // resident returns the server's resident memory in bytes.

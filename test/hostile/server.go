@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -58,14 +57,11 @@ func (s *server) stop() {
 
 // cpu is what the process has used, in seconds.
 func (s *server) cpu() float64 {
-	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Cmd.Process.Pid))
-	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
-	if len(fields) < 13 {
-		return 0
+	spent, err := process.CPU(s.Cmd.Process.Pid)
+	if err != nil {
+		return 0 // it has ended
 	}
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100
+	return spent.Seconds()
 }
 
 // forgetPeak makes the kernel begin the peak of the RSS anew.
