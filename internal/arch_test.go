@@ -45,7 +45,7 @@ var imports = map[string][]string{
 	"berth/internal/store":                  {},
 	"berth/internal/store/groupcommit":      {"berth/internal/store"},
 	"berth/internal/store/spool":            {"berth/internal/store"},
-	"berth/test/storetest":                  {"berth/internal/audit", "berth/internal/store", "berth/test/rollupcheck"},
+	"berth/test/storetest":                  {"berth/internal/audit", "berth/internal/queries", "berth/internal/store", "berth/test/rollupcheck"},
 	"berth/internal/store/lists":            {"berth/internal/store"},
 	"berth/internal/store/seal":             {"berth/internal/store", "berth/internal/store/lists"},
 	"berth/internal/audit":                  {"berth/internal/store", "berth/internal/store/seal"},

@@ -69,7 +69,13 @@ var placeholder = regexp.MustCompile(`@([a-z]+)`)
 func mustParse(text string) []Query {
 	_, text, _ = strings.Cut(text, "\n\n")
 	var out []Query
+	var parts []string // {name}, text, ...
 	for section := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if part, ok := strings.CutPrefix(section, "-- part "); ok {
+			name, rest, _ := strings.Cut(part, ":")
+			parts = append(parts, "{"+name+"}", strings.NewReplacer(parts...).Replace(withoutComments(rest)))
+			continue
+		}
 		q := Query{Example: map[string]string{}}
 		head := true
 		var description []string
@@ -94,6 +100,7 @@ func mustParse(text string) []Query {
 				q.SQL += line
 			}
 		}
+		q.SQL = strings.NewReplacer(parts...).Replace(q.SQL)
 		q.Description = strings.Join(description, " ")
 		for _, m := range placeholder.FindAllStringSubmatch(q.SQL, -1) {
 			if q.Example[m[1]] == "" && !slices.Contains(q.Optional, m[1]) {
@@ -106,6 +113,15 @@ func mustParse(text string) []Query {
 		out = append(out, q)
 	}
 	return out
+}
+
+// withoutComments returns the lines of a part that are SQL.
+func withoutComments(part string) string {
+	_, lines, _ := strings.Cut(part, "\n")
+	for strings.HasPrefix(lines, "-- ") {
+		_, lines, _ = strings.Cut(lines, "\n")
+	}
+	return lines
 }
 
 // Literal returns the query with values in the place of its parameters, as a person would write it

@@ -2,7 +2,37 @@
 -- name and the question that it answers. Lines of comment describe it, the last one has values for
 -- its parameters, which are those of the examples in ready.md; one before it may list texts that
 -- may be empty. Both backends run the same text;
--- @since and @until are times, @limit is a number, and all others are texts.
+-- @since and @until are times, @limit is a number, and all others are texts. What several queries
+-- have in common is a part, which stands as {its name} in them.
+
+-- part edges: The time as roll-ups have it: the hours from early_until to hours_until are whole, and
+-- rolled up. What is before them, and behind late_since, is read from the records: where nothing is
+-- rolled up yet, all of it. The newest hour of the roll-ups is one that they may not have whole.
+WITH edges AS (
+  SELECT early_until, hours_until, CASE WHEN early_until < hours_until THEN hours_until ELSE early_until END AS late_since
+  FROM (
+    SELECT coalesce((SELECT min(hour_at) FROM decisions_by_hour WHERE cluster = @cluster AND hour_at >= @since AND hour_at < @until), @until) AS early_until,
+      coalesce((SELECT max(hour_at) FROM decisions_by_hour WHERE cluster = @cluster AND hour_at <= @until), @since) AS hours_until
+  ) h
+)
+
+-- part began: Of records, those that began an attempt, as roll-ups count them.
+purpose IN ('live', 'watched') AND (verb IN ('decide', 'filter') AND coalesce(attempt, decision_id) = decision_id OR verb = 'preempt' AND attempt = decision_id)
+
+-- part failures: Rejections by plugin and reason.
+  SELECT plugin, reason, decisions, nodes
+  FROM failures_by_hour
+  WHERE cluster = @cluster AND (@namespace = '' OR namespace = @namespace) AND hour_at >= @since AND hour_at < (SELECT hours_until FROM edges)
+  UNION ALL
+  SELECT plugin, reason, 1, nodes
+  FROM decision_failures
+  WHERE cluster = @cluster AND (@namespace = '' OR namespace = @namespace) AND {began}
+    AND created_at >= @since AND created_at < (SELECT early_until FROM edges)
+  UNION ALL
+  SELECT plugin, reason, 1, nodes
+  FROM decision_failures
+  WHERE cluster = @cluster AND (@namespace = '' OR namespace = @namespace) AND {began}
+    AND created_at >= (SELECT late_since FROM edges) AND created_at < @until
 
 -- unschedulable-pods: Which pods could not be scheduled, and what is kube-scheduler's message?
 -- Each pod that live attempts found no node for, by message. `tries` counts records: filter and
@@ -32,14 +62,14 @@ LIMIT @limit
 
 -- top-reasons: Which reasons rejected the most nodes?
 -- Of live attempts: a node counts once for each attempt that it was rejected in, by the record that
--- began it.
+-- began it. Whole hours are from the roll-up.
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=10
-SELECT plugin, reason, sum(nodes) AS nodes, count(*) AS decisions
-FROM decision_failures
-WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
-  AND (@namespace = '' OR namespace = @namespace)
-  AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+{edges}
+SELECT plugin, reason, sum(nodes) AS nodes, sum(decisions) AS decisions
+FROM (
+{failures}
+) f
 GROUP BY plugin, reason
 ORDER BY nodes DESC, plugin, reason
 LIMIT @limit
@@ -431,20 +461,20 @@ LIMIT @limit
 -- and the order is then that of a sample.
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+{edges}
 SELECT r.node, r.plugin, r.reason, r.rejections, r.pods, CAST(round(1.0 * r.named / nullif(a.nodes, 0), 4) AS double precision) AS named_share
 FROM (
   SELECT node, plugin, reason, count(*) AS rejections, count(DISTINCT pod) AS pods, sum(count(*)) OVER (PARTITION BY plugin, reason) AS named
   FROM decision_rejected_nodes
   WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
     AND (@namespace = '' OR namespace = @namespace)
-    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+    AND {began}
   GROUP BY node, plugin, reason
 ) r JOIN (
   SELECT plugin, reason, sum(nodes) AS nodes
-  FROM decision_failures
-  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
-    AND (@namespace = '' OR namespace = @namespace)
-    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+  FROM (
+{failures}
+  ) f
   GROUP BY plugin, reason
 ) a ON a.plugin = r.plugin AND a.reason = r.reason
 ORDER BY r.rejections DESC, r.node, r.plugin, r.reason
@@ -644,16 +674,29 @@ LIMIT @limit
 -- rejections-by-pool: Which rules reject nodes of which pool, day by day?
 -- Of live attempts, by the pool of the nodes, which is the value of the label that `--pool-label`
 -- names. `pool` is NULL where the record does not count by pool: those of before the setting, and
--- `nodes` are of all pools then.
+-- `nodes` are of all pools then. No eviction helps where `code` is UnschedulableAndUnresolvable.
+-- Whole hours are from the roll-up.
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
-SELECT substr(time, 1, 10) AS day, plugin, reason, pool, sum(nodes) AS nodes, count(DISTINCT decision_id) AS attempts
-FROM decision_pool_rejections
-WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
-  AND (@namespace = '' OR namespace = @namespace)
-  AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
-GROUP BY substr(time, 1, 10), plugin, reason, pool
-ORDER BY day DESC, nodes DESC, plugin, reason, pool
+{edges}
+SELECT day, plugin, reason, pool, sum(nodes) AS nodes, sum(decisions) AS attempts, code
+FROM (
+  SELECT substr(hour, 1, 10) AS day, plugin, reason, pool, nodes, decisions, code
+  FROM pool_failures_by_hour
+  WHERE cluster = @cluster AND (@namespace = '' OR namespace = @namespace) AND hour_at >= @since AND hour_at < (SELECT hours_until FROM edges)
+  UNION ALL
+  SELECT substr(time, 1, 10), plugin, reason, pool, nodes, 1, code
+  FROM decision_pool_rejections
+  WHERE cluster = @cluster AND (@namespace = '' OR namespace = @namespace) AND {began}
+    AND created_at >= @since AND created_at < (SELECT early_until FROM edges)
+  UNION ALL
+  SELECT substr(time, 1, 10), plugin, reason, pool, nodes, 1, code
+  FROM decision_pool_rejections
+  WHERE cluster = @cluster AND (@namespace = '' OR namespace = @namespace) AND {began}
+    AND created_at >= (SELECT late_since FROM edges) AND created_at < @until
+) p
+GROUP BY day, plugin, reason, pool, code
+ORDER BY day DESC, nodes DESC, plugin, reason, pool, code
 LIMIT @limit
 
 -- configurations: Which configurations decided, and when did each begin and end?
@@ -697,13 +740,14 @@ LIMIT @limit
 -- are in `GET /v1/decisions/{id}`; `server audit verify` proves the chain.
 -- example: cluster=audit id=01a204ef-0000-7000-8000-000000000002 since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=10
 SELECT l.id AS decision_id, l.time, l.verb, l.purpose, l.namespace, l.pod, l.pod_uid, l.outcome, l.node, l.nominated_node, l.message,
-  l.asked_by, l.peer, l.request_id, l.snapshot, l.snapshot_digest, r.cause AS snapshot_cause, r.asked_by AS snapshot_by,
+  l.asked_by, l.peer, l.request_id, l.snapshot, l.snapshot_digest,
+  (SELECT r.cause FROM revision_log r WHERE r.cluster = @cluster AND r.number = l.revision) AS snapshot_cause,
+  (SELECT r.asked_by FROM revision_log r WHERE r.cluster = @cluster AND r.number = l.revision) AS snapshot_by,
   l.pod_digest, l.answer_digest, l.profile, l.profile_digest, l.engine, l.semantics, l.bound_snapshot, l.seq,
   s.number AS seal, s.hash AS seal_hash, s.epoch,
   (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = @id AND p.overrides = '') AS replays,
   (SELECT count(*) FROM replay_log p WHERE p.cluster = @cluster AND p.decision_id = @id AND p.overrides = '' AND p.identical) AS identical
 FROM decision_log l
-LEFT JOIN revision_log r ON r.cluster = @cluster AND r.number = l.revision
 LEFT JOIN seal_log s ON s.cluster = @cluster AND s.kind = 'rows' AND s.after_seq < l.seq AND s.seq >= l.seq
 WHERE l.cluster = @cluster AND l.created_at >= @since AND l.created_at < @until AND l.id = @id
 ORDER BY l.seq

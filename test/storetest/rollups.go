@@ -30,6 +30,7 @@ func init() {
 		"ReasonsOfAnyLength":     rollupsOfLongReasons,
 		"PodsThatGo":             rollupsOfGonePods,
 		"WaitingHours":           waitingHours,
+		"ReadyEqualPlain":        readyEqualPlain,
 		"Configurations":         profileLog,
 	}, calls{
 		"RollupStates":   func(ctx context.Context, s store.Store) error { _, err := s.RollupStates(ctx); return err },
