@@ -17,12 +17,17 @@ import (
 type books struct {
 	records   []record
 	revisions map[string][]chainRow // by cluster, ascending
+
+	placements []placement
+	attempts   []tried
+	evictions  int64
 }
 
 // record is a row of the decision log.
 type record struct {
 	ID, Cluster, Verb, Outcome, Node, Pod, Digest, SnapshotDigest string
 	Revision, Bound, Feasible                                     int64
+	Purpose                                                       string
 }
 
 // chainRow is a row of a cluster's chain.
@@ -45,12 +50,15 @@ func readBooks(ctx context.Context, url string) (*books, error) {
 	defer func() { _ = conn.Close(ctx) }()
 	b := &books{revisions: map[string][]chainRow{}}
 	rows, err := conn.Query(ctx, `SELECT id, cluster, verb, outcome, node, pod, 'sha256:' || encode(answer_digest, 'hex'), 'sha256:' || encode(snapshot_digest, 'hex'),
-		revision, bound_revision, nodes_feasible FROM decisions`)
+		revision, bound_revision, nodes_feasible, coalesce(purpose, '') FROM decisions`)
 	if err != nil {
 		return nil, err
 	}
 	if b.records, err = pgx.CollectRows(rows, pgx.RowToStructByPos[record]); err != nil {
 		return nil, fmt.Errorf("read decisions: %w", err)
+	}
+	if err := b.readTables(ctx, conn); err != nil {
+		return nil, err
 	}
 	rows, err = conn.Query(ctx, `SELECT cluster, number, token, parent_token, digest, cause, change FROM revisions ORDER BY cluster, number`)
 	if err != nil {

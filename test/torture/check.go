@@ -28,6 +28,7 @@ func check(told *ledger, kept *books) []violation {
 	c.chains()
 	c.binds()
 	c.states()
+	c.tables()
 	return c.found
 }
 

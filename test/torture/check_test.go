@@ -23,9 +23,9 @@ func sound() (*ledger, *books) {
 	}
 	kept := &books{
 		records: []record{
-			{ID: "d1", Cluster: "ant", Verb: "decide", Pod: "p", Digest: "sha256:a", Outcome: "Scheduled", Node: "n1", SnapshotDigest: "s1", Revision: 1, Bound: 2, Feasible: 3},
-			{ID: "d2", Cluster: "ant", Verb: "filter", Pod: "q", Outcome: "Scheduled", SnapshotDigest: "s2", Revision: 2, Feasible: 7},
-			{ID: "d3", Cluster: "ant", Verb: "bind", Pod: "b", Node: "n2", Outcome: "Scheduled", SnapshotDigest: "s3", Revision: 3, Bound: 4},
+			{ID: "d1", Cluster: "ant", Verb: "decide", Pod: "p", Digest: "sha256:a", Outcome: "Scheduled", Node: "n1", SnapshotDigest: "s1", Revision: 1, Bound: 2, Feasible: 3, Purpose: "live"},
+			{ID: "d2", Cluster: "ant", Verb: "filter", Pod: "q", Outcome: "Scheduled", SnapshotDigest: "s2", Revision: 2, Feasible: 7, Purpose: "live"},
+			{ID: "d3", Cluster: "ant", Verb: "bind", Pod: "b", Node: "n2", Outcome: "Scheduled", SnapshotDigest: "s3", Revision: 3, Bound: 4, Purpose: "live"},
 		},
 		revisions: map[string][]chainRow{"ant": {
 			{Number: 1, Token: "t1", Digest: "s1", Cause: "upload", whole: true},
@@ -33,6 +33,8 @@ func sound() (*ledger, *books) {
 			{Number: 3, Token: "t3", Parent: "t2", Digest: "s3", Cause: "change", puts: []string{"Pod/b"}},
 			{Number: 4, Token: "t4", Parent: "t3", Digest: "s4", Cause: "bind", boundPod: "b", boundNode: "n2"},
 		}},
+		placements: []placement{{"ant", "p", "n1", 2}, {"ant", "b", "n2", 4}},
+		attempts:   []tried{{"ant", "d1", `["d1"]`}, {"ant", "d2", `["d2","d3"]`}},
 	}
 	return told, kept
 }
@@ -77,6 +79,14 @@ func TestCheck(t *testing.T) {
 		"a change skipped another":      {func(l *ledger, _ *books) { l.states[0].parent = 1 }, "lost update"},
 		"a change's object is lost":     {func(_ *ledger, b *books) { b.revisions["ant"][2].puts = nil }, "lost update"},
 		"a shown revision was undone":   {func(l *ledger, _ *books) { l.states[1].digest = "sx" }, "lost revision"},
+		"a bind has no placement":       {func(_ *ledger, b *books) { b.placements = b.placements[:1] }, "bind and placements"},
+		"a bind has two placements":     {func(_ *ledger, b *books) { b.placements = append(b.placements, b.placements[1]) }, "bind and placements"},
+		"a placement is of another pod": {func(_ *ledger, b *books) { b.placements[0].Pod = "q" }, "placement of no bind"},
+		"a record is in no attempt":     {func(_ *ledger, b *books) { b.attempts = b.attempts[:1] }, "record and attempts"},
+		"a record is in two attempts":   {func(_ *ledger, b *books) { b.attempts[0].Decisions = `["d1","d3"]` }, "record and attempts"},
+		"a question is in an attempt":   {func(_ *ledger, b *books) { b.records[0].Purpose = "question" }, "record and attempts"},
+		"an attempt lacks its own":      {func(_ *ledger, b *books) { b.attempts[0].Decisions = `[]` }, "attempt of others"},
+		"someone is evicted":            {func(_ *ledger, b *books) { b.evictions = 1 }, "eviction of no preemption"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told, kept := sound()
@@ -103,6 +113,7 @@ func TestCheckBindsAgain(t *testing.T) {
 	} {
 		told, kept := sound()
 		kept.revisions["ant"] = append(kept.revisions["ant"], between, chainRow{Number: 6, Token: "t6", Parent: "t5", boundPod: "b", boundNode: "n5"})
+		kept.placements = append(kept.placements, placement{"ant", "b", "n5", 6})
 		if found := check(told, kept); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}

@@ -16,7 +16,7 @@ import (
 
 // judge starts a server that has seen nothing of all this and lets it work out
 // every revision's content and every decision once more.
-func (r *report) judge(ctx context.Context, p *place, kept *books) {
+func (r *report) judge(ctx context.Context, p *place, kept *books, o options) {
 	one, err := p.newReplica(ctx, "judge")
 	if err == nil {
 		defer func() {
@@ -30,6 +30,7 @@ func (r *report) judge(ctx context.Context, p *place, kept *books) {
 		r.violate("judge", "a fresh server does not start on what is stored: %v", err)
 		return
 	}
+	r.rollups(ctx, p.pg.url(), o.Recovery)
 	r.judgeJobs(ctx, one)
 	began := time.Now()
 	r.digests(ctx, one, kept)

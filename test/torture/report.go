@@ -87,7 +87,7 @@ func (r *report) close(ctx context.Context, p *place, w *world, told *ledger, o 
 	r.say("answered decisions", "%d, of %d on record", len(told.answers), len(kept.records))
 	r.say("pods told to be bound", "%d", len(told.claims)+boundAnswers(told))
 	r.say("revisions", "%d, %d of them told of", revisions, len(told.states))
-	r.judge(ctx, p, kept)
+	r.judge(ctx, p, kept, o)
 }
 
 func boundAnswers(told *ledger) (n int) {
