@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -157,15 +158,17 @@ func lines(ctx context.Context, conn *pgx.Conn, query string) (map[string]int, e
 		}
 		cells := make([]string, len(values))
 		for i, v := range values {
-			if n, ok := v.(pgtype.Numeric); ok { // of a sum, where the roll-up has a double
+			switch n := v.(type) { // the types of sums differ from those of what is kept
+			case pgtype.Numeric:
 				f, err := n.Float64Value()
 				if err != nil {
 					return nil, err
 				}
-				v = f.Float64
-			}
-			if f, ok := v.(float64); ok {
-				v = fmt.Sprintf("%.3f", f)
+				v = strconv.FormatFloat(f.Float64, 'f', 3, 64)
+			case float64:
+				v = strconv.FormatFloat(n, 'f', 3, 64)
+			case int64:
+				v = strconv.FormatFloat(float64(n), 'f', 3, 64)
 			}
 			cells[i] = fmt.Sprint(v)
 		}
