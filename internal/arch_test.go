@@ -106,7 +106,7 @@ var imports = map[string][]string{
 	"berth/test/upgrade":                    {},
 	"berth/test/throughput":                 {"berth/internal/...", "berth/migrations", "berth/test/pgtest"},
 	"berth/test/database":                   {"berth/test/pgtest"},
-	"berth/test/torture":                    {"berth/internal/revision", "berth/test/pgtest", "berth/migrations"},
+	"berth/test/torture":                    {"berth/internal/revision", "berth/test/pgtest", "berth/test/rollupcheck", "berth/migrations"},
 	"berth/cmd/server":                      {"berth/..."},
 }
 

@@ -36,7 +36,8 @@ purpose IN ('live', 'watched') AND (verb IN ('decide', 'filter') AND coalesce(at
 
 -- unschedulable-pods: Which pods could not be scheduled, and what is kube-scheduler's message?
 -- Each pod that live attempts found no node for, by message. `tries` counts records: filter and
--- preempt of one attempt have messages of their own.
+-- preempt of one attempt have messages of their own. A pod that was only asked about, without
+-- `bind`, waits for nothing and is not here: the query `decisions` shows such questions too.
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T09:00:00Z until=2026-01-02T12:00:00Z limit=100
 SELECT max(time) AS last, namespace, pod, count(*) AS tries, message

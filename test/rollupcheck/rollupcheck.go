@@ -13,13 +13,15 @@ const (
 	hour = `substr(d.time, 1, 13) || ':00:00Z'`
 )
 
-// Pairs returns the queries.
+// Pairs returns the queries. A row of decisions_by_hour is of the plugins too whose scores counted,
+// which the log does not show.
 func Pairs() []Pair {
 	return []Pair{
 		{
 			"decisions_by_hour",
-			`SELECT h.cluster, h.hour, h.verb, h.outcome, coalesce(h.purpose, ''), h.namespace, h.profile_digest, h.engine, h.decisions, h.bound, h.first_at, h.last_at
-FROM decisions_by_hour h`,
+			`SELECT h.cluster, h.hour, h.verb, h.outcome, coalesce(h.purpose, ''), h.namespace, h.profile_digest, h.engine,
+  sum(h.decisions), sum(h.bound), min(h.first_at), max(h.last_at)
+FROM decisions_by_hour h GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,
 			`SELECT d.cluster, ` + hour + `, d.verb, d.outcome,
   coalesce(d.purpose, ''), d.namespace, d.profile_digest, d.engine, count(*), sum(CASE WHEN d.bound_revision > 0 THEN 1 ELSE 0 END), min(d.created_at), max(d.created_at)
 FROM decision_log d GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`,

@@ -44,8 +44,8 @@ func (b *books) readTables(ctx context.Context, conn *pgx.Conn) error {
 	return conn.QueryRow(ctx, `SELECT count(*) FROM evictions`).Scan(&b.evictions)
 }
 
-// tables: each bind is one placement, each record of a cycle is in one attempt, and nobody is
-// evicted, since no pod here has a priority.
+// tables: each bind is one placement, each record of a cycle is in one attempt, and no pod is
+// evicted, since none has a priority here.
 func (c *checker) tables() {
 	type place struct {
 		cluster string

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -86,6 +87,11 @@ func TestReaderOfOneNamespace(t *testing.T) {
 			if text := strings.Join(rows[i][v], "\n"); strings.Contains(text, "rival") {
 				t.Errorf("%s shows another namespace:\n%s", v, text)
 			}
+			// Without rows of both to be told apart a leak would not show.
+			in := ask(t, login(t, url, "berth"), `SELECT DISTINCT namespace FROM `+v+` WHERE namespace <> '' ORDER BY 1`)
+			if both && strings.Join(in, " ") != "rival shop" {
+				t.Errorf("public.%s has rows of the namespaces %v alone", v, in)
+			}
 			if _, err := conn.Exec(t.Context(), `SELECT * FROM public.`+v); sqlState(err) != statePrivilege {
 				t.Errorf("public.%s is open: %v", v, err)
 			}
@@ -98,10 +104,13 @@ func TestReaderOfOneNamespace(t *testing.T) {
 	if diff := cmp.Diff(rows[0], rows[1]); diff != "" {
 		t.Errorf("another namespace's records show (-without +with):\n%s", diff)
 	}
-	for _, v := range []string{"decision_log", "decision_failures", "decision_scores", "decision_victims", "scheduling_latency", "flapping_pods", "preemption_pairs", "attempts", "placements", "evictions", "pods_over_time"} {
-		if len(rows[1][v]) == 0 {
+	for v, list := range rows[1] {
+		if len(list) == 0 {
 			t.Errorf("%s shows nothing of the namespace itself", v)
 		}
+	}
+	if len(rows[1]) < 20 {
+		t.Errorf("only %d views are given", len(rows[1]))
 	}
 	for _, v := range []string{"pending_reasons", "node_choices", "decision_shares", "decision_durations", "revision_log", "stale_decisions", "stats_of_clusters"} {
 		if _, is := rows[1][v]; is {
@@ -116,9 +125,10 @@ func fillNamespaces(t *testing.T, s *Store, both bool) {
 	t.Helper()
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	revision := int64(0)
-	next := func() {
+	next := func(objects ...store.RevisionObject) {
 		revision++
-		r := &store.Revision{Cluster: "demo", Number: revision, Token: fmt.Sprint("t", revision), CreatedAt: start, Cause: "bind", Change: []byte("abc")}
+		r := &store.Revision{Cluster: "demo", Number: revision, Token: fmt.Sprint("t", revision), CreatedAt: start.Add(time.Hour), Cause: "bind", Change: []byte("abc")}
+		r.Objects, r.Changes = objects, len(objects)
 		if revision > 1 {
 			r.ParentToken = fmt.Sprint("t", revision-1)
 		}
@@ -142,8 +152,16 @@ func fillNamespaces(t *testing.T, s *Store, both bool) {
 			if namespace == "shop" {
 				d.ID = fmt.Sprint("shop-", i)
 			}
-			d.Failures = []store.Failure{{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 2, Names: []string{"n8", "n9"}}}
-			d.Scores = []store.Score{{Rank: 1, Node: d.Node, Total: 612}, {Rank: 2, Node: "n7", Total: 600}}
+			d.Failures = []store.Failure{{
+				Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 2, Names: []string{"n8", "n9"},
+				Pools: []store.PoolCount{{Pool: "large", Nodes: 2}},
+			}}
+			d.Scores = []store.Score{{Rank: 1, Node: d.Node, Total: 612, Plugins: store.PluginScores{{Plugin: "ImageLocality", Weighted: 612}}}, {Rank: 2, Node: "n7", Total: 600}}
+			d.PodDigest = "sha256:" + strings.Repeat(map[string]string{"shop": "a1", "rival": "b2"}[namespace], 32)
+			d.Facts = &store.PodFacts{Cluster: "demo", Digest: d.PodDigest, Namespace: namespace, Name: d.Pod, UID: d.PodUID, Scheduler: "s", Requests: "{}", Labels: "{}", SeenAt: d.CreatedAt}
+			if i == 1 {
+				d.Outcome = "Unschedulable"
+			}
 			if i >= 3 {
 				d.Outcome, d.NominatedNode = "Preempting", "n1"
 				for _, of := range []string{"shop", "rival"} {
@@ -154,10 +172,30 @@ func fillNamespaces(t *testing.T, s *Store, both bool) {
 				next()
 			}
 			d.Revision, d.BoundRevision, d.Purpose, d.Attempt = revision, revision, "live", d.ID
-			if err := s.Append(t.Context(), []*store.Entry{{Decision: d}}); err != nil {
+			e := &store.Entry{Decision: d}
+			if err := errors.Join(s.Append(t.Context(), []*store.Entry{e}), e.Err); err != nil {
 				t.Fatal(err)
 			}
 		}
+	}
+	var gone []store.RevisionObject // so that no stretch of waiting is open, and changes with the clock
+	for _, of := range namespaces[:1+len(namespaces)/2] {
+		gone = append(gone, store.RevisionObject{Action: store.Deleted, Kind: "Pod", Namespace: of, Name: of + "-pod", UID: of + "-uid"})
+		token := &store.Token{
+			ID: "t-" + of, Name: of, Hash: []byte(fmt.Sprintf("%-32s", of)), CreatedAt: start,
+			Grants: []byte(`[{"role":"viewer","clusters":["demo"],"namespaces":["` + of + `"]}]`),
+		}
+		if err := s.PutToken(t.Context(), token, &store.AccessChange{ID: "c-" + of, CreatedAt: start, Action: "token.create", Object: of, Detail: []byte(`{}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next(gone...)
+	for more := true; more; {
+		step, err := s.RollUp(t.Context(), "demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		more = step.More
 	}
 }
 

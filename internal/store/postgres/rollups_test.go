@@ -12,8 +12,9 @@ import (
 	"berth/internal/store/rollup"
 )
 
-// TestFailingStepOfRollups: a statement that fails in the middle of a step leaves nothing of it, and
-// the worker says so, counts it, and adds each record once when the statement goes through again.
+// TestFailingStepOfRollups: a statement that fails in the middle of a step leaves nothing of it,
+// and the worker says so, counts it, and adds each record once when the statement goes through
+// again.
 func TestFailingStepOfRollups(t *testing.T) {
 	url := freshURL(t)
 	s := openAt(t, url, Options{})
