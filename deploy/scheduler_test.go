@@ -17,6 +17,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/handlers/limits"
 	"berth/internal/kube/follow"
+	"berth/internal/semantics"
 )
 
 // TestSchedulerConfigurations holds the examples to kube-scheduler's type, to
@@ -43,7 +44,7 @@ func TestSchedulerConfigurations(t *testing.T) {
 			if err := strict(raw, &c); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := config.Read(raw); err != nil {
+			if _, err := config.Read(raw, semantics.Default()); err != nil {
 				t.Error(err)
 			}
 			if c.PercentageOfNodesToScore == nil || *c.PercentageOfNodesToScore != 100 || len(c.Extenders) != 1 {

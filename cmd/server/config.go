@@ -40,6 +40,7 @@ type settings struct {
 	KeepRevisions     age            `placeholder:"AGE" help:"Delete superseded revisions older than this that no decision references, such as 7d or 168h; at least 1h; without it all are kept."`
 	PollInterval      time.Duration  `default:"500ms" help:"How often a server on Postgres polls for writes of other servers."`
 	Config            string         `placeholder:"FILE" help:"KubeSchedulerConfiguration to use; without it upstream's default."`
+	Semantics         release        `default:"v1.36" placeholder:"RELEASE" help:"Release of Kubernetes to decide as, such as v1.36."`
 	LogLevel          string         `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 	LogFormat         string         `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
 	LogSample         int            `default:"100" placeholder:"LINES" help:"Lines of one message to log in a second; the rest is counted and left out. Errors are never. 0 logs all."`
@@ -137,13 +138,13 @@ func (s *settings) validate() error {
 // profiles reads the scheduler's configuration.
 func (s *settings) profiles() (*config.Config, error) {
 	if s.Config == "" {
-		return &config.Config{Profiles: config.Default(), Backoff: state.DefaultBackoff()}, nil
+		return &config.Config{Profiles: config.Default(s.Semantics.value()), Backoff: state.DefaultBackoff()}, nil
 	}
 	raw, err := os.ReadFile(s.Config)
 	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
-	c, err := config.Read(raw)
+	c, err := config.Read(raw, s.Semantics.value())
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", s.Config, err)
 	}

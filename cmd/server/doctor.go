@@ -19,6 +19,7 @@ import (
 	"berth/internal/kube/follow"
 	"berth/internal/ops/certs"
 	"berth/internal/ops/doctor"
+	"berth/internal/semantics"
 )
 
 type doctorCmd struct {
@@ -78,7 +79,7 @@ func (s *settings) examine(ctx context.Context, scheduler []byte) []doctor.Findi
 	list = append(list, s.examineCertificates(targets)...)
 	sources := s.Kube.sources()
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		list = append(list, examineCluster(ctx, name, sources[name])...)
+		list = append(list, examineCluster(ctx, name, sources[name], facts.Semantics)...)
 	}
 	return list
 }
@@ -92,7 +93,7 @@ func (s *settings) examineSettings() ([]doctor.Finding, doctor.Server) {
 	}
 	facts := doctor.Server{
 		Deadline: s.Limits.ExtenderDeadline, BindTimeout: s.Kube.BindTimeout, BindUnrecorded: s.Kube.BindUnrecorded,
-		TLS: of.on(), ClientCerts: of.ClientCA != "", Followed: slices.Collect(maps.Keys(s.Kube.sources())),
+		Semantics: s.Semantics.value(), TLS: of.on(), ClientCerts: of.ClientCA != "", Followed: slices.Collect(maps.Keys(s.Kube.sources())),
 	}
 	if facts.Followed == nil {
 		facts.Followed = []string{}
@@ -138,7 +139,7 @@ func (s *settings) examineCertificates(targets []doctor.Target) (list []doctor.F
 	return list
 }
 
-func examineCluster(ctx context.Context, name, path string) []doctor.Finding {
+func examineCluster(ctx context.Context, name, path string, decides *semantics.Release) []doctor.Finding {
 	c, err := follow.Config(path)
 	if err != nil {
 		r := &doctor.Report{Check: "apiserver", Cluster: name}
@@ -147,5 +148,5 @@ func examineCluster(ctx context.Context, name, path string) []doctor.Finding {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return doctor.Cluster(ctx, name, c)
+	return doctor.Cluster(ctx, name, c, decides)
 }

@@ -17,6 +17,7 @@ import (
 
 	"berth/api"
 	"berth/internal/config"
+	"berth/internal/semantics"
 	"berth/internal/store/postgres"
 	"berth/migrations"
 	"berth/test/pgtest"
@@ -134,7 +135,7 @@ func (b *beneath) all(what string, takes bool, statuses ...int) {
 		if !has && (method == http.MethodPost || method == http.MethodPut) && !strings.HasSuffix(at, "/cancel") {
 			b.t.Fatalf("%s has no body in the table", op)
 		}
-		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log", "{digest}", config.Default()[0].Digest).Replace(at)
+		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log", "{digest}", config.Default(semantics.Default())[0].Digest).Replace(at)
 		for kind, id := range b.ids {
 			address = strings.NewReplacer("/"+kind+"/{id}", "/"+kind+"/"+id, "/"+kind+"/{name}", "/"+kind+"/"+id).Replace(address)
 		}

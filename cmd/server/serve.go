@@ -159,7 +159,7 @@ func (p *startup) listen(context.Context) (err error) {
 
 // measure opens metrics and traces.
 func (p *startup) measure(ctx context.Context) (err error) {
-	if p.tel, err = newTelemetry(ctx, p.OTLPEndpoint, p.log); err != nil {
+	if p.tel, err = newTelemetry(ctx, p.OTLPEndpoint, p.Semantics.value(), p.log); err != nil {
 		return err
 	}
 	p.onClose(func() error { return named("send telemetry", p.tel.close(p.ending)) })

@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/engine"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -36,7 +37,7 @@ type telemetry struct {
 	closers []func(context.Context) error
 }
 
-func newTelemetry(ctx context.Context, otlp string, log *slog.Logger) (*telemetry, error) {
+func newTelemetry(ctx context.Context, otlp string, decides *semantics.Release, log *slog.Logger) (*telemetry, error) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
@@ -55,7 +56,7 @@ func newTelemetry(ctx context.Context, otlp string, log *slog.Logger) (*telemetr
 	_, err = t.meter.Int64ObservableGauge("berth.build_info", metric.WithDescription("What runs here; always 1."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(1, metric.WithAttributes(attribute.String("version", v.Version), attribute.String("revision", v.Commit),
-				attribute.String("goversion", runtime.Version()), attribute.String("semantics", engine.Semantics)))
+				attribute.String("goversion", runtime.Version()), attribute.String("semantics", decides.Name)))
 			return nil
 		}))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"berth/internal/engine"
+	"berth/internal/semantics"
 	"berth/internal/version"
 )
 
@@ -25,7 +26,7 @@ type versionInfo struct {
 
 func buildVersion() versionInfo {
 	v := versionInfo{
-		Version: version.Number, Engine: engine.Version, Semantics: engine.Semantics, Commit: cmp.Or(version.Revision, "unknown"), Date: "unknown",
+		Version: version.Number, Engine: engine.Version, Semantics: semantics.Default().Name, Commit: cmp.Or(version.Revision, "unknown"), Date: "unknown",
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -16,6 +16,7 @@ import (
 	"berth/internal/kube/follow"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 )
 
 // dump is the state of a source without a server: what kubectl printed, or what the cluster's
@@ -59,7 +60,7 @@ func (a *app) here(d *dump, list []*engine.Profile, views ...*revision.View) (_ 
 // profiles reads the configuration to decide under.
 func (a *app) profiles() ([]*engine.Profile, error) {
 	if a.o.config == "" {
-		return config.Default(), nil
+		return config.Default(semantics.Default()), nil
 	}
 	raw, err := readConfig(a.o.config)
 	if err != nil {
@@ -83,7 +84,7 @@ func readConfig(file string) ([]byte, error) {
 // parseConfig reads the text of a KubeSchedulerConfiguration, and notes each part that has no
 // effect, such as a plugin that is not known among the disabled.
 func (a *app) parseConfig(file string, raw []byte) (*config.Config, error) {
-	c, err := config.Read(raw)
+	c, err := config.Read(raw, semantics.Default())
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", file, err)
 	}

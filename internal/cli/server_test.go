@@ -26,6 +26,7 @@ import (
 	"berth/internal/jobs/simulations"
 	"berth/internal/priorityclass"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
@@ -39,7 +40,7 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	g := groupcommit.NewGroup(st, groupcommit.Options{})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +48,8 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := record.New(m, st, config.Default(), record.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
+	l := record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(semantics.Default()), Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
 	api, err := handlers.New(admit.Options{
 		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: config.Parse, Limits: limits.Default(),

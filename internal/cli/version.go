@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/rest"
 	"berth/internal/manual"
+	"berth/internal/semantics"
 )
 
 func (a *app) versionCommand() *cobra.Command {
@@ -24,14 +25,14 @@ func (a *app) versionCommand() *cobra.Command {
 			}
 			v := a.version
 			if a.o.output != formJSON {
-				_, err := fmt.Fprintf(a.Out, "berth %s (engine %s, Kubernetes %s semantics)\ncommit %s, %s, %s\n", v.Version, engine.Version, engine.Semantics, v.Commit, v.Go, v.Platform)
+				_, err := fmt.Fprintf(a.Out, "berth %s (engine %s, Kubernetes %s semantics)\ncommit %s, %s, %s\n", v.Version, engine.Version, semantics.Default().Name, v.Commit, v.Go, v.Platform)
 				return err
 			}
 			raw, err := json.Marshal(struct {
 				Version
 				Engine    string `json:"engine"`
 				Semantics string `json:"semantics"`
-			}{v, engine.Version, engine.Semantics})
+			}{v, engine.Version, semantics.Default().Name})
 			if err != nil {
 				return err
 			}

@@ -25,9 +25,9 @@ func (r *reader) args(path *field.Path, list []configv1.PluginConfig) (out rules
 			continue
 		}
 		seen[c.Name] = true
-		k := find(c.Name)
+		k := r.find(c.Name)
 		if k == nil {
-			r.refuse(field.Invalid(at.Child("name"), c.Name, noPlugin(c.Name)))
+			r.refuse(field.Invalid(at.Child("name"), c.Name, r.noPlugin(c.Name)))
 			continue
 		}
 		fit = fit || c.Name == "NodeResourcesFit"

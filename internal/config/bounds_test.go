@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/semantics"
 )
 
 func TestBounds(t *testing.T) {
@@ -23,7 +25,7 @@ func TestBounds(t *testing.T) {
 		{"a long name", head + `"profiles":[{"schedulerName":"` + strings.Repeat("s", 1<<20) + `"}]}`, "profiles[0].schedulerName"},
 		{"extenders", head + `"extenders":[` + many(1000, func(i int) string { return `{"urlPrefix":"http://x"}` }) + `]}`, "extenders"},
 	} {
-		_, _, err := Parse([]byte(c.doc))
+		_, _, err := Parse([]byte(c.doc), semantics.Default())
 		if err == nil || !strings.Contains(err.Error(), c.field) {
 			t.Errorf("%s: %.300v", c.name, err)
 		} else if len(err.Error()) > 4<<10 {
@@ -37,7 +39,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	for i := range 190 {
 		list = append(list, fmt.Sprintf(`{"name":"X%d"}`, i))
 	}
-	_, _, err := Parse([]byte(`{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"plugins":{"filter":{"enabled":[` + strings.Join(list, ",") + `]}}}]}`))
+	_, _, err := Parse([]byte(`{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"plugins":{"filter":{"enabled":[`+strings.Join(list, ",")+`]}}}]}`), semantics.Default())
 	if err == nil || strings.Contains(err.Error(), "X150") || !strings.Contains(err.Error(), "more") {
 		t.Errorf("%.600v", err)
 	}

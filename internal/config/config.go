@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // Config is a configuration that has been read.
@@ -28,22 +29,22 @@ type Config struct {
 }
 
 // Parse is Read for those who need the profiles, and what of the text has no effect.
-func Parse(raw []byte) (list []*engine.Profile, ignored []string, err error) {
-	c, err := Read(raw)
+func Parse(raw []byte, under *semantics.Release) (list []*engine.Profile, ignored []string, err error) {
+	c, err := Read(raw, under)
 	if err != nil {
 		return nil, nil, err
 	}
 	return c.Profiles, c.Ignored, nil
 }
 
-// Read reads a configuration, YAML or JSON. Unknown and repeated fields, unknown plugins and values
-// that kube-scheduler would refuse are errors that name the field.
-func Read(raw []byte) (*Config, error) {
+// Read reads a configuration, YAML or JSON, as a release does. Unknown and repeated fields, unknown
+// plugins and values that kube-scheduler would refuse are errors that name the field.
+func Read(raw []byte, under *semantics.Release) (*Config, error) {
 	conf, ignored, err := decode(raw)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{ignored: ignored}
+	r := &reader{release: under, known: pluginsOf(under), ignored: ignored}
 	if !r.checkBounds(conf) {
 		return nil, r.err()
 	}
@@ -62,9 +63,9 @@ func Read(raw []byte) (*Config, error) {
 	return out, nil
 }
 
-// Default returns kube-scheduler's default profile, alone.
-func Default() []*engine.Profile {
-	p, err := rules.Build(rules.DefaultSpec())
+// Default returns a release's default profile, alone.
+func Default(r *semantics.Release) []*engine.Profile {
+	p, err := rules.Build(rules.SpecOf(r))
 	if err != nil {
 		panic(fmt.Sprintf("the default profile does not build: %v", err)) // a bug: it has no input
 	}
@@ -74,6 +75,8 @@ func Default() []*engine.Profile {
 // reader collects what is wrong with a configuration and what is left out, so
 // that a reader of the errors sees them all at once.
 type reader struct {
+	release  *semantics.Release
+	known    []known // the release's plugins
 	problems []error
 	ignored  []string
 }
@@ -168,7 +171,7 @@ func sortArgs(path *field.Path, p *configv1.KubeSchedulerProfile) (*field.Path, 
 
 // profile computes one profile's spec.
 func (r *reader) profile(path *field.Path, p *configv1.KubeSchedulerProfile, overwrite []string) rules.Spec {
-	s := rules.Spec{}
+	s := rules.Spec{Semantics: r.release.Written()}
 	if p.SchedulerName != nil {
 		s.SchedulerName = *p.SchedulerName
 	}

@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 const head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -35,7 +36,7 @@ func specOf(t *testing.T, p *engine.Profile) rules.Spec {
 
 func read(t *testing.T, doc string) *config.Config {
 	t.Helper()
-	c, err := config.Read([]byte(doc))
+	c, err := config.Read([]byte(doc), semantics.Default())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, doc)
 	}
@@ -108,7 +109,7 @@ pluginConfig:
 			if diff := cmp.Diff(want, specOf(t, got[0])); diff != "" {
 				t.Error(diff)
 			}
-			if d := config.Default()[0].Digest; got[0].Digest != d {
+			if d := config.Default(semantics.Default())[0].Digest; got[0].Digest != d {
 				t.Errorf("digest %s, the default's is %s", got[0].Digest, d)
 			}
 		})
@@ -194,7 +195,7 @@ func TestPlugins(t *testing.T) {
 				t.Error(diff)
 			}
 			same := cmp.Equal(want, rules.DefaultSpec())
-			if (p.Digest == config.Default()[0].Digest) != same {
+			if (p.Digest == config.Default(semantics.Default())[0].Digest) != same {
 				t.Errorf("digest %s says otherwise than the spec", p.Digest)
 			}
 		})
@@ -363,7 +364,7 @@ func TestJSONReadsAsYAML(t *testing.T) {
 
 func TestRestore(t *testing.T) {
 	for _, doc := range append([]string{head, two}, seeds...) {
-		list, _, err := config.Parse([]byte(doc))
+		list, _, err := config.Parse([]byte(doc), semantics.Default())
 		if err != nil {
 			continue // a seed that is an error
 		}
@@ -390,7 +391,7 @@ func TestProcess(t *testing.T) {
 		"clientConnection: {burst: 0, qps: -1}",
 		"extenders: [{urlPrefix: x, tlsConfig: {caFile: /not/here, certFile: /nor/here, keyFile: /nor/here}}, {urlPrefix: z, tlsConfig: {certData: eA==}}]",
 	} {
-		if _, _, err := config.Parse([]byte(head + doc)); err != nil {
+		if _, _, err := config.Parse([]byte(head+doc), semantics.Default()); err != nil {
 			t.Errorf("%s: %v", doc, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"berth/internal/config"
+	"berth/internal/semantics"
 )
 
 // TestDocumentedExamples: a reader may paste what the guide shows.
@@ -20,12 +21,12 @@ func TestDocumentedExamples(t *testing.T) {
 	}
 	for _, p := range parts[1:] {
 		doc, _, _ := strings.Cut(p, "```")
-		c, err := config.Read([]byte(doc))
+		c, err := config.Read([]byte(doc), semantics.Default())
 		if err != nil {
 			t.Errorf("%v\n%s", err, doc)
 			continue
 		}
-		if len(c.Ignored) > 0 || c.Profiles[0].Digest == config.Default()[0].Digest && len(c.Profiles) == 1 {
+		if len(c.Ignored) > 0 || c.Profiles[0].Digest == config.Default(semantics.Default())[0].Digest && len(c.Profiles) == 1 {
 			t.Errorf("the example does nothing:\n%s%v", doc, c.Ignored)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 )
 
 func TestErrors(t *testing.T) {
@@ -121,7 +122,7 @@ func TestErrors(t *testing.T) {
 		{"binding timeout", plugin("DynamicResources", "{bindingTimeout: 1ms}"), []string{args + ".bindingTimeout"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := config.Parse([]byte(c.doc))
+			_, _, err := config.Parse([]byte(c.doc), semantics.Default())
 			if err == nil {
 				t.Fatalf("accepted\n%s", c.doc)
 			}
@@ -152,7 +153,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		list, _, err := config.Parse(doc)
+		list, _, err := config.Parse(doc, semantics.Default())
 		if err != nil {
 			return
 		}

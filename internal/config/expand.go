@@ -64,9 +64,9 @@ func (r *reader) enabled(path *field.Path, set configv1.PluginSet) []entry {
 	var out []entry
 	for i, p := range set.Enabled {
 		at := path.Child("enabled").Index(i).Child("name")
-		k := find(p.Name)
+		k := r.find(p.Name)
 		if k == nil {
-			r.refuse(field.Invalid(at, p.Name, noPlugin(p.Name)))
+			r.refuse(field.Invalid(at, p.Name, r.noPlugin(p.Name)))
 			continue
 		}
 		e := entry{known: k, weight: 1, path: at}
@@ -84,8 +84,8 @@ func (r *reader) disabled(path *field.Path, set configv1.PluginSet) map[string]b
 	out := map[string]bool{}
 	for i, p := range set.Disabled {
 		out[p.Name] = true
-		if p.Name != "*" && find(p.Name) == nil {
-			r.ignore(path.Child("disabled").Index(i), p.Name+" "+noPlugin(p.Name)+", so there is nothing to disable")
+		if p.Name != "*" && r.find(p.Name) == nil {
+			r.ignore(path.Child("disabled").Index(i), p.Name+" "+r.noPlugin(p.Name)+", so there is nothing to disable")
 		}
 	}
 	return out
@@ -102,8 +102,8 @@ func (r *reader) multiPoint(path *field.Path, set configv1.PluginSet) []entry {
 	}
 	var out []entry
 	used := map[int]bool{}
-	for i := range upstream {
-		k := &upstream[i]
+	for i := range r.known {
+		k := &r.known[i]
 		if k.optional || off["*"] || off[k.name] {
 			continue
 		}

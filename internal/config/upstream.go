@@ -7,6 +7,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 )
 
 // point is an extension point of the scheduling framework; several make a set.
@@ -52,7 +53,7 @@ var points = []struct {
 	{placementScore, "placementScore", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PlacementScore }},
 }
 
-// known is a plugin of Kubernetes v1.36.
+// known is a plugin of a release.
 type known struct {
 	name     string
 	at       point // its extension points
@@ -62,12 +63,13 @@ type known struct {
 	args  *rules.ArgsCodec // nil where it has no arguments
 }
 
-// upstream lists the plugins. Those with a rule come first, in the order of the default profile;
-// each of the others is alone at its extension points there (apis/config/v1/default_plugins.go
-// getDefaultPlugins, applyFeatureGates; framework/plugins/registry.go).
-var upstream = func() []known {
+// pluginsOf lists a release's plugins. Those with a rule come first, in the order of the default
+// profile; each of the others is alone at its extension points there
+// (apis/config/v1/default_plugins.go getDefaultPlugins, applyFeatureGates;
+// framework/plugins/registry.go).
+func pluginsOf(r *semantics.Release) []known {
 	var list []known
-	for _, d := range rules.Describe() {
+	for _, d := range rules.Describe(r) {
 		k := known{name: d.Plugin, args: d.Args, needs: map[point]point{}}
 		for _, name := range slices.Concat(d.Phases, d.Also) {
 			k.at |= pointOf(name)
@@ -83,7 +85,7 @@ var upstream = func() []known {
 		known{name: "GangScheduling", at: preEnqueue | permit, optional: true},
 		known{name: "TopologyPlacementGenerator", at: placementGenerate, optional: true},
 		known{name: "PodGroupPodsCount", at: placementScore, optional: true})
-}()
+}
 
 // pointOf returns the extension point of a name such as PreFilter.
 func pointOf(name string) point {
@@ -100,19 +102,20 @@ var gone = map[string]string{
 	"AzureDiskLimits": "NodeVolumeLimits", "CinderLimits": "NodeVolumeLimits", "EBSLimits": "NodeVolumeLimits", "GCEPDLimits": "NodeVolumeLimits",
 }
 
-func find(name string) *known {
-	for i := range upstream {
-		if upstream[i].name == name {
-			return &upstream[i]
+// find returns the plugin of a name; nil without.
+func (r *reader) find(name string) *known {
+	for i := range r.known {
+		if r.known[i].name == name {
+			return &r.known[i]
 		}
 	}
 	return nil
 }
 
 // noPlugin reports that berth has no plugin of the name.
-func noPlugin(name string) string {
+func (r *reader) noPlugin(name string) string {
 	if successor, ok := gone[name]; ok {
 		return "is no longer a plugin of Kubernetes; " + successor + " does its work"
 	}
-	return "is not a plugin of Kubernetes v1.36, and berth runs no others"
+	return "is not a plugin of Kubernetes " + r.release.Minor() + ", and berth runs no others"
 }

@@ -4,9 +4,6 @@ package engine
 // can name the engine of the recorded answer.
 const Version = "v0.3.0"
 
-// Semantics names the Kubernetes release whose behaviour the engine follows.
-const Semantics = "v1.36.3"
-
 // Code is a rule's verdict about one node. The names are those of
 // kube-scheduler's framework (k8s.io/kube-scheduler/framework Code).
 type Code uint8

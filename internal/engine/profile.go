@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // Profile is a scheduler's configuration, ready for decisions. Rules holds every rule in use. The
@@ -12,6 +13,8 @@ type Profile struct {
 	Name    string // the schedulerName of its pods
 	Digest  string // sha256:… over Payload
 	Payload []byte // the configuration in canonical form, for the record
+	// Semantics is the release of Kubernetes whose behaviour the rules have.
+	Semantics *semantics.Release
 	// Siblings are the names of all profiles of the configuration.
 	Siblings []string
 	// Ungated are those of them without SchedulingGates, whose pods wait for no gates.

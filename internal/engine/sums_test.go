@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	"berth/test/enginetest"
 )
 
@@ -42,7 +43,7 @@ func TestVerdictsAddUp(t *testing.T) {
 	// Their scores depend on a feature gate that is off, and on drivers that the cases lack.
 	scoresNothing := []string{"VolumeBinding", "DynamicResources"}
 	wanted := []string{"error", "Scheduled", "Unschedulable", "Gated", "Preempting"}
-	for _, d := range rules.Describe() {
+	for _, d := range rules.Describe(semantics.Default()) {
 		if slices.Contains(d.Phases, "Filter") {
 			wanted = append(wanted, d.Plugin)
 		}

@@ -20,6 +20,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
 	"berth/internal/kube/object"
+	"berth/internal/semantics"
 	"berth/test/enginetest"
 )
 
@@ -171,9 +172,9 @@ func readVectors(t *testing.T, file string) []vector {
 // profile is the one that the pod names, else the first.
 func (v *vector) profile(pod *corev1.Pod) (*engine.Profile, error) {
 	if len(v.Config) == 0 {
-		return config.Default()[0], nil
+		return config.Default(semantics.Default())[0], nil
 	}
-	list, _, err := config.Parse(v.Config)
+	list, _, err := config.Parse(v.Config, semantics.Default())
 	if err != nil {
 		return nil, err
 	}

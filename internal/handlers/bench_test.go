@@ -21,6 +21,7 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -139,7 +140,7 @@ func BenchmarkFilterHTTP(b *testing.B) {
 		b.Fatal(err)
 	}
 	body = bytes.Replace(body, []byte(`"metadata":{},"spec":{"containers":null},"status":{}`), []byte(pod("web", "2", "")[1:len(pod("web", "2", ""))-1]), 1)
-	u := &unrecorded{Decisions: l, m: m, profile: config.Default()[0]}
+	u := &unrecorded{Decisions: l, m: m, profile: config.Default(semantics.Default())[0]}
 	want := ""
 	for _, c := range []struct {
 		name    string

@@ -18,6 +18,7 @@ import (
 	"berth/internal/handlers/extender/wire"
 	"berth/internal/handlers/limits"
 	"berth/internal/kube/object"
+	"berth/internal/semantics"
 )
 
 func example(t *testing.T, name string) []byte {
@@ -39,7 +40,7 @@ func TestExamplesAreRead(t *testing.T) {
 	if err != nil || len(ignored) > 0 || kinds["Node"] == 0 || kinds["Pod"] == 0 {
 		t.Errorf("cluster.yaml: %v, kept %v, ignored %v", err, kinds, ignored)
 	}
-	c, err := config.Read(example(t, "kube-scheduler.yaml"))
+	c, err := config.Read(example(t, "kube-scheduler.yaml"), semantics.Default())
 	if err != nil || len(c.Profiles) != 1 {
 		t.Errorf("kube-scheduler.yaml: %v, %v", c, err)
 	}

@@ -36,6 +36,7 @@ import (
 	"berth/internal/jobs/simulations"
 	"berth/internal/priorityclass"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
@@ -88,7 +89,7 @@ func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityc
 	}
 	st := store.Traced(file)
 	g := groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: true})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +104,11 @@ func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityc
 			}
 		}
 	})
-	return m, record.New(m, st, config.Default(), record.Options{Classes: stored}), stored, st
+	return m, record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: stored}), stored, st
 }
 
 func optionsFor(m *revision.Manager, l *record.Log, st store.Store) admit.Options {
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(semantics.Default()), Unfinished: 3})
 	return admit.Options{Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: config.Parse, Limits: limits.Default()}
 }
 

@@ -17,6 +17,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/handlers/admit"
 	"berth/internal/report"
+	"berth/internal/semantics"
 )
 
 func waitingPod(name, created, spec, status string) string {
@@ -29,7 +30,7 @@ func at(second int) string {
 
 func TestQueue(t *testing.T) {
 	h := start(t, func(o *admit.Options) {
-		o.Profiles = slices.Concat(config.Default(), []*engine.Profile{
+		o.Profiles = slices.Concat(config.Default(semantics.Default()), []*engine.Profile{
 			{Name: "mine", Gates: true}, {Name: "ungated"},
 		})
 	})
@@ -347,7 +348,7 @@ func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	m, _, stored, st := openLogAndClasses(t)
 	h := start(t, func(o *admit.Options) {
 		o.Clusters, o.PriorityClasses = m, stored
-		l := record.New(m, st, config.Default(), record.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		l := record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
 		o.Decisions, o.Binder = l, bind.New(m, l, bind.Options{})
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))

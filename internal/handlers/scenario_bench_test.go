@@ -14,6 +14,7 @@ import (
 	"berth/internal/handlers/rest"
 	"berth/internal/kube/object"
 	"berth/internal/scenario"
+	"berth/internal/semantics"
 	"berth/test/enginetest"
 )
 
@@ -82,7 +83,7 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 		}
 		calling, callingCPU = calling+time.Since(began), callingCPU+processCPU()
 		began, runningCPU = time.Now(), runningCPU-processCPU()
-		f, i := scenario.NewFork(v, scenario.Options{Profiles: config.Default(), Now: began}), 0
+		f, i := scenario.NewFork(v, scenario.Options{Profiles: config.Default(semantics.Default()), Now: began}), 0
 		_, err = f.Run(b.Context(), arrivals, scenario.Limits{}, func(at *scenario.Attempt) error {
 			if at.Node == "" || at.Node != nodes[i] {
 				return fmt.Errorf("%s is on %q, and by a call on %q", at.Pod.Name, at.Node, nodes[i])

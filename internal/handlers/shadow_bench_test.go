@@ -12,6 +12,7 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"berth/internal/config"
+	"berth/internal/semantics"
 )
 
 // sink is a response that is not read.
@@ -42,7 +43,7 @@ func BenchmarkShadow(b *testing.B) {
 		b.Fatal(err)
 	}
 	o := optionsFor(m, l, st)
-	o.Decisions = &unrecorded{Decisions: l, m: m, profile: config.Default()[0]}
+	o.Decisions = &unrecorded{Decisions: l, m: m, profile: config.Default(semantics.Default())[0]}
 	h := mustNew(b, o).Handler()
 	for _, path := range []string{"/filter", "/shadow/filter", "/prioritize", "/shadow/prioritize"} {
 		b.Run(path[1:], func(b *testing.B) {

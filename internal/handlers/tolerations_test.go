@@ -12,6 +12,7 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/rest"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -21,7 +22,7 @@ func TestTolerationsOfLostNodes(t *testing.T) {
 	h := start(t, func(o *admit.Options) {
 		o.TolerationSeconds = true
 		m := o.Clusters.(*revision.Manager)
-		log := record.New(m, o.Seals.(store.Store), config.Default(), record.Options{TolerationSeconds: true})
+		log := record.New(m, o.Seals.(store.Store), config.Default(semantics.Default()), record.Options{TolerationSeconds: true})
 		o.Decisions, o.Binder = log, bind.New(m, log, bind.Options{})
 	})
 	h.want(http.StatusCreated, nil, "POST", "/v1/snapshots", listOf(node("n1", "8")))

@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/memory"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -34,7 +35,7 @@ type Options struct {
 	// Budget bounds the memory of the work; nil: nothing does.
 	Budget *memory.Budget
 	// ParseProfiles reads a KubeSchedulerConfiguration; needed for batch replays with one.
-	ParseProfiles func(raw []byte) (list []*engine.Profile, ignored []string, err error)
+	ParseProfiles func(raw []byte, under *semantics.Release) (list []*engine.Profile, ignored []string, err error)
 	// Profiles are the server's, which a batch replay's profile must be one of.
 	Profiles []*engine.Profile
 	// Observe is called with the progress of batch replays: decisions answered again, by result.

@@ -16,6 +16,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/report"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 )
 
 var now = time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC)
@@ -44,7 +45,7 @@ func pod(name, cpu, meta, spec string) string {
 
 // alone tells stories of a view without a log.
 func alone(v *revision.View) *report.Reader {
-	list := config.Default()
+	list := config.Default(semantics.Default())
 	return &report.Reader{
 		Clusters: report.Only(v), Runs: decision.RunsOf(list), Clock: func() time.Time { return now },
 		Log: report.Unlogged(func(ctx context.Context, q decision.Question) (*decision.Answer, error) {

@@ -22,6 +22,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
@@ -38,7 +39,7 @@ func open(t testing.TB) (*Reader, *revision.Manager, *record.Log) {
 		t.Fatal(err)
 	}
 	g := groupcommit.NewGroup(st, groupcommit.Options{})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func open(t testing.TB) (*Reader, *revision.Manager, *record.Log) {
 			}
 		}
 	})
-	l := record.New(m, st, config.Default(), record.Options{})
+	l := record.New(m, st, config.Default(semantics.Default()), record.Options{})
 	return &Reader{Clusters: m, Log: l, Runs: func(s string) (ours, gates bool) { return s == "default-scheduler", true }, Clock: time.Now}, m, l
 }
 

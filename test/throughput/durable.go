@@ -20,6 +20,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
@@ -53,10 +54,10 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 		h.batches.Add(1)
 	}})
 	var err error
-	if h.m, err = revision.Open(ctx, st, h.group, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())}); err != nil {
+	if h.m, err = revision.Open(ctx, st, h.group, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))}); err != nil {
 		return nil, err
 	}
-	h.log = record.New(h.m, st, config.Default(), record.Options{})
+	h.log = record.New(h.m, st, config.Default(semantics.Default()), record.Options{})
 	if h.pod, h.js, err = object.NewRequestPods(object.Limits{}, false).Decode([]byte(podJSON)); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/memory"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -165,7 +166,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 
 // otherEngine notes that this engine's answer differs from the recorded one.
 func otherEngine(d *store.Decision) string {
-	return fmt.Sprintf("recorded by engine %s (%s); engine %s (%s) answers otherwise", d.Engine, d.Semantics, engine.Version, engine.Semantics)
+	return fmt.Sprintf("recorded by engine %s (%s); engine %s (%s) answers otherwise", d.Engine, d.Semantics, engine.Version, semantics.OfStamp(d.Semantics).Name)
 }
 
 // unknownStamp names the engine and the semantics of a record whose answers this version cannot
@@ -176,19 +177,13 @@ func unknownStamp(d *store.Decision) string {
 	if _, known := digest.FormOf(d.Engine); !known {
 		what = append(what, fmt.Sprintf("engine %s (this is %s)", d.Engine, engine.Version))
 	}
-	if parts(d.Semantics, 2) != parts(engine.Semantics, 2) {
-		what = append(what, fmt.Sprintf("the semantics of Kubernetes %s (this follows %s)", d.Semantics, engine.Semantics))
+	if semantics.OfStamp(d.Semantics) == nil {
+		what = append(what, fmt.Sprintf("the semantics of Kubernetes %s (known: %s)", d.Semantics, semantics.Known()))
 	}
 	if what == nil {
 		return ""
 	}
 	return "recorded with " + strings.Join(what, " and ") + ", which this version does not know"
-}
-
-// parts returns the first n parts of a version.
-func parts(version string, n int) string {
-	list := strings.SplitN(version, ".", n+1)
-	return strings.Join(list[:min(n, len(list))], ".")
 }
 
 func podKey(ns, name string) object.Key { return object.Key{Kind: "Pod", Namespace: ns, Name: name} }

@@ -10,6 +10,7 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 	"berth/test/enginetest"
 )
 
@@ -98,7 +99,7 @@ func TestEveryRejectingRuleIsNamed(t *testing.T) {
 			t.Fatalf("seed %d: explained with all rules, a decision is another: %s", seed, d)
 		}
 	}
-	for _, d := range rules.Describe() {
+	for _, d := range rules.Describe(semantics.Default()) {
 		p := d.Plugin
 		if !slices.Contains(d.Phases, "Filter") {
 			continue

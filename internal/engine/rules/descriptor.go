@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/engine"
+	"berth/internal/semantics"
 )
 
 // Descriptor is what is known of a rule beside its code. It is declared in the rule's file and
@@ -36,8 +37,8 @@ type Descriptor struct {
 	// Differs describes where berth differs from upstream and why; empty where it does not.
 	Differs string
 
-	// build makes the rule from a profile's arguments.
-	build func(*Args) (*engine.Plugin, error)
+	// build makes the rule from a profile's arguments and release.
+	build func(*Args, *semantics.Release) (*engine.Plugin, error)
 }
 
 const (
@@ -64,13 +65,12 @@ var (
 	bothNeed    = map[string]string{phaseFilter: phasePreFilter, phaseScore: phasePreScore}
 )
 
-// Describe returns the descriptors in the registry's order, which is the order in
-// which a node's first failing plugin is named. A scoring plugin without a weight
-// has weight 1.
-func Describe() []Descriptor {
+// Describe returns the descriptors in a release's order. A scoring plugin without a weight has
+// weight 1.
+func Describe(r *semantics.Release) []Descriptor {
 	out := make([]Descriptor, 0, len(registry))
-	for _, p := range registry {
-		d := *p
+	for _, name := range r.Plugins {
+		d := *find(name)
 		if slices.Contains(d.Phases, phaseScore) {
 			d.Weight = max(d.Weight, 1)
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"berth/internal/semantics"
 )
 
 // TestDescriptorsFitTheirRules: a rule takes part in the phases that its descriptor names and in no
@@ -15,7 +17,7 @@ func TestDescriptorsFitTheirRules(t *testing.T) {
 	}
 	args := DefaultArgs()
 	for _, d := range registry {
-		p, err := d.build(&args)
+		p, err := d.build(&args, semantics.Default())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,13 +6,14 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
 // TestDetailsAreDeclared: a rule explains random nodes with the kinds of its descriptor only.
 func TestDetailsAreDeclared(t *testing.T) {
 	declared, met := map[string][]string{}, map[string]bool{}
-	for _, d := range rules.Describe() {
+	for _, d := range rules.Describe(semantics.Default()) {
 		for _, k := range d.Details {
 			declared[d.Plugin] = append(declared[d.Plugin], k.Name)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/engine"
+	"berth/internal/semantics"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/rules.md, plugins.md and testdata/events.txt again")
@@ -62,7 +63,7 @@ func TestDocsOfEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for _, d := range Describe() {
+	for _, d := range Describe(semantics.Default()) {
 		if r := profile.RuleNamed(d.Plugin); r != nil && len(r.Hints) > 0 {
 			fmt.Fprintf(&b, "%s: %s\n", d.Plugin, events(r.Hints))
 		}
@@ -82,7 +83,7 @@ func TestDocsOfEvents(t *testing.T) {
 // has is listed.
 func TestDocsAreComplete(t *testing.T) {
 	var reasons []string
-	for _, d := range Describe() {
+	for _, d := range Describe(semantics.Default()) {
 		if d.Judges == "" || d.Upstream == "" || len(d.Phases) == 0 {
 			t.Errorf("%s is not described: %+v", d.Plugin, d)
 		}
@@ -126,7 +127,7 @@ func reasonsInCode(t *testing.T) []string {
 func plugins() (table, texts string) {
 	var b strings.Builder
 	b.WriteString("| Plugin | Phases | Weight | Rejects with |\n| --- | --- | --- | --- |\n")
-	for _, d := range Describe() {
+	for _, d := range Describe(semantics.Default()) {
 		weight, code := "", d.Code
 		if d.Weight > 0 {
 			weight = fmt.Sprint(d.Weight)
@@ -137,7 +138,7 @@ func plugins() (table, texts string) {
 	b.Reset()
 	b.WriteString("# The plugins, one by one\n\n" + wrapped("Written by `go test ./internal/engine/rules -run Docs -update`. "+
 		"Paths are below `pkg/scheduler/framework/plugins` of Kubernetes.", 100) + "\n")
-	for _, d := range Describe() {
+	for _, d := range Describe(semantics.Default()) {
 		text := fmt.Sprintf("**%s** (`%s`). %s", d.Plugin, strings.ReplaceAll(d.Upstream, ", ", "`, `"), d.Judges)
 		if len(d.Reasons) > 0 {
 			quoted := make([]string, len(d.Reasons))

@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/devices"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // The reasons of DynamicResources for a node.
@@ -66,7 +67,7 @@ var dynamicResourcesDescriptor = Descriptor{
 		named("devicePool", "name of the pool, term: what is wrong with it", engine.CauseDeviceUnavailable),
 		named("resourceClaim", "claim, term: what keeps it from the node", engine.CauseDeviceClaimNotReady),
 	},
-	build: func(a *Args) (*engine.Plugin, error) {
+	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
 		return engine.Adapt[*deviceState](newDynamicResources(a.DynamicResources)), nil
 	},
 }

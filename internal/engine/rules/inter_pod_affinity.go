@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // The reasons of InterPodAffinity, in the order in which they are checked.
@@ -48,7 +49,7 @@ var interPodAffinityDescriptor = Descriptor{
 		termed("podAntiAffinity", "topologyKey, domain, matching, term", engine.CausePodAntiAffinityViolated),
 		termed("existingAntiAffinity", "topologyKey, domain, matching, term", engine.CauseOthersAntiAffinityViolated),
 	},
-	build: func(a *Args) (*engine.Plugin, error) {
+	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
 		i := a.InterPodAffinity
 		return engine.Adapt[*affinityCounts](&InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}), nil
 	},

@@ -10,6 +10,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
+	"berth/internal/semantics"
 )
 
 // The reasons of NodeAffinity.
@@ -45,7 +46,7 @@ var nodeAffinityDescriptor = Descriptor{
 		{Name: "nodeAffinity", Fields: "name: nodeSelector, addedAffinity or requiredDuringSchedulingIgnoredDuringExecution; key, value of the node, term", Cause: nodeAffinityCause},
 		fixed("narrowed", "name of the plugin that named other nodes", engine.CauseNotNamed, "the pod's affinity names other nodes"),
 	},
-	build: func(a *Args) (*engine.Plugin, error) {
+	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
 		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)
 		return engine.Adapt[engine.NoState](r), err
 	},

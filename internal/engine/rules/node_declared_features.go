@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/version"
@@ -8,6 +9,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // ReasonFeatures is the reason of a node without a needed feature.
@@ -16,7 +18,9 @@ const ReasonFeatures = "node(s) didn't match Pod's required features"
 // NodeDeclaredFeatures keeps pods that need a feature off nodes that do not
 // declare it in status.declaredFeatures (plugins/nodedeclaredfeatures). What a
 // pod needs is inferred by Kubernetes' own library.
-type NodeDeclaredFeatures struct{}
+type NodeDeclaredFeatures struct {
+	target *version.Version // some features are needed in some releases only
+}
 
 var (
 	_ engine.PreFilterer[[]string] = NodeDeclaredFeatures{}
@@ -32,10 +36,14 @@ var nodeDeclaredFeaturesDescriptor = Descriptor{
 	Judges: "Features that the pod needs, inferred by Kubernetes' own library, compared with `status.declaredFeatures`.",
 	Code:   codeUnresolvable, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
 	Details: []*engine.DetailKind{named("declaredFeature", "name", engine.CauseFeatureMissing)},
-	build:   always[[]string](NodeDeclaredFeatures{}),
+	build: func(_ *Args, r *semantics.Release) (*engine.Plugin, error) {
+		v, err := version.ParseSemantic(r.Name)
+		if err != nil {
+			return nil, fmt.Errorf("release: %w", err)
+		}
+		return engine.Adapt[[]string](NodeDeclaredFeatures{target: v}), nil
+	},
 }
-
-var semanticsVersion = version.MustParseSemantic(engine.Semantics)
 
 // Name is the plugin's name.
 func (NodeDeclaredFeatures) Name() string { return "NodeDeclaredFeatures" }
@@ -43,8 +51,8 @@ func (NodeDeclaredFeatures) Name() string { return "NodeDeclaredFeatures" }
 // Locality returns NodesOnly: features belong to nodes.
 func (NodeDeclaredFeatures) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
-func neededFeatures(q *engine.Query) ([]string, error) {
-	set, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &q.Pod.Spec}, semanticsVersion)
+func (n NodeDeclaredFeatures) needed(q *engine.Query) ([]string, error) {
+	set, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &q.Pod.Spec}, n.target)
 	if err != nil || set.IsEmpty() {
 		return nil, err
 	}
@@ -52,8 +60,8 @@ func neededFeatures(q *engine.Query) ([]string, error) {
 }
 
 // PreFilter infers the features that the pod needs; most pods need none.
-func (NodeDeclaredFeatures) PreFilter(q *engine.Query) ([]string, engine.PreFilterResult) {
-	need, err := neededFeatures(q)
+func (n NodeDeclaredFeatures) PreFilter(q *engine.Query) ([]string, engine.PreFilterResult) {
+	need, err := n.needed(q)
 	if err != nil {
 		return nil, engine.PreFilterResult{Code: engine.Error, Reason: err.Error()}
 	}

@@ -9,22 +9,22 @@ import (
 
 // Hints returns those of a node that is new or declares other features, and of the pod's own needs
 // (plugins/nodedeclaredfeatures isSchedulableAfterNodeChange, isSchedulableAfterPodUpdate).
-func (NodeDeclaredFeatures) Hints() []engine.Hint {
+func (n NodeDeclaredFeatures) Hints() []engine.Hint {
 	return []engine.Hint{
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeDeclaredFeature},
-		{Kind: "Pod", Action: engine.Update, Queue: needsOthers},
+		{Kind: "Pod", Action: engine.Update, Queue: n.needsOthers},
 	}
 }
 
-func needsOthers(w *engine.Waiter, e *engine.Event) bool {
+func (n NodeDeclaredFeatures) needsOthers(w *engine.Waiter, e *engine.Event) bool {
 	if !w.Self {
 		return false
 	}
 	was, is := versions[corev1.Pod](e)
-	before, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &was.Spec}, semanticsVersion)
+	before, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &was.Spec}, n.target)
 	if err != nil {
 		return true
 	}
-	after, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &is.Spec}, semanticsVersion)
+	after, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &is.Spec}, n.target)
 	return err != nil || !after.Equal(before)
 }

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // NodeResourcesBalancedAllocation prefers nodes whose resources the pod would bring into balance.
@@ -30,7 +31,7 @@ var nodeResourcesBalancedAllocationDescriptor = Descriptor{
 		"Pods that request none of the resources are not scored.",
 	Upstream: "noderesources/balanced_allocation.go",
 	Args:     codecOf(func(a *Args) { a.Balanced.Resources = cpuAndMemory() }, readBalancedArgs),
-	build: func(a *Args) (*engine.Plugin, error) {
+	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
 		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}), nil
 	},
 }

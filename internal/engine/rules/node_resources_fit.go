@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // The reasons of NodeResourcesFit. A scalar resource's reason is ReasonInsufficient and its name.
@@ -51,7 +52,7 @@ var nodeResourcesFitDescriptor = Descriptor{
 	Differs:  "Several extended resources that are short are named in order of their names; upstream's order is that of a Go map.",
 	Args:     codecOf(func(a *Args) { a.NodeResourcesFit = FitArgs{Strategy: LeastAllocated, Resources: cpuAndMemory()} }, readFitArgs),
 	Details:  []*engine.DetailKind{{Name: "resource", Fields: "name, requested, available, capacity: in millicores for cpu, bytes for memory", Cause: resourceCause, Words: resourceWords}},
-	build: func(a *Args) (*engine.Plugin, error) {
+	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)
 		return engine.Adapt[engine.NoState](&NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer}), err

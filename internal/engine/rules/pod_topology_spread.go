@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // The reasons of PodTopologySpread.
@@ -55,7 +56,7 @@ var podTopologySpreadDescriptor = Descriptor{
 	Upstream: "podtopologyspread/filtering.go, scoring.go",
 	Args:     codecOf(func(a *Args) { a.PodTopologySpread.System = true }, readSpreadArgs),
 	Details:  []*engine.DetailKind{{Name: "topologySpread", Fields: "topologyKey, domain, matching, skew, maxSkew, term", Cause: spreadCause, Words: spreadWords}},
-	build: func(a *Args) (*engine.Plugin, error) {
+	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
 		s := a.PodTopologySpread
 		if s.System {
 			return engine.Adapt[[]*spreadCounts](&PodTopologySpread{Defaults: systemConstraints(), System: true}), nil

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/preempt"
+	"berth/internal/semantics"
 )
 
 // Spec is a profile as data: which plugins run in which phase, in which order and with which
@@ -26,6 +27,8 @@ type Spec struct {
 	PostFilter    []string  `json:"postFilter,omitempty"`
 	Score         []Enabled `json:"score,omitempty"`
 	Args          Args      `json:"args"`
+	// Semantics is the release, as semantics.Release.Written names it.
+	Semantics string `json:"semantics,omitempty"`
 }
 
 // Enabled is a scoring plugin and its weight.
@@ -36,13 +39,13 @@ type Enabled struct {
 	NoPreScore bool `json:"noPreScore,omitempty"`
 }
 
-// always builds a rule that has no arguments. S is its PreFilter state.
-func always[S any](r engine.Rule) func(*Args) (*engine.Plugin, error) {
-	return func(*Args) (*engine.Plugin, error) { return engine.Adapt[S](r), nil }
+// always builds a rule that has no arguments and is the same in every release. S is its PreFilter
+// state.
+func always[S any](r engine.Rule) func(*Args, *semantics.Release) (*engine.Plugin, error) {
+	return func(*Args, *semantics.Release) (*engine.Plugin, error) { return engine.Adapt[S](r), nil }
 }
 
-// registry is the only list of rules. Its order is upstream's: the first failing plugin is named
-// and scores are listed in it (pkg/scheduler/apis/config/v1/default_plugins.go).
+// registry is the only list of rules. Which order they have is for the release to say.
 var registry = []*Descriptor{
 	&schedulingGatesDescriptor,
 	&nodeUnschedulableDescriptor,
@@ -64,11 +67,17 @@ var registry = []*Descriptor{
 	&nodeDeclaredFeaturesDescriptor,
 }
 
-// DefaultSpec returns upstream's default profile.
-func DefaultSpec() Spec {
-	s := Spec{SchedulerName: corev1.DefaultSchedulerName, Siblings: []string{corev1.DefaultSchedulerName}, Args: DefaultArgs()}
-	for _, p := range registry {
-		s.Enable(p.Plugin, p.Weight)
+// DefaultSpec returns upstream's default profile in the default release.
+func DefaultSpec() Spec { return SpecOf(semantics.Default()) }
+
+// SpecOf returns upstream's default profile in a release.
+func SpecOf(r *semantics.Release) Spec {
+	s := Spec{
+		SchedulerName: corev1.DefaultSchedulerName, Siblings: []string{corev1.DefaultSchedulerName},
+		Args: DefaultArgs(), Semantics: r.Written(),
+	}
+	for _, name := range r.Plugins {
+		s.Enable(name, find(name).Weight)
 	}
 	return s
 }
@@ -115,15 +124,26 @@ func (s *Spec) Enable(name string, weight int64) {
 	}
 }
 
-// Build makes the profile that a spec describes. Errors name the plugin or the
-// argument.
+// Build makes the profile that a spec describes. Errors name the plugin or the argument.
 func Build(s Spec) (*engine.Profile, error) {
+	r := semantics.OfProfile(s.Semantics)
+	if r == nil {
+		return nil, fmt.Errorf("profile %s: semantics: this does not know %.64q, only %s", s.SchedulerName, s.Semantics, semantics.Known())
+	}
+	return BuildUnder(s, r)
+}
+
+// BuildUnder is Build under a release that stands in for the spec's.
+func BuildUnder(s Spec, r *semantics.Release) (*engine.Profile, error) {
 	payload, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("encode profile %s: %w", s.SchedulerName, err)
 	}
 	sum := sha256.Sum256(payload)
-	p := &engine.Profile{Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload, Digest: "sha256:" + hex.EncodeToString(sum[:]), JudgeVictims: preempt.JudgeVictims}
+	p := &engine.Profile{
+		Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload,
+		Digest: "sha256:" + hex.EncodeToString(sum[:]), Semantics: r, JudgeVictims: preempt.JudgeVictims,
+	}
 	index := map[string]int{}
 	use := func(name string) (int, error) {
 		if i, ok := index[name]; ok {
@@ -133,7 +153,7 @@ func Build(s Spec) (*engine.Profile, error) {
 		if d == nil {
 			return 0, fmt.Errorf("profile %s: there is no plugin %q here", s.SchedulerName, name)
 		}
-		rule, err := d.build(&s.Args)
+		rule, err := d.build(&s.Args, r)
 		if err != nil {
 			return 0, fmt.Errorf("profile %s: %s: %w", s.SchedulerName, name, err)
 		}
@@ -170,13 +190,18 @@ func Build(s Spec) (*engine.Profile, error) {
 	return p, nil
 }
 
-// Restore makes a profile from the payload that was stored with a decision.
+// Restore makes a profile from the payload that was stored with a decision, under the default
+// release where this does not know its own.
 func Restore(payload []byte) (*engine.Profile, error) {
 	var s Spec
 	if err := json.Unmarshal(payload, &s); err != nil {
 		return nil, fmt.Errorf("decode stored profile: %w", err)
 	}
-	return Build(s)
+	r := semantics.OfProfile(s.Semantics)
+	if r == nil {
+		r = semantics.Default() // the stamp of the record tells that the answer may be another
+	}
+	return BuildUnder(s, r)
 }
 
 // Only makes a profile from a stored payload with only the filters that keep accepts, and without

@@ -24,6 +24,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/memory"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -121,7 +122,7 @@ type Options struct {
 	TolerationSeconds bool
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML. ignored says, a sentence
 	// each, what of it has no effect, with the path of the field first.
-	ParseProfiles func(raw []byte) (list []*engine.Profile, ignored []string, err error)
+	ParseProfiles func(raw []byte, under *semantics.Release) (list []*engine.Profile, ignored []string, err error)
 	// Profiles are the server's configuration, whose pods are for it to place; upstream's default
 	// one if nil.
 	Profiles []*engine.Profile

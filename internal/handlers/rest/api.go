@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/handlers/admit"
 	"berth/internal/kube/object"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -30,7 +31,7 @@ type API struct {
 	priorityClasses admit.PriorityClasses
 	queries         store.Queries
 	viewColumns     sync.Map // the columns of views, by name
-	profiles        func(raw []byte) ([]*engine.Profile, []string, error)
+	profiles        func(raw []byte, under *semantics.Release) ([]*engine.Profile, []string, error)
 	configured      []*engine.Profile
 	forks           ledger.Options // of them, about which nothing was decided
 	accessLog       store.Access
@@ -67,7 +68,7 @@ func New(a *admit.Admission, o admit.Options, gone func(cluster string)) (*API, 
 	}
 	r.ledger = ledger.New(r.clusters, stored)
 	if r.configured == nil {
-		r.configured = config.Default()
+		r.configured = config.Default(semantics.Default())
 	}
 	r.schedules = decision.RunsOf(r.configured)
 	if r.followed == nil {

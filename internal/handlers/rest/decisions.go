@@ -213,7 +213,7 @@ func (a *API) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.
 	default:
 		return nil, exchange.BadField(http.StatusBadRequest, at, "want a KubeSchedulerConfiguration as an object, or as YAML in a string")
 	}
-	profiles, ignored, err := a.profiles(raw)
+	profiles, ignored, err := a.profiles(raw, a.configured[0].Semantics)
 	if err != nil {
 		return nil, exchange.BadField(http.StatusUnprocessableEntity, at, err.Error())
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/handlers/rest"
 	"berth/internal/report"
@@ -131,7 +130,7 @@ func (v *visit) Base() string {
 func (f *frame) Now() time.Time { return f.now }
 
 // Semantics is the Kubernetes release whose behaviour decisions follow.
-func (f *frame) Semantics() string { return engine.Semantics }
+func (f *frame) Semantics() string { return f.site.semantics }
 
 // Param is a parameter of the page's URL.
 func (f *frame) Param(name string) string { return f.query.Get(name) }

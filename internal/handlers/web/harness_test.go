@@ -23,6 +23,7 @@ import (
 	"berth/internal/jobs/simulations"
 	"berth/internal/priorityclass"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
@@ -41,12 +42,12 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	check(t, err)
 	g := groupcommit.NewGroup(st, groupcommit.Options{})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default())})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
 	check(t, err)
 	registry, err := priorityclass.Open(ctx, st, priorityclass.Options{})
 	check(t, err)
-	l := record.New(m, st, config.Default(), record.Options{Classes: registry})
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(), Unfinished: 3})
+	l := record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: registry})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(semantics.Default()), Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{})
 	api, err := handlers.New(admit.Options{
 		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, Queries: st, PriorityClasses: registry,

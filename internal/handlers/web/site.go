@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/handlers/exchange"
+	"berth/internal/semantics"
 )
 
 // Options are what a Site is made of. API is needed; the rest has defaults.
@@ -26,6 +27,8 @@ type Options struct {
 	Settings []Setting
 	// Version is the program's own, as people see it.
 	Version string
+	// Semantics is the release that the API decides as; the default one if empty.
+	Semantics string
 	// Wait is how long a form waits for its answer before its page follows a job; 2 s if 0.
 	Wait time.Duration
 	// Clock is the time that ages are counted to; time.Now if nil.
@@ -37,6 +40,7 @@ type Site struct {
 	api       http.Handler
 	writable  bool
 	version   string
+	semantics string
 	settings  []Setting
 	clock     func() time.Time
 	wait      time.Duration
@@ -47,7 +51,7 @@ type Site struct {
 
 // New returns a site. The error is of its own templates.
 func New(o Options) (*Site, error) {
-	s := &Site{api: o.API, writable: o.Writable, version: o.Version, settings: o.Settings, clock: o.Clock, wait: cmp.Or(o.Wait, 2*time.Second)}
+	s := &Site{api: o.API, writable: o.Writable, version: o.Version, semantics: cmp.Or(o.Semantics, semantics.Default().Name), settings: o.Settings, clock: o.Clock, wait: cmp.Or(o.Wait, 2*time.Second)}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

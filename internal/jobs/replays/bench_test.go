@@ -15,6 +15,7 @@ import (
 	"berth/internal/jobs"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/sqlite"
 )
@@ -39,7 +40,7 @@ func BenchmarkBatch(b *testing.B) {
 		must(g.Close(ctx))
 		must(st.Close())
 	}()
-	log := record.New(m, st, config.Default(), record.Options{})
+	log := record.New(m, st, config.Default(semantics.Default()), record.Options{})
 	_, _, err = m.Upload(ctx, "prod", func(yield func(object.Object) error) (map[string]int, error) {
 		for i := range nodes + pods {
 			js := fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-%05d","labels":{"topology.kubernetes.io/zone":"z%d"}},

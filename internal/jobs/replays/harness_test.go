@@ -21,6 +21,7 @@ import (
 	"berth/internal/jobs"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 	"berth/internal/store/groupcommit"
 	"berth/internal/store/postgres"
@@ -86,7 +87,7 @@ func openFixture(t *testing.T, st store.Store) *fixture {
 }
 
 func newFixture(st store.Store, m *revision.Manager) *fixture {
-	l := record.New(m, st, config.Default(), record.Options{})
+	l := record.New(m, st, config.Default(semantics.Default()), record.Options{})
 	return &fixture{st, m, l, bind.New(m, l, bind.Options{})}
 }
 
@@ -96,7 +97,7 @@ func (h *fixture) jobs(st store.Store, o jobs.Options) *Jobs {
 	if st == nil {
 		st = h.Store
 	}
-	o.ParseProfiles, o.Profiles = config.Parse, config.Default()
+	o.ParseProfiles, o.Profiles = config.Parse, config.Default(semantics.Default())
 	if o.Chunk == 0 {
 		o.Chunk = time.Nanosecond // commits after every decision
 	}

@@ -9,7 +9,6 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decision/record"
-	"berth/internal/engine"
 	"berth/internal/jobs"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -133,7 +132,7 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	for _, h := range heads {
 		r.ThroughSeq = h.Seq
 	}
-	r.Semantics = engine.Semantics
+	r.Semantics = j.Profiles[0].Semantics.Name
 	parts, err := j.st.PlanReplay(ctx, q.Cluster, q.Since, q.Until, leastPart)
 	if err != nil {
 		return nil, fmt.Errorf("plan a batch replay: %w", err)
@@ -173,7 +172,7 @@ func (j *Jobs) overrides(profile string, config []byte) (o record.Overrides, err
 		if j.ParseProfiles == nil {
 			return o, decision.Errorf(decision.Invalid, "config", "it cannot be read here")
 		}
-		if o.Profiles, _, err = j.ParseProfiles(config); err != nil {
+		if o.Profiles, _, err = j.ParseProfiles(config, j.Profiles[0].Semantics); err != nil {
 			return o, decision.Errorf(decision.Invalid, "config", "%v", err)
 		}
 		choice = o.Profiles

@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/kube/follow"
 	"berth/internal/ops/certs"
+	"berth/internal/semantics"
 	"berth/test/certstest"
 	"berth/test/kubetest"
 )
@@ -164,7 +165,7 @@ func TestCluster(t *testing.T) {
 	}
 	check := func(name string, level Level, want string) {
 		t.Helper()
-		list := Cluster(t.Context(), "prod", c)
+		list := Cluster(t.Context(), "prod", c, semantics.Default())
 		has(t, name, list, level, want)
 		for _, f := range list {
 			if f.Cluster != "prod" {

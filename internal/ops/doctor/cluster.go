@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"berth/internal/engine"
 	"berth/internal/kube/follow"
+	"berth/internal/semantics"
 )
 
 // Clocks may be this far apart before that is a warning, and a problem.
@@ -41,16 +41,16 @@ func Clock(other string, ahead, within time.Duration) []Finding {
 }
 
 // Cluster checks the apiserver of a followed cluster: that it answers, its version and clock, and
-// whether the credentials may do what berth does.
-func Cluster(ctx context.Context, name string, c *rest.Config) []Finding {
+// whether the credentials may do what berth does. A server decides as a release on it.
+func Cluster(ctx context.Context, name string, c *rest.Config, decides *semantics.Release) []Finding {
 	r := &Report{Check: "apiserver", Cluster: name}
 	s, err := follow.Ask(ctx, c)
 	if err != nil {
 		r.Fail("Check address, authority and network: kubectl --kubeconfig FILE get --raw /version.", "does not answer: %v", err)
 		return r.Findings
 	}
-	if minor(s.Version.GitVersion) != minor(engine.Semantics) {
-		r.Warn("Compare berth's answers in shadow mode before they count.", "runs Kubernetes %s; berth decides as %s", s.Version.GitVersion, engine.Semantics)
+	if !decides.Follows(s.Version.GitVersion) {
+		r.Warn("Compare berth's answers in shadow mode before they count.", "runs Kubernetes %s; berth decides as %s", s.Version.GitVersion, decides.Name)
 	} else {
 		r.Good("runs Kubernetes %s", s.Version.GitVersion)
 	}
@@ -91,13 +91,4 @@ func rights(ctx context.Context, name string, c *rest.Config) []Finding {
 		r.Good("berth may do all of the %d things that it does", len(want))
 	}
 	return r.Findings
-}
-
-// minor returns 36 of v1.36.3; empty for what is no version.
-func minor(version string) string {
-	parts := strings.Split(version, ".")
-	if len(parts) < 2 {
-		return ""
-	}
-	return parts[1]
 }

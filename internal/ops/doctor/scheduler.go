@@ -19,6 +19,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/engine"
+	"berth/internal/semantics"
 	"berth/internal/words"
 )
 
@@ -33,6 +34,8 @@ type Server struct {
 	BindUnrecorded bool
 	// Followed are the clusters that are followed; nil: not known.
 	Followed []string
+	// Semantics is the release that the server decides as; nil: the default one.
+	Semantics *semantics.Release
 	// Profiles are those of the server; nil: not known.
 	Profiles []*engine.Profile
 }
@@ -54,7 +57,7 @@ var route = regexp.MustCompile(`^(?:/clusters/([^/]+))?(?:/(shadow|score-only))?
 // It also returns how kube-scheduler reaches berth over TLS.
 func Scheduler(raw []byte, s Server) ([]Finding, []Target) {
 	r := &Report{Check: "scheduler"}
-	conf, err := config.Read(raw)
+	conf, err := config.Read(raw, cmp.Or(s.Semantics, semantics.Default()))
 	if err != nil {
 		r.Fail("Correct the fields that are named; kube-scheduler would refuse most of them, too.", "%v", err)
 		return r.Findings, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/semantics"
 )
 
 // file is a configuration that is in order for ours, with its lines replaced.
@@ -27,7 +28,7 @@ extenders:
 }
 
 func ours() Server {
-	return Server{Deadline: 4 * time.Second, BindTimeout: 3 * time.Second, Followed: []string{"prod"}, Profiles: config.Default()}
+	return Server{Deadline: 4 * time.Second, BindTimeout: 3 * time.Second, Followed: []string{"prod"}, Profiles: config.Default(semantics.Default())}
 }
 
 func withTLS() Server {

@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/internal/semantics"
+)
+
+// TestReleasesOrderEachPlugin: a release has every rule of the registry once, and no other.
+func TestReleasesOrderEachPlugin(t *testing.T) {
+	var names []string
+	for _, d := range registry {
+		names = append(names, d.Plugin)
+	}
+	slices.Sort(names)
+	if got := slices.Sorted(slices.Values(semantics.Default().Plugins)); !slices.Equal(got, names) {
+		t.Errorf("%s orders %v, the registry has %v", semantics.Default().Name, got, names)
+	}
+}
+
+// TestReleaseOfAProfile: a profile decides as the release that it names. One that names none is of
+// v1.36.3, and has the digest that it had before releases could be named.
+func TestReleaseOfAProfile(t *testing.T) {
+	s := DefaultSpec()
+	p, err := Build(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(p.Payload), "semantics") || p.Semantics.Name != "v1.36.3" {
+		t.Errorf("the default profile decides as %s: %s", p.Semantics.Name, p.Payload)
+	}
+	const before = "sha256:497ec861e25e5519b2be4c4b8ce768d90be85333e6c2e46a58456a1b18b1d26d"
+	if p.Digest != before {
+		t.Errorf("the default profile has digest %s, before %s", p.Digest, before)
+	}
+	s.Semantics = "v1.99.0"
+	if _, err := Build(s); err == nil || !strings.Contains(err.Error(), "semantics") || !strings.Contains(err.Error(), semantics.Known()) {
+		t.Errorf("a profile of an unknown release: %v", err)
+	}
+	payload, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Restore(payload); err != nil || p.Semantics != semantics.Default() || string(p.Payload) != string(payload) {
+		t.Errorf("a stored profile of an unknown release: %v, %v", p, err)
+	}
+}

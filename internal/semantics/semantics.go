@@ -1,0 +1,88 @@
+// Package semantics has the releases of Kubernetes whose behaviour decisions can follow. A release
+// is a value: named behaviours, each of which one place reads when a profile is built. Nothing
+// outside of this package compares versions.
+package semantics
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Release is how one release of Kubernetes decides. Each release has a file of its own, and a
+// further one is a copy of the newest in which fields differ.
+type Release struct {
+	// Name is the release whose sources were read, such as v1.36.3. Records are stamped with it.
+	Name string
+	// Plugins are those that berth has, in the order of the default profile: the first failing one
+	// is named, and scores are listed in it (pkg/scheduler/apis/config/v1/default_plugins.go
+	// getDefaultPlugins, applyFeatureGates).
+	Plugins []string
+}
+
+// releases are the known ones, oldest first.
+var releases = []*Release{v136}
+
+// Default returns the release that decides where none is named.
+func Default() *Release { return v136 }
+
+// unwritten is the release of profiles that name none, as all did that were stored before there was
+// a choice.
+var unwritten = v136
+
+// Parse returns the release of a name: a minor one, such as v1.36, or a whole one, such as v1.36.3.
+func Parse(name string) (*Release, error) {
+	for _, r := range releases {
+		if name == r.Name || name == r.Minor() {
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown release %.64q; known: %s", name, Known())
+}
+
+// Known lists the releases in a text.
+func Known() string {
+	list := make([]string, len(releases))
+	for i, r := range releases {
+		list[i] = r.Name
+	}
+	return strings.Join(list, ", ")
+}
+
+// OfStamp returns the release that answers what a record was stamped with: the one of the same
+// minor release; nil where there is none.
+func OfStamp(stamp string) *Release {
+	for _, r := range releases {
+		if minor(stamp) == r.Minor() {
+			return r
+		}
+	}
+	return nil
+}
+
+// OfProfile returns the release that a stored profile names; nil where there is none of the name.
+func OfProfile(written string) *Release {
+	if written == "" {
+		return unwritten
+	}
+	return OfStamp(written)
+}
+
+// Written is how a stored profile names the release.
+func (r *Release) Written() string {
+	if r.Name == unwritten.Name {
+		return ""
+	}
+	return r.Name
+}
+
+// Minor is the minor release, such as v1.36.
+func (r *Release) Minor() string { return minor(r.Name) }
+
+// Follows reports whether a version of Kubernetes is of the release's minor one.
+func (r *Release) Follows(version string) bool { return minor(version) == r.Minor() }
+
+// minor returns the first two parts of a version.
+func minor(version string) string {
+	list := strings.SplitN(version, ".", 3)
+	return strings.Join(list[:min(2, len(list))], ".")
+}
