@@ -12,7 +12,8 @@ type PostFilterer[S any] interface {
 
 // PostFilterResult is the result of one plugin.
 type PostFilterResult struct {
-	// Text returns what the plugin adds to the message where no node is nominated.
+	// Text returns what the plugin adds to the message where no node is nominated; it may be
+	// nothing.
 	Text func() string
 	// Search is the search for victims; nil for rules that evict nothing.
 	Search Search
@@ -104,9 +105,11 @@ func (p *PostFilter) Text() string {
 		return p.Error
 	}
 	if p.text == "" {
-		parts := make([]string, len(p.texts))
-		for i, text := range p.texts {
-			parts[i] = text()
+		parts := make([]string, 0, len(p.texts))
+		for _, text := range p.texts {
+			if part := text(); part != "" {
+				parts = append(parts, part)
+			}
 		}
 		p.text = strings.Join(parts, ", ")
 	}

@@ -17,7 +17,31 @@ type Release struct {
 	// is named, and scores are listed in it (pkg/scheduler/apis/config/v1/default_plugins.go
 	// getDefaultPlugins, applyFeatureGates).
 	Plugins []string
+
+	// Balance is what the score of a balanced use compares (plugins/noderesources
+	// balanced_allocation.go balancedResourceScorer; A1).
+	Balance Balance
+	// ImageVolumesScore reports whether the images of image volumes add to a node's score
+	// (plugins/imagelocality sumImageScores; A2).
+	ImageVolumesScore bool
+	// ImageVolumesRaiseTop reports whether each of them raises the sum from which on a score is the
+	// highest, as a container does (plugins/imagelocality calculatePriority; B6).
+	ImageVolumesRaiseTop bool
+	// SilentWithoutClaims reports whether the message of a pod that has no claims and fits nowhere
+	// leaves out that there are none to deallocate (plugins/dynamicresources PostFilter; B7).
+	SilentWithoutClaims bool
 }
+
+// Balance is what NodeResourcesBalancedAllocation scores.
+type Balance uint8
+
+// The values of Balance.
+const (
+	// BalanceAfter is how balanced the node's use is with the pod.
+	BalanceAfter Balance = iota + 1
+	// BalanceChange is by how much the pod improves it.
+	BalanceChange
+)
 
 // releases are the known ones, oldest first.
 var releases = []*Release{v136}

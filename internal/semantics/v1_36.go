@@ -8,4 +8,6 @@ var v136 = &Release{
 		"PodTopologySpread", "InterPodAffinity", "DynamicResources", "DefaultPreemption",
 		"NodeResourcesBalancedAllocation", "ImageLocality", "NodeDeclaredFeatures",
 	},
+	Balance:           BalanceChange,
+	ImageVolumesScore: true,
 }

@@ -11,6 +11,7 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // Case is one question: a cluster, the pod that wants a node, and how it is
@@ -20,6 +21,7 @@ type Case struct {
 	Pod     *corev1.Pod
 	Spec    rules.Spec
 	Options engine.Options
+	Under   *semantics.Release // stands in for that of Spec; nil: that one
 }
 
 // State compiles objects, one after the other.
@@ -44,7 +46,11 @@ func (c *Case) Decide() (*engine.Decision, error) {
 
 // DecideOn answers the case's question on a given state.
 func (c *Case) DecideOn(s *state.State) (*engine.Decision, error) {
-	p, err := rules.Build(c.Spec)
+	build := rules.Build
+	if c.Under != nil {
+		build = func(s rules.Spec) (*engine.Profile, error) { return rules.BuildUnder(s, c.Under) }
+	}
+	p, err := build(c.Spec)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ var vectorFaults = []edit{
 	{"internal/engine/rules/node_resources_balanced_allocation.go", `return engine.MaxScore/2 + (engine.MaxScore/2+after-before)/2`, `return (engine.MaxScore + after - before) / 2`},
 	{"internal/engine/rules/node_resources_balanced_allocation.go", `std = math.Sqrt(sum / float64(n))`, `std = math.Sqrt(sum / float64(n-1))`},
 	{"internal/engine/rules/image_locality.go", `spread := float64(len(rows)) / float64(q.Nodes.Count())`, `spread := float64(len(rows)) / float64(feasible.Count())`},
-	{"internal/engine/rules/image_locality.go", `most := int64(maxImageBytes) * int64(len(spec.InitContainers)+len(spec.Containers))`, `most := int64(maxImageBytes) * int64(len(spec.Containers))`},
+	{"internal/engine/rules/image_locality.go", `counted := len(spec.InitContainers) + len(spec.Containers)`, `counted := len(spec.Containers)`},
 	{"internal/engine/rules/volume_restrictions.go", `slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) && `, `len(c.Spec.AccessModes) > 0 && `},
 	{"internal/engine/rules/volume_restrictions.go", `rej.Add(ReasonDiskConflict, engine.Unschedulable, taken)`, `rej.Add(ReasonDiskConflict, engine.UnschedulableAndUnresolvable, taken)`},
 	{"internal/engine/rules/node_volume_limits.go", `int64(a.Held(d.driver, int32(row))+more) > limits[row]`, `int64(a.Held(d.driver, int32(row))+more) >= limits[row]`},

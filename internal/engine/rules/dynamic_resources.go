@@ -30,6 +30,7 @@ const (
 type DynamicResources struct {
 	bindingTimeout time.Duration
 	expressions    *devices.Expressions
+	silent         bool // says nothing about claims to deallocate where there are none
 }
 
 var (
@@ -67,8 +68,10 @@ var dynamicResourcesDescriptor = Descriptor{
 		named("devicePool", "name of the pool, term: what is wrong with it", engine.CauseDeviceUnavailable),
 		named("resourceClaim", "claim, term: what keeps it from the node", engine.CauseDeviceClaimNotReady),
 	},
-	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
-		return engine.Adapt[*deviceState](newDynamicResources(a.DynamicResources)), nil
+	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
+		d := newDynamicResources(a.DynamicResources)
+		d.silent = r.SilentWithoutClaims
+		return engine.Adapt[*deviceState](d), nil
 	},
 }
 
@@ -209,7 +212,12 @@ func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in state.Bits
 // cannot run. It deallocates one that no other pod uses, or deletes a claim for extended resources
 // that an earlier attempt left behind. berth reports it and changes nothing.
 func (d *DynamicResources) PostFilter(r *engine.Result, s *deviceState) engine.PostFilterResult {
-	return engine.PostFilterResult{Text: func() string { return s.deallocation(r.Query, r.RejectedByRule(d.Name())) }}
+	return engine.PostFilterResult{Text: func() string {
+		if s == nil && d.silent {
+			return ""
+		}
+		return s.deallocation(r.Query, r.RejectedByRule(d.Name()))
+	}}
 }
 
 // deallocation is the text of PostFilter; rej are the rule's own rejections.

@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -287,6 +288,25 @@ func TestDeallocationIsAnnounced(t *testing.T) {
 				t.Errorf("message %q, want %q", d.Message, want)
 			}
 		})
+	}
+}
+
+// TestNoClaimsToDeallocate: a pod without claims that fits nowhere has a text about them in its
+// message, or none.
+func TestNoClaimsToDeallocate(t *testing.T) {
+	const full, rest = "0/1 nodes are available: 1 Insufficient cpu.", "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+	for silent, want := range map[bool]string{false: full + " no new claims to deallocate, " + rest, true: full + " " + rest} {
+		c := et.Case{
+			Objects: list(et.Node("n", et.Allocatable("cpu", "1"))), Pod: et.Pod("p", et.Requests("cpu", "2")), Spec: rules.DefaultSpec(),
+			Under: releaseWith(func(r *semantics.Release) { r.SilentWithoutClaims = silent }),
+		}
+		d, err := c.Decide()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Message != want {
+			t.Errorf("silent %v: %q, want %q", silent, d.Message, want)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // The sizes between which an image counts: below 23 MiB a container it adds nothing, above 1000 MiB
@@ -16,7 +17,9 @@ const (
 
 // ImageLocality prefers nodes that hold the pod's images already. Larger images count more, and so
 // do images that more nodes hold (plugins/imagelocality).
-type ImageLocality struct{}
+type ImageLocality struct {
+	volumesScore, volumesRaiseTop bool
+}
 
 var (
 	_ engine.Scorer[engine.NoState] = ImageLocality{}
@@ -27,7 +30,9 @@ var (
 var imageLocalityDescriptor = Descriptor{
 	Plugin: "ImageLocality", Phases: []string{phaseScore}, Weight: 1,
 	Judges: "How much of the pod's images the node has already, scaled by how many nodes have them.", Upstream: "imagelocality/image_locality.go",
-	build: always[engine.NoState](ImageLocality{}),
+	build: func(_ *Args, r *semantics.Release) (*engine.Plugin, error) {
+		return engine.Adapt[engine.NoState](ImageLocality{r.ImageVolumesScore, r.ImageVolumesRaiseTop}), nil
+	},
 }
 
 // Name is the plugin's name.
@@ -38,7 +43,7 @@ func (ImageLocality) Name() string { return "ImageLocality" }
 func (ImageLocality) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 // Score adds up image sizes, scaled by the share of nodes that have them.
-func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
+func (l ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
 	type held struct {
 		rows  []int32
 		scale int64
@@ -59,12 +64,20 @@ func (ImageLocality) Score(q *engine.Query, _ engine.NoState, feasible state.Bit
 	for i := range spec.Containers {
 		add(spec.Containers[i].Image)
 	}
+	counted := len(spec.InitContainers) + len(spec.Containers)
 	for i := range spec.Volumes {
-		if im := spec.Volumes[i].Image; im != nil {
+		im := spec.Volumes[i].Image
+		if im == nil {
+			continue
+		}
+		if l.volumesScore {
 			add(im.Reference)
 		}
+		if l.volumesRaiseTop {
+			counted++
+		}
 	}
-	most := int64(maxImageBytes) * int64(len(spec.InitContainers)+len(spec.Containers))
+	most := int64(maxImageBytes) * int64(counted)
 	points := func(sum int64) int64 {
 		if sum < minImageBytes {
 			sum = minImageBytes

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -24,6 +25,9 @@ func TestImageLocality(t *testing.T) {
 		{name: "a name without tag means latest", objects: list(et.Node("has", et.HoldsImage(1000*mib, "web:latest"))), pod: with("web"), scores: map[string]string{"has": "100/100"}},
 		{name: "a port is no tag", objects: list(et.Node("has", et.HoldsImage(1000*mib, "host:5000/web:latest"))), pod: with("host:5000/web"), scores: map[string]string{"has": "100/100"}},
 		{name: "image volumes count", objects: nodes, pod: volume, scores: map[string]string{"has": "28/28", "lacks": "0/0"}},
+		{name: "image volumes count for nothing before v1.36", objects: nodes, pod: volume, scores: map[string]string{"has": "0/0", "lacks": "0/0"}, under: func(r *semantics.Release) { r.ImageVolumesScore = false }},
+		// 300 of two images: (300-23)/(2000-23).
+		{name: "image volumes raise the top from v1.37 on", objects: nodes, pod: volume, scores: map[string]string{"has": "14/14", "lacks": "0/0"}, under: func(r *semantics.Release) { r.ImageVolumesRaiseTop = true }},
 		{name: "less than 23 MiB makes no difference", objects: list(et.Node("has", et.HoldsImage(22*mib, "web:1"))), pod: with("web:1"), scores: map[string]string{"has": "0/0"}},
 		{name: "the first node by name says how large it is", objects: list(et.Node("b", et.HoldsImage(900*mib, "web:1")), et.Node("a", et.HoldsImage(200*mib, "web:1"))), pod: with("web:1"), scores: map[string]string{"a": "18/18", "b": "18/18"}},
 	})

@@ -12,10 +12,10 @@ import (
 )
 
 // NodeResourcesBalancedAllocation prefers nodes whose resources the pod would bring into balance.
-// It compares the score before and after; 75 stands for no difference
-// (plugins/noderesources/balanced_allocation.go, as of v1.36).
+// Where it scores the change, 75 stands for none (plugins/noderesources/balanced_allocation.go).
 type NodeResourcesBalancedAllocation struct {
 	Resources []ResourceWeight // the weights are not used
+	change    bool             // score the change that the pod makes, and not the balance with it
 }
 
 var (
@@ -31,8 +31,10 @@ var nodeResourcesBalancedAllocationDescriptor = Descriptor{
 		"Pods that request none of the resources are not scored.",
 	Upstream: "noderesources/balanced_allocation.go",
 	Args:     codecOf(func(a *Args) { a.Balanced.Resources = cpuAndMemory() }, readBalancedArgs),
-	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
-		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{Resources: a.Balanced.Resources}), nil
+	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
+		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{
+			Resources: a.Balanced.Resources, change: r.Balance == semantics.BalanceChange,
+		}), nil
 	},
 }
 
@@ -56,7 +58,7 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 		return nil
 	}
 	if plainPair(b.Resources) {
-		balancedOfPair(q, feasible, out.Raw)
+		b.scorePair(q, feasible, out.Raw)
 		out.Same()
 		return nil
 	}
@@ -71,24 +73,24 @@ func (b *NodeResourcesBalancedAllocation) Score(q *engine.Query, _ engine.NoStat
 			after = append(after, fraction(used+list[i].want, capacity))
 			before = append(before, fraction(used, capacity))
 		}
-		out.Raw[row] = compare(balance(after), balance(before))
+		out.Raw[row] = b.points(balance(after), balance(before))
 	})
 	out.Same()
 	return nil
 }
 
-// balancedOfPair is the default case, cpu and memory.
-func balancedOfPair(q *engine.Query, feasible state.Bits, raw []int64) {
+// scorePair is the default case, cpu and memory.
+func (b *NodeResourcesBalancedAllocation) scorePair(q *engine.Query, feasible state.Bits, raw []int64) {
 	pod, capacity := q.ScoringRequest(false), q.Nodes.Capacities()
 	for from, to := range feasible.BlockRuns() {
 		for k, u := range q.State.Uses(from, to) {
 			c := &capacity[from+k]
 			if c.CPU == 0 || c.Memory == 0 {
-				raw[from+k] = engine.MaxScore * 3 / 4 // with one resource there is nothing to balance
+				raw[from+k] = b.points(engine.MaxScore, engine.MaxScore) // one resource is in balance
 				continue
 			}
 			after := balanceOfPair(fraction(u.CPU+pod.CPU, c.CPU), fraction(u.Memory+pod.Memory, c.Memory))
-			raw[from+k] = compare(after, balanceOfPair(fraction(u.CPU, c.CPU), fraction(u.Memory, c.Memory)))
+			raw[from+k] = b.points(after, balanceOfPair(fraction(u.CPU, c.CPU), fraction(u.Memory, c.Memory)))
 		}
 	}
 }
@@ -97,7 +99,11 @@ func balanceOfPair(a, b float64) int64 {
 	return int64((1 - math.Abs((a-b)/2)) * float64(engine.MaxScore))
 }
 
-func compare(after, before int64) int64 {
+// points is a node's score for the balance with the pod and without it.
+func (b *NodeResourcesBalancedAllocation) points(after, before int64) int64 {
+	if !b.change {
+		return after
+	}
 	return engine.MaxScore/2 + (engine.MaxScore/2+after-before)/2
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -24,6 +25,7 @@ type ruleCase struct {
 	want    map[string]string
 	message string
 	scores  map[string]string
+	under   func(*semantics.Release) // changes the default release
 }
 
 func check(t *testing.T, plugin string, cases []ruleCase) {
@@ -70,6 +72,9 @@ func decide(t *testing.T, tc ruleCase) *engine.Decision {
 		spec = *tc.spec
 	}
 	c := et.Case{Objects: tc.objects, Pod: tc.pod, Spec: spec, Options: engine.Options{ScoreAlways: true, NoPreemption: true}}
+	if tc.under != nil {
+		c.Under = releaseWith(tc.under)
+	}
 	d, err := c.Decide()
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +92,13 @@ func details(t *testing.T, d *engine.Decision, node string) []engine.Detail {
 	}
 	t.Fatalf("no verdict on %s", node)
 	return nil
+}
+
+// releaseWith is the default release with some behaviours of another.
+func releaseWith(change func(*semantics.Release)) *semantics.Release {
+	r := *semantics.Default()
+	change(&r)
+	return &r
 }
 
 func list(objects ...any) []any { return objects }
