@@ -64,6 +64,20 @@ func Members(js []byte, at int, f func(key []byte, at int) bool) int {
 	return -1
 }
 
+// Member returns the value of a member of an object that has no spaces; nil where there is none.
+func Member(js []byte, name string) (value []byte) {
+	Members(js, 0, func(key []byte, at int) bool {
+		if string(key) != name {
+			return true
+		}
+		if end := ValueEnd(js, at); end >= 0 {
+			value = js[at:end]
+		}
+		return false
+	})
+	return value
+}
+
 // ValueEnd returns the index behind the JSON value that begins at an index; -1 if the value does
 // not end. Its content is not checked.
 func ValueEnd(js []byte, at int) int {

@@ -73,3 +73,17 @@ func TestSkipDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestMember(t *testing.T) {
+	const js = `{"a":{"x":[1,2]},"b":"text","c":null}`
+	for name, want := range map[string]string{"a": `{"x":[1,2]}`, "b": `"text"`, "c": "null", "x": "", "": ""} {
+		if got := string(Member([]byte(js), name)); got != want {
+			t.Errorf("%q is %s, not %s", name, got, want)
+		}
+	}
+	for _, broken := range []string{"", "[1]", `{"a":`, `{"z" :1,"a":2}`, `"a"`} {
+		if got := Member([]byte(broken), "a"); got != nil {
+			t.Errorf("%s has %s", broken, got)
+		}
+	}
+}

@@ -160,22 +160,8 @@ func factsOf(js []byte) *store.ClassFacts {
 	}
 }
 
-// member returns the value of a member of an object in canonical form; nil where there is none.
-func member(js []byte, name string) (value []byte) {
-	jsonscan.Members(js, 0, func(key []byte, at int) bool {
-		if string(key) != name {
-			return true
-		}
-		if end := jsonscan.ValueEnd(js, at); end >= 0 {
-			value = js[at:end]
-		}
-		return false
-	})
-	return value
-}
-
 func uidOf(js []byte) string {
-	if uid := member(member(js, "metadata"), "uid"); len(uid) > 2 {
+	if uid := jsonscan.Member(jsonscan.Member(js, "metadata"), "uid"); len(uid) > 2 {
 		return string(jsonscan.Unquote(uid))
 	}
 	return ""
@@ -248,7 +234,7 @@ func parts(js []byte) (list []part) {
 		}
 		value := js[at:end]
 		name := strconv.Itoa(len(list))
-		if n := member(value, "name"); len(n) > 2 {
+		if n := jsonscan.Member(value, "name"); len(n) > 2 {
 			name = string(n[1 : len(n)-1])
 		}
 		list = append(list, part{"[" + name + "]", value})

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"berth/internal/jsonscan"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 )
@@ -22,13 +23,15 @@ func topOwner(view *revision.View, pod *corev1.Pod) *metav1.OwnerReference {
 	if !ok {
 		return owner
 	}
-	var between struct {
-		Metadata metav1.ObjectMeta `json:"metadata"`
-	}
-	if json.Unmarshal(js, &between) != nil || between.Metadata.UID != owner.UID {
+	// Of a ReplicaSet, which has a whole pod in it, no more is decoded than is needed.
+	meta, between := jsonscan.Member(js, "metadata"), metav1.ObjectMeta{}
+	if uid := jsonscan.Member(meta, "uid"); len(uid) < 2 || string(jsonscan.Unquote(uid)) != string(owner.UID) {
 		return owner
 	}
-	if top := metav1.GetControllerOf(&between.Metadata); top != nil {
+	if refs := jsonscan.Member(meta, "ownerReferences"); refs == nil || json.Unmarshal(refs, &between.OwnerReferences) != nil {
+		return owner
+	}
+	if top := metav1.GetControllerOf(&between); top != nil {
 		return top
 	}
 	return owner

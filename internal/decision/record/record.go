@@ -97,9 +97,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	}
 	d.Mode, d.Purpose, d.NominatedNode, d.Victims = o.Mode, o.Purpose(), r.NominatedNode(), victims(o.View, r)
 	d.Attempt = l.attemptOf(d)
-	if d.Facts, err = l.facts(o.View, o.Pod, d); err != nil {
-		return nil, err
-	}
+	d.Facts = l.facts(o.View, o.Pod, d)
 	l.list(d, r)
 	return d, finish(d, newEvaluated(o), began)
 }
@@ -148,9 +146,7 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 	if pod.Spec.Priority != nil {
 		d.Priority = *pod.Spec.Priority
 	}
-	if d.Facts, err = l.facts(v, pod, d); err != nil {
-		return nil, err
-	}
+	d.Facts = l.facts(v, pod, d)
 	step := &revision.Step{Bind: &revision.Bind{Pod: pod, Node: node}, Decision: d}
 	kind := &LedgerBind{Node: node}
 	if effects {
