@@ -135,13 +135,16 @@ func (s Rollups) readStep(ctx context.Context, step *rollupStep) error {
 		return nil
 	}
 	n := 0
+	// One record after the other goes through the same targets: the sums keep none.
+	d, stamp := &store.Decision{}, int64(0)
+	targets := append([]any{&stamp}, lists.RolledUp.Targets(d)...)
 	err := s.db.Read(ctx, s.d.Text(sqlRollupDecisions), []any{step.cluster, c.seq, c.last, int64(rollupPlaces)}, func(scan func(into ...any) error) error {
 		if step.sums.Rows()+step.waiting >= rollupRows {
 			n = rollupPlaces // there may be more
 			return ErrEnough
 		}
-		d, stamp := &store.Decision{}, int64(0)
-		if err := scan(append([]any{&stamp}, lists.RolledUp.Targets(d)...)...); err != nil {
+		*d = store.Decision{}
+		if err := scan(targets...); err != nil {
 			return err
 		}
 		n++
