@@ -81,7 +81,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 	@all="$$($(TOOL) deadcode ./...)" || exit 1; dead="$$(echo "$$all" | grep -vE '$(TESTS_ONLY)')"; test -z "$$dead" || { echo "no program calls these:"; echo "$$dead"; exit 1; }
 	cd test/deploy && $(GO) test ./...
 	cd tools/release && $(GO) vet . && $(GO) test .
-	$(RELEASE) licences -platforms linux/amd64
+	$(RELEASER) licences -platforms linux/amd64
 	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }
 
 vuln: ## known vulnerabilities of what is called; from vuln.go.dev, or a copy: GOVULNDB=file:///path
@@ -116,8 +116,8 @@ fuzz: ## every fuzz target for FUZZTIME each
 openb: ## run a real cluster's trace against a running server: make openb DATA=DIR
 	$(GO) run ./test/openb --data $(DATA)
 
-conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed
-	./test/conformance/run.sh $(N) $(SEED) $(CONFIG)
+conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed RELEASE=v1.37
+	./test/conformance/$(if $(RELEASE),release.sh $(RELEASE),run.sh) $(N) $(SEED) $(CONFIG) $(if $(RELEASE),"$(AS)" $(EACH))
 
 conformance-short: ## decisions alone, by the default configuration and by mixed ones, from seeds of their own
 	./test/conformance/run.sh 1000 1 default ""
@@ -176,14 +176,14 @@ upgrade-data: ## keep a data directory of this release for test/upgrade, before 
 	$(GO) run ./test/upgrade -program bin/server -out test/upgrade/testdata/$(VERSION).tar.gz
 
 PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
-RELEASE   := cd tools/release && $(GO) build -o ../../bin/release . && cd ../.. && bin/release
+RELEASER  := cd tools/release && $(GO) build -o ../../bin/release . && cd ../.. && bin/release
 NAMED     := $(if $(RELEASE_URL),-url '$(RELEASE_URL)') $(if $(MAINTAINER),-maintainer '$(MAINTAINER)')
 
 release: ## archives, packages, image, chart, bills of materials and checksums in dist/: make release RELEASE_URL=https://… MAINTAINER='NAME <ADDRESS>' PLATFORMS=linux/amd64
-	$(RELEASE) build -platforms $(PLATFORMS) $(NAMED) $(RELEASE_FLAGS)
+	$(RELEASER) build -platforms $(PLATFORMS) $(NAMED) $(RELEASE_FLAGS)
 
 release-check: ## build the release twice, in two folders with empty caches, and compare the bytes
-	$(RELEASE) check -platforms $(PLATFORMS) $(NAMED) $(RELEASE_FLAGS)
+	$(RELEASER) check -platforms $(PLATFORMS) $(NAMED) $(RELEASE_FLAGS)
 
 package-test: ## run what `make release` built without Go: the image on its own root, the package in a fresh Debian; as root
 	@command -v mmdebstrap >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends mmdebstrap lintian systemd; }
@@ -192,10 +192,10 @@ package-test: ## run what `make release` built without Go: the image on its own 
 	systemd-analyze security --offline=yes --threshold=20 tools/release/debian/berth.service | tail -1
 
 licences: ## the licences of what is linked in, for all platforms; an unknown one fails
-	$(RELEASE) licences -platforms $(PLATFORMS)
+	$(RELEASER) licences -platforms $(PLATFORMS)
 
 modules: ## what is linked in, with versions, dates and licences: make -s modules >tools/release/modules.md
-	@$(RELEASE) modules
+	@$(RELEASER) modules
 
 pin-images: ## write today's digests of the images into Dockerfile and docker-compose.yml
 	$(RELEASE) pin

@@ -26,6 +26,10 @@ type Options struct {
 	Devices  int    // cases with devices, in a hundred
 	Wide     int    // of these, cases that widen draws on, in a hundred
 
+	Releases int // cases with what releases judge differently, in a hundred
+
+	Named bool // these may name the node of the pod that waits
+
 	Lookalikes int // cases with free texts that could be mistaken for others, in a hundred
 
 	Odd []string // of Mutators: some of these change each case; none of them leaves it as it is
@@ -41,6 +45,10 @@ type maker struct {
 	objs   []runtime.Object
 	on     map[string]bool
 	serial int
+	// later are the fields that not every release's types have, by their object; raws are objects
+	// of kinds that they lack.
+	later map[types.UID]func(tree)
+	raws  []json.RawMessage
 }
 
 // features and how likely each is, in percent.
@@ -79,7 +87,7 @@ var features = []struct {
 
 // Case draws the case of a seed. Its objects are in their raw form.
 func Case(seed uint64, opts Options) (*oracle.Case, error) {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6265727468)), opts: opts, on: map[string]bool{}}
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6265727468)), opts: opts, on: map[string]bool{}, later: map[types.UID]func(tree){}}
 	for _, f := range features {
 		m.on[f.name] = m.chance(f.percent)
 	}
@@ -102,6 +110,7 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	m.devices(seed, pod)
 	m.widen(seed, pod)
 	m.lookalikes(seed, pod)
+	m.releases(seed, pod)
 	c := &oracle.Case{ID: fmt.Sprintf("s%d", seed), Seed: seed, Pod: oracle.Key{Namespace: "default", Name: "incoming"}}
 	if pod.Namespace != "" {
 		c.Pod.Namespace = pod.Namespace
@@ -117,12 +126,17 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 		}
 	}
 	for _, o := range m.objs {
-		raw, err := Compact(o, rewrites...)
+		more := rewrites
+		if named, ok := o.(metav1.Object); ok && m.later[named.GetUID()] != nil {
+			more = append([]func(tree){m.later[named.GetUID()]}, rewrites...)
+		}
+		raw, err := Compact(o, more...)
 		if err != nil {
 			return nil, err
 		}
 		c.Objects = append(c.Objects, raw)
 	}
+	c.Objects = append(c.Objects, m.raws...)
 	return c, nil
 }
 

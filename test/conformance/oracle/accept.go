@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	componentconfig "k8s.io/component-base/config"
@@ -68,7 +67,7 @@ func Accept(ctx context.Context, raw []byte) (a Acceptance) {
 		}
 	}
 	client := sharedClient()
-	_, err = scheduler.New(ctx, client, scheduler.NewInformerFactory(client, 0), nil, func(string) events.EventRecorderLogger { return nil },
+	_, err = scheduler.New(ctx, client, newInformers(client), nil, noEvents,
 		scheduler.WithComponentConfigVersion(cfg.APIVersion), scheduler.WithProfiles(cfg.Profiles...), scheduler.WithExtenders(cfg.Extenders...),
 		scheduler.WithPercentageOfNodesToScore(cfg.PercentageOfNodesToScore), scheduler.WithParallelism(cfg.Parallelism),
 		scheduler.WithPodInitialBackoffSeconds(cfg.PodInitialBackoffSeconds), scheduler.WithPodMaxBackoffSeconds(cfg.PodMaxBackoffSeconds))

@@ -16,7 +16,6 @@ import (
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -79,9 +78,9 @@ func newCluster(ctx context.Context, c *Case, o *objects) (*cluster, error) {
 	if own := clientFor(o); own != nil {
 		client = own
 	}
-	factory := scheduler.NewInformerFactory(client, 0)
+	factory := newInformers(client)
 	all := int32(100)
-	s, err := scheduler.New(ctx, client, factory, nil, func(string) events.EventRecorderLogger { return nil },
+	s, err := scheduler.New(ctx, client, factory, nil, noEvents,
 		scheduler.WithProfiles(profs...), scheduler.WithPercentageOfNodesToScore(&all), scheduler.WithParallelism(1))
 	if err != nil {
 		return nil, fmt.Errorf("build scheduler: %w", err)
@@ -152,10 +151,10 @@ func (cl *cluster) feed(ctx context.Context, o *objects) error {
 				return fmt.Errorf("add pod to the cache: %w", err)
 			}
 		case cl.sched.Profiles[p.Spec.SchedulerName] != nil:
-			cl.sched.SchedulingQueue.Add(ctx, p)
+			cl.queue(ctx, p)
 		}
 	}
-	return nil
+	return cl.announceAll(ctx)
 }
 
 // store is the informer's store for a kind.
@@ -178,6 +177,9 @@ func (cl *cluster) store(obj runtime.Object) cache.Store {
 		return store
 	}
 	if store := cl.deviceStore(obj); store != nil {
+		return store
+	}
+	if store := cl.laterStore(obj); store != nil {
 		return store
 	}
 	return cache.NewStore(cache.MetaNamespaceKeyFunc)

@@ -64,7 +64,7 @@ func (c *Cycles) Close() {
 
 // Schedule runs one cycle and returns the number of feasible nodes.
 func (c *Cycles) Schedule(ctx context.Context) (int, error) {
-	res, err := c.cl.sched.SchedulePod(ctx, c.cl.framework, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: c.info})
+	res, err := c.cl.cycle(ctx, framework.NewCycleState(), c.info)
 	return res.FeasibleNodes, err
 }
 
@@ -73,7 +73,7 @@ func (c *Cycles) Schedule(ctx context.Context) (int, error) {
 // without prepareCandidate).
 func (c *Cycles) Preempt(ctx context.Context) (int, error) {
 	var state fwk.CycleState = framework.NewCycleState()
-	_, err := c.cl.sched.SchedulePod(ctx, c.cl.framework, state, &framework.QueuedPodInfo{PodInfo: c.info})
+	_, err := c.cl.cycle(ctx, state, c.info)
 	var fit *framework.FitError
 	if !errors.As(err, &fit) {
 		return 0, fmt.Errorf("the pod fits, or fails otherwise: %w", err)

@@ -56,6 +56,9 @@ func (cl *cluster) announce(obj runtime.Object) error {
 		}
 		assumecache.AddTestObject(claims, o)
 	case *resourcev1.DeviceClass:
+		if reflect.ValueOf(manager.DeviceClassResolver()).IsNil() {
+			return nil // a release that asks no class for extended resources
+		}
 		mapping, ok := manager.DeviceClassResolver().(cache.ResourceEventHandler)
 		if !ok {
 			return fmt.Errorf("%T hears of no class", manager.DeviceClassResolver())
@@ -141,7 +144,10 @@ func (cl *cluster) allotted(ctx context.Context, state fwk.CycleState, v *Verdic
 		}
 		list := []string{}
 		for _, c := range claims {
-			a := tracker.GetPendingAllocation(c.UID)
+			a, err := pending(tracker, c)
+			if err != nil {
+				return err
+			}
 			if a == nil || c.Status.Allocation != nil {
 				continue
 			}

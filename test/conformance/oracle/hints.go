@@ -158,7 +158,7 @@ func podEvents(waiting *v1.Pod, ours func(*v1.Pod) bool, was, is *v1.Pod) (out [
 	case assigned(was) && is == nil:
 		return []told{{framework.EventAssignedPodDelete, was, nil}}
 	case assigned(was):
-		for _, e := range framework.PodSchedulingPropertiesChange(is, was) {
+		for _, e := range podChanges(is, was, false) {
 			out = append(out, told{e, was, is})
 		}
 	case assigned(is):
@@ -167,7 +167,7 @@ func podEvents(waiting *v1.Pod, ours func(*v1.Pod) bool, was, is *v1.Pod) (out [
 		nomination()
 	case was != nil:
 		if is == waiting {
-			for _, e := range framework.PodSchedulingPropertiesChange(is, was) {
+			for _, e := range podChanges(is, was, true) {
 				out = append(out, told{e, was, is})
 			}
 		}

@@ -40,7 +40,7 @@ func Judge(ctx context.Context, c *Case) (*Verdict, error) {
 		return nil, err
 	}
 	state := framework.NewCycleState()
-	result, err := cl.sched.SchedulePod(ctx, cl.framework, state, &framework.QueuedPodInfo{PodInfo: info})
+	result, err := cl.cycle(ctx, state, info)
 	var fit *framework.FitError
 	switch {
 	case err == nil:

@@ -42,6 +42,9 @@ func decode(raws []json.RawMessage) (*objects, error) {
 	o := &objects{}
 	for i, raw := range raws {
 		obj, _, err := legacyscheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
+		if runtime.IsNotRegisteredError(err) {
+			continue // a kind that this release does not have
+		}
 		if err != nil {
 			return nil, fmt.Errorf("decode object %d: %w", i, err)
 		}
@@ -67,11 +70,14 @@ func decode(raws []json.RawMessage) (*objects, error) {
 				o.invalid = append(o.invalid, fmt.Sprintf("%T: %v", obj, e))
 			}
 		default:
-			if !isStorage(obj) {
+			invalid := invalidStorage
+			if isLater(obj) {
+				invalid = invalidLater
+			} else if !isStorage(obj) {
 				return nil, fmt.Errorf("object %d: the oracle has no place for a %T", i, obj)
 			}
 			o.other = append(o.other, obj)
-			errs, err := invalidStorage(obj)
+			errs, err := invalid(obj)
 			if err != nil {
 				return nil, fmt.Errorf("convert object %d: %w", i, err)
 			}
@@ -112,7 +118,7 @@ func complete(obj runtime.Object) error {
 	switch obj.(type) {
 	case *v1.Node, *v1.Namespace, *schedulingv1.PriorityClass, *resourcev1.ResourceSlice, *resourcev1.DeviceClass:
 	default:
-		if m.GetNamespace() == "" && !isGlobal(obj) {
+		if m.GetNamespace() == "" && !isGlobal(obj) && !isLater(obj) {
 			m.SetNamespace("default")
 		}
 	}

@@ -78,7 +78,7 @@ func invalidStorage(obj runtime.Object) (field.ErrorList, error) {
 	case *storagev1.CSINode:
 		var in storage.CSINode
 		err := convert(&in)
-		return storagevalidation.ValidateCSINode(&in), err
+		return invalidCSINode(&in), err
 	case *storagev1.CSIDriver:
 		var in storage.CSIDriver
 		err := convert(&in)

@@ -24,6 +24,8 @@ type Client struct {
 	// All requests every filter that rejects a node, and compares each with
 	// upstream's when it is run on its own.
 	All bool
+	// Semantics is the release of Kubernetes that berth is to answer as; empty: its default.
+	Semantics string
 }
 
 // NewClient returns a client with a timeout, so that a berth that hangs is a
@@ -157,6 +159,9 @@ func (c *Client) Decide(ctx context.Context, kase *oracle.Case, request map[stri
 	}
 	if len(kase.Config) > 0 {
 		request["config"] = kase.Config
+	}
+	if c.Semantics != "" {
+		request["semantics"] = c.Semantics
 	}
 	body, err := json.Marshal(request)
 	if err != nil {

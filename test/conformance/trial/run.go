@@ -85,20 +85,14 @@ func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
 	return r, nil
 }
 
-// Shrink makes a differing case small, keeping its first difference's class.
-func Shrink(ctx context.Context, client *Client, r *Result) (*Result, error) {
-	class := r.Diffs[0].Class
+// Shrink makes a differing case small, as long as holds is true of its differences.
+func Shrink(ctx context.Context, client *Client, r *Result, holds func([]Difference) bool) (*Result, error) {
 	small := Minimise(ctx, r.Case, func(ctx context.Context, c *oracle.Case) bool {
 		got, err := Try(ctx, client, c)
 		if err != nil {
 			return false
 		}
-		for _, d := range got.Diffs {
-			if d.Class == class {
-				return true
-			}
-		}
-		return false
+		return holds(got.Diffs)
 	})
 	out, err := Try(ctx, client, small)
 	if err != nil {

@@ -5,10 +5,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/test/conformance/gen"
 	"berth/test/conformance/trial"
@@ -31,12 +35,18 @@ func run(ctx context.Context) (int, error) {
 	wide := flag.Int("wide", 40, "of the cases with devices, those with what the vectors don't draw, in a hundred")
 	lookalikes := flag.Int("lookalikes", 20, "cases with free texts that could be mistaken for others, in a hundred")
 	keep := flag.Int("minimise", 20, "how many differing cases to minimise and write")
+	each := flag.Int("each", 0, "with -server: minimise so many cases of each group of differences instead, and print no others")
+	releases := flag.Int("releases", 0, "cases with what releases of Kubernetes judge differently, in a hundred")
+	named := flag.Bool("named", false, "with -releases: let pods that wait name their node, which berth takes for bound ones")
+	semantics := flag.String("semantics", "", "with -server: the release of Kubernetes that berth is to answer as")
+	explained := flag.String("explained", "", "with -server: file of known differences")
+	listen := flag.String("serve", "", "answer at this address as berth does, with upstream's own verdicts, instead of trying a server")
 	preempting := flag.Bool("preempting", false, "with -vectors: keep only cases in which preemption finds a node")
 	odd := flag.String("odd", "", "with -server: change each case by some of these mutators, or by any of them with all: "+strings.Join(gen.Mutators(), ", "))
 	every := flag.Bool("all", false, "with -server: also run every filter plugin on its own, and compare with what is named beside the first")
 	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
 	flag.Parse()
-	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Lookalikes: *lookalikes, Config: *config}
+	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Releases: *releases, Named: *named, Lookalikes: *lookalikes, Config: *config}
 	switch {
 	case *odd == "all":
 		opts.Odd = gen.Mutators()
@@ -62,8 +72,28 @@ func run(ctx context.Context) (int, error) {
 		return 0, writeAllVectors(ctx, *all)
 	case *vectors != "":
 		return 0, writeVectors(ctx, *vectors, *n, *seed, opts, *preempting)
+	case *listen != "":
+		return 0, serve(ctx, *listen)
 	case *server != "":
-		return try(ctx, *server, *n, *seed, opts, *out, *keep, *every)
+		r := &trials{server: *server, semantics: *semantics, n: *n, seed: *seed, opts: opts, out: *out, keep: *keep, each: *each, every: *every}
+		if *explained != "" {
+			var err error
+			if r.explained, err = trial.ReadExplained(*explained); err != nil {
+				return 2, err
+			}
+		}
+		return r.try(ctx)
 	}
-	return 2, fmt.Errorf("one of -server, -vectors and -write-vectors is needed")
+	return 2, fmt.Errorf("one of -server, -serve, -vectors and -write-vectors is needed")
+}
+
+// serve answers until the context ends.
+func serve(ctx context.Context, address string) error {
+	fail := func(err error) { fmt.Fprintln(os.Stderr, "conformance:", err) }
+	server := http.Server{Addr: address, Handler: trial.Serve(fail), ReadHeaderTimeout: time.Minute}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }

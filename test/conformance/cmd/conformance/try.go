@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,79 +18,111 @@ import (
 	"berth/test/conformance/trial"
 )
 
+// trials are the cases of a run.
+type trials struct {
+	server, semantics string
+	n                 int
+	seed              uint64
+	opts              gen.Options
+	out               string // where minimised cases go
+	keep, each        int    // how many of them: of all, or of each group where each is not 0
+	every             bool
+	explained         trial.Explained
+}
+
 // tally is the summary of a run.
 type tally struct {
+	*trials
 	mu                      sync.Mutex
 	cases, differing, wrote int
 	tried, found            int // preemption, of the cases
-	classes, skipped, odd   map[string]int
+	unexplained             int // of the differing cases
+	classes, rows, shown    map[string]int
+	skipped, odd            map[string]int
 	mix                     *mix
 	meter                   *progress.Meter
 }
 
-// try puts n seeds to the server with two workers, one cluster each.
-func try(ctx context.Context, server string, n int, seed uint64, opts gen.Options, out string, keep int, every bool) (int, error) {
+// try puts the seeds to the server with two workers, one cluster each.
+func (r *trials) try(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := &tally{classes: map[string]int{}, skipped: map[string]int{}, odd: map[string]int{}, mix: newMix(), meter: progress.Of(n, "cases")}
+	t := &tally{
+		trials: r, classes: map[string]int{}, rows: map[string]int{}, shown: map[string]int{},
+		skipped: map[string]int{}, odd: map[string]int{}, mix: newMix(), meter: progress.Of(r.n, "cases"),
+	}
 	seeds := make(chan uint64)
 	start := time.Now()
 	var wg sync.WaitGroup
 	for w := range 2 {
-		client := trial.NewClient(strings.TrimSuffix(server, "/"), fmt.Sprintf("conformance-%d", w))
-		client.All = every
+		client := trial.NewClient(strings.TrimSuffix(r.server, "/"), fmt.Sprintf("conformance-%d", w))
+		client.All, client.Semantics = r.every, r.semantics
 		wg.Go(func() {
 			for s := range seeds {
-				if err := t.one(ctx, client, s, opts, out, keep); err != nil {
+				if err := t.one(ctx, client, s); err != nil {
 					cancel(fmt.Errorf("seed %d: %w", s, err))
 				}
 			}
 		})
 	}
 feed:
-	for i := range n {
+	for i := range r.n {
 		select {
-		case seeds <- seed + uint64(i):
+		case seeds <- r.seed + uint64(i):
 		case <-ctx.Done():
 			break feed
 		}
 	}
 	close(seeds)
 	wg.Wait()
-	t.print(seed, time.Since(start))
+	t.print(r.seed, time.Since(start))
 	if err := context.Cause(ctx); err != nil {
 		return 2, err
 	}
-	if t.differing > 0 {
+	if t.unexplained > 0 {
 		return 1, nil
 	}
 	return 0, nil
 }
 
-func (t *tally) one(ctx context.Context, client *trial.Client, seed uint64, opts gen.Options, out string, keep int) error {
-	r, err := trial.One(ctx, client, seed, opts)
+func (t *tally) one(ctx context.Context, client *trial.Client, seed uint64) error {
+	r, err := trial.One(ctx, client, seed, t.opts)
 	if err != nil {
 		return err
 	}
-	if !t.note(r, seed, keep) {
-		return nil
+	for _, group := range t.note(r, seed) {
+		small, err := trial.Shrink(ctx, client, r, func(diffs []trial.Difference) bool { return slices.Contains(t.groups(diffs), group) })
+		if err != nil {
+			return err
+		}
+		if err := write(t.out, group, small); err != nil {
+			return err
+		}
 	}
-	small, err := trial.Shrink(ctx, client, r)
-	if err != nil {
-		return err
-	}
-	return write(out, small)
+	return nil
 }
 
-// note counts a result, prints its differences, and reports whether the case is
-// to be minimised.
-func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
+// groups are what differences are counted by: their class, and the rows that explain them.
+func (t *tally) groups(diffs []trial.Difference) (out []string) {
+	for i, rows := range t.explained.Rows(diffs) {
+		group := diffs[i].Class
+		if rows != "" {
+			group += " (" + rows + ")"
+		}
+		out = append(out, group)
+	}
+	return out
+}
+
+// note counts a result, prints the differences that nothing explains, and returns the groups of
+// which the case is to be minimised.
+func (t *tally) note(r *trial.Result, seed uint64) (groups []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	defer func() { t.meter.Step(t.differing) }()
+	defer func() { t.meter.Step(t.unexplained) }()
 	if r.Skipped != "" {
 		t.skipped[r.Skipped]++
-		return false
+		return nil
 	}
 	t.cases++
 	t.mix.add(r.Case.Verdict)
@@ -102,20 +135,40 @@ func (t *tally) note(r *trial.Result, seed uint64, keep int) bool {
 			t.found++
 		}
 	}
-	seen := map[string]bool{}
-	for _, d := range r.Diffs {
-		fmt.Printf("seed %d%s: %s\n", seed, among(r.Case.Odd), d)
-		if !seen[d.Class] {
-			seen[d.Class] = true
-			t.classes[d.Class]++
+	first, seen, grouped := "", map[string]bool{}, t.groups(r.Diffs)
+	for i, rows := range t.explained.Rows(r.Diffs) {
+		for row := range strings.SplitSeq(rows, "+") {
+			if row != "" && !seen[row] {
+				seen[row] = true
+				t.rows[row]++
+			}
+		}
+		group := grouped[i]
+		if rows == "" && first == "" {
+			first = group
+		}
+		if !seen[group] {
+			seen[group] = true
+			t.classes[group]++
+			if t.shown[group]++; t.shown[group] <= t.each {
+				groups = append(groups, group)
+			}
+		}
+		if rows == "" && (t.each == 0 || t.shown[group] <= t.each) {
+			fmt.Printf("seed %d%s: %s\n", seed, among(r.Case.Odd), r.Diffs[i])
 		}
 	}
-	if len(r.Diffs) == 0 {
-		return false
+	if len(r.Diffs) > 0 {
+		t.differing++
 	}
-	t.differing++
-	t.wrote++
-	return t.wrote <= keep
+	if first != "" {
+		t.unexplained++
+		if t.each == 0 && t.wrote < t.keep {
+			t.wrote++
+			groups = []string{first}
+		}
+	}
+	return groups
 }
 
 // among returns the mutators of a case for a line about it.
@@ -126,8 +179,11 @@ func among(odd []string) string {
 	return " (" + strings.Join(odd, " ") + ")"
 }
 
+// unfit are the characters of a group that are none of a file's name.
+var unfit = regexp.MustCompile(`[^\w.+]+`)
+
 // write stores a minimised case with upstream's verdict and the differences.
-func write(dir string, r *trial.Result) error {
+func write(dir, group string, r *trial.Result) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -135,8 +191,8 @@ func write(dir string, r *trial.Result) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, r.Case.ID+".json")
-	fmt.Printf("minimised to %d objects: %s\n", len(r.Case.Objects), path)
+	path := filepath.Join(dir, r.Case.ID+"-"+unfit.ReplaceAllString(group, "_")+".json")
+	fmt.Printf("%s: minimised to %d objects: %s\n", group, len(r.Case.Objects), path)
 	return os.WriteFile(path, append(body, '\n'), 0o644)
 }
 
@@ -154,5 +210,12 @@ func (t *tally) print(seed uint64, took time.Duration) {
 	for _, k := range slices.Sorted(maps.Keys(t.classes)) {
 		fmt.Printf("  %6d cases differ in %s\n", t.classes[k], k)
 	}
-	fmt.Printf("%d cases from seed %d, %d differ, %.1f cases/s\n", t.cases, seed, t.differing, float64(t.cases)/took.Seconds())
+	for _, k := range slices.Sorted(maps.Keys(t.rows)) {
+		fmt.Printf("  %6d cases differ by %s\n", t.rows[k], k)
+	}
+	explained := ""
+	if len(t.explained) > 0 {
+		explained = fmt.Sprintf(", %d of these by more than is explained", t.unexplained)
+	}
+	fmt.Printf("%d cases from seed %d, %d differ%s, %.1f cases/s\n", t.cases, seed, t.differing, explained, float64(t.cases)/took.Seconds())
 }

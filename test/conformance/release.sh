@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Try a freshly built berth against the plugins of another release than go.mod's:
+#   release.sh RELEASE CASES SEED [CONFIG [AS [EACH]]]
+# berth answers as the release AS, or by its default where it is empty. Differences are counted by
+# kind and by the rows of releases/*.txt; EACH cases of every group are minimised into
+# tmp/conformance/RELEASE. With AS=upstream, go.mod's own plugins answer instead of berth.
+# Exits 1 where a difference is no row. The first run builds the scheduler, which takes some minutes.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+release=$1 n=${2:-1000} seed=${3:-1} config=${4:-default} as=${5:-} each=${6:-0}
+mod=releases/$release.mod
+[ -f "test/conformance/$mod" ] || { echo "no test/conformance/$mod: releases/write.sh writes it"; exit 2; }
+echo "building the oracle of $release (some minutes the first time)"
+mkdir -p bin
+(cd test/conformance && go build -modfile="$mod" -tags "${release/./_}" -o "../../bin/conformance-$release" ./cmd/conformance)
+own=$(sed -n 's/.*k8s.io\/kubernetes \(v1\.[0-9]*\)\..*/\1/p' test/conformance/go.mod)
+more=()
+if [ "$as" = upstream ]; then
+  as= more=(-named)
+  (cd test/conformance && go build -o ../../bin/ ./cmd/conformance)
+  berth=127.0.0.1:${PORT:-18036}
+  ./bin/conformance -serve "$berth" &
+  trap 'kill $! 2>/dev/null || true' EXIT
+  berth=http://$berth
+  sleep 1
+else
+  . test/conformance/server.sh
+fi
+known=test/conformance/releases/$(printf '%s\n' "${as:-$own}" "$release" | sort -uV | paste -sd-).txt
+[ -f "$known" ] || known=
+"./bin/conformance-$release" -server "$berth" -n "$n" -seed "$seed" -config "$config" -releases 60 \
+  -semantics "$as" -explained "$known" -each "$each" -out "tmp/conformance/$release" "${more[@]}"
