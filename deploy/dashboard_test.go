@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	catalogue "berth/internal/queries"
 )
 
 // dashboard is the part of Grafana's JSON model that the tests read.
@@ -31,9 +33,11 @@ type dashboardPanel struct {
 	Description string `json:"description"`
 	GridPos     struct{ X, Y, W, H int }
 	Targets     []struct {
-		RefID string `json:"refId"`
-		Expr  string `json:"expr"`
+		RefID  string `json:"refId"`
+		Expr   string `json:"expr"`
+		RawSQL string `json:"rawSql"`
 	} `json:"targets"`
+	Panels      []dashboardPanel `json:"panels"` // those of a row that is closed
 	FieldConfig struct {
 		Defaults struct {
 			Unit string `json:"unit"`
@@ -48,6 +52,8 @@ var (
 	metricName = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b`)
 	selectors  = regexp.MustCompile(`\{[^}]*\}|\bby \([^)]*\)|"[^"]*"`)
 	variable   = regexp.MustCompile(`\$([a-z]+)\b`)
+	readyQuery = regexp.MustCompile(`^Ready query ([a-z0-9-]+): `)
+	ofLog      = regexp.MustCompile(`\$\{([a-z_]+):sqlstring\}`)
 )
 
 // The dashboard loads, its panels lie beside each other, and each of its queries is of metrics that
@@ -67,13 +73,18 @@ func TestDashboardIsOfMetrics(t *testing.T) {
 	known, variables := metrics(t), map[string]bool{}
 	for _, v := range d.Templating.List {
 		variables[v.Name] = true
-		if v.Type == "query" {
+		if v.Type == "query" && v.Name != "cluster_of_log" { // which is of the log
 			checkQuery(t, "variable "+v.Name, string(v.Query), known, nil)
 		}
 	}
 	ids, cells, rows, queries := map[int]bool{}, map[[2]int]string{}, 0, 0
-	for i := range d.Panels {
-		p := &d.Panels[i]
+	drawn := map[string]bool{} // ready queries
+	var all []dashboardPanel
+	for _, p := range d.Panels {
+		all = append(append(all, p), p.Panels...)
+	}
+	for i := range all {
+		p := &all[i]
 		if ids[p.ID] || p.Title == "" {
 			t.Errorf("panel %d %q: its id is another's, or it has no title", p.ID, p.Title)
 		}
@@ -95,12 +106,47 @@ func TestDashboardIsOfMetrics(t *testing.T) {
 		}
 		for _, q := range p.Targets {
 			queries++
-			checkQuery(t, "panel "+p.Title, q.Expr, known, variables)
+			if q.RawSQL == "" {
+				checkQuery(t, "panel "+p.Title, q.Expr, known, variables)
+			} else {
+				drawn[checkReady(t, p, q.RawSQL, variables)] = true
+			}
 		}
 	}
-	if rows != 4 || queries < 15 {
+	if rows != 5 || queries < 15 {
 		t.Errorf("%d rows and %d queries", rows, queries)
 	}
+	for _, q := range catalogue.All() {
+		if q.Chart != nil && !drawn[q.Name] {
+			t.Errorf("no panel draws the time series of %s", q.Name)
+		}
+	}
+}
+
+// checkReady fails where a panel's SQL is not that of the ready query that it names, which the
+// tests of internal/decision/record run, or is of a variable that is not there. It returns the
+// query's name.
+func checkReady(t *testing.T, p *dashboardPanel, sql string, variables map[string]bool) string {
+	t.Helper()
+	name := readyQuery.FindStringSubmatch(p.Description)
+	if name == nil {
+		t.Errorf("panel %s names no ready query", p.Title)
+		return ""
+	}
+	q, ok := catalogue.Named(name[1])
+	if !ok || q.Chart == nil {
+		t.Errorf("panel %s: the ready query %s is not there, or no time series", p.Title, name[1])
+		return ""
+	}
+	if sql != q.Chart.Grafana {
+		t.Errorf("panel %s has not the text of %s, which is\n%q", p.Title, name[1], q.Chart.Grafana)
+	}
+	for _, m := range ofLog.FindAllStringSubmatch(sql, -1) {
+		if !variables[m[1]] {
+			t.Errorf("panel %s: there is no variable %s", p.Title, m[1])
+		}
+	}
+	return name[1]
 }
 
 // checkQuery fails for a query of no metric, of a metric that is not measured, or of a variable

@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -73,5 +74,21 @@ func TestEachRouteHasARight(t *testing.T) {
 		if !routes[route] {
 			t.Errorf("%s has a right, and is no route", route)
 		}
+	}
+}
+
+// TestQueriesAboutAccess are for admins of all clusters: an admin of one learns nothing of tokens.
+func TestQueriesAboutAccess(t *testing.T) {
+	g := startGuarded(t)
+	g.upload("prod", small())
+	const path = "/v1/queries/token-rights?cluster=prod"
+	for i, c := range []struct{ role, cluster, namespace string }{{"viewer", "*", "*"}, {"admin", "prod", "*"}, {"admin", "*", "shop"}} {
+		who := bearing(g.token(fmt.Sprint("token-of-", i), c.role, c.cluster, c.namespace))
+		if w := g.as(who, "GET", path, ""); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "token-of-") {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+	}
+	if w := g.as(bearing(g.token("all", "admin", "*", "*")), "GET", path, ""); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"all"`) {
+		t.Errorf("an admin of all clusters: %d %s", w.Code, w.Body)
 	}
 }

@@ -29,11 +29,28 @@ type Query struct {
 	Parameters []string `json:"parameters" example:"cluster,since"`
 	// Optional are the parameters that filter nothing where they are empty.
 	Optional []string `json:"optional,omitempty"`
+	// Admin reports that the query is about access: only admins of all clusters may run it.
+	Admin bool `json:"admin,omitempty"`
+	// Chart has the columns of a time series.
+	Chart *Chart `json:"chart,omitempty"`
 	// SQL is the query as both backends run it, with @name for a parameter.
 	SQL string `json:"sql"`
 	// Example has a value of each parameter, as in the examples of ready.md.
 	Example map[string]string `json:"-"`
 } // @name Query
+
+// Chart has the columns of a query's rows that a chart of them draws.
+type Chart struct {
+	// Time is the column of the times, which are texts; a day where it is named so.
+	Time string `json:"time" example:"hour"`
+	// Series is the column that has a line a value; absent where there is one line.
+	Series string `json:"series,omitempty" example:"cause"`
+	// Value is the column of the values.
+	Value string `json:"value" example:"pods"`
+	// Grafana is the query for a panel of Grafana on PostgreSQL: time, metric and value of each
+	// point. Its variables are cluster_of_log and namespace.
+	Grafana string `json:"grafana"`
+} // @name QueryChart
 
 // All returns the ready queries in the order of docs/sql.md. Not to be changed.
 func All() []Query { return ready }
@@ -76,24 +93,27 @@ func mustParse(text string) []Query {
 			parts = append(parts, "{"+name+"}", strings.NewReplacer(parts...).Replace(withoutComments(rest)))
 			continue
 		}
-		q := Query{Example: map[string]string{}}
+		q := Query{}
 		head := true
 		var description []string
 		for line := range strings.Lines(section) {
 			note, isNote := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "-- ")
 			example, isExample := strings.CutPrefix(note, "example: ")
 			optional, isOptional := strings.CutPrefix(note, "optional: ")
+			chart, isChart := strings.CutPrefix(note, "chart: ")
 			switch {
 			case isOptional:
 				q.Optional = strings.Fields(optional)
+			case note == "right: admin":
+				q.Admin = true
+			case isChart:
+				columns := pairs(chart)
+				q.Chart = &Chart{Time: columns["time"], Series: columns["series"], Value: columns["value"]}
 			case isNote && head:
 				q.Name, q.Title, _ = strings.Cut(note, ": ")
 				head = false
 			case isExample:
-				for pair := range strings.FieldsSeq(example) {
-					name, value, _ := strings.Cut(pair, "=")
-					q.Example[name] = value
-				}
+				q.Example = pairs(example)
 			case isNote:
 				description = append(description, note)
 			default:
@@ -110,6 +130,9 @@ func mustParse(text string) []Query {
 				q.Parameters = append(q.Parameters, m[1])
 			}
 		}
+		if q.Chart != nil {
+			q.Chart.Grafana = q.grafana()
+		}
 		out = append(out, q)
 	}
 	return out
@@ -122,6 +145,44 @@ func withoutComments(part string) string {
 		_, lines, _ = strings.Cut(lines, "\n")
 	}
 	return lines
+}
+
+// grafana returns Chart.Grafana. Points that have a time and a series in common are added up.
+func (q *Query) grafana() string {
+	text := placeholder.ReplaceAllStringFunc(q.SQL, func(at string) string {
+		switch name := at[1:]; name {
+		case Since:
+			return "$__timeFrom()"
+		case Until:
+			return "$__timeTo()"
+		case Limit:
+			return "10000"
+		case "cluster":
+			return "${cluster_of_log:sqlstring}"
+		case "namespace":
+			return "${namespace:sqlstring}"
+		default:
+			return "'" + q.Example[name] + "'"
+		}
+	})
+	at, metric := "q."+q.Chart.Time, "'"+q.Chart.Value+"'"
+	if q.Chart.Time == "day" {
+		at += " || ' 00:00Z'"
+	}
+	if q.Chart.Series != "" {
+		metric = "coalesce(q." + q.Chart.Series + ", 'none')"
+	}
+	return fmt.Sprintf("SELECT CAST(%s AS timestamptz) AS time, %s AS metric, sum(q.%s) AS value\nFROM (\n%s\n) q\nGROUP BY 1, 2\nORDER BY 1, 2", at, metric, q.Chart.Value, strings.TrimSuffix(text, "\n"))
+}
+
+// pairs reads name=value, with spaces between.
+func pairs(text string) map[string]string {
+	out := map[string]string{}
+	for pair := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(pair, "=")
+		out[name] = value
+	}
+	return out
 }
 
 // Literal returns the query with values in the place of its parameters, as a person would write it

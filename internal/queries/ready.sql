@@ -1,9 +1,10 @@
 -- The ready queries about the log's views: the only place where they stand. A query begins with its
 -- name and the question that it answers. Lines of comment describe it, the last one has values for
--- its parameters, which are those of the examples in ready.md; one before it may list texts that
--- may be empty. Both backends run the same text;
--- @since and @until are times, @limit is a number, and all others are texts. What several queries
--- have in common is a part, which stands as {its name} in them.
+-- its parameters, which are those of the examples in ready.md. Lines before it may list texts that may
+-- be empty (optional), say that the query is about access (right: admin), and of a time series which
+-- columns a chart draws (chart). Both backends run the same text; @since and @until are times, @limit
+-- is a number, and all others are texts. What several queries have in common is a part, which stands
+-- as {its name} in them.
 
 -- part edges: The time as roll-ups have it: the hours from early_until to hours_until are whole, and
 -- rolled up. What is before them, and behind late_since, is read from the records: where nothing is
@@ -78,6 +79,7 @@ LIMIT @limit
 -- top-plugins-by-hour: Which plugin rejects most, hour by hour?
 -- Rank 1 is the plugin that rejected most nodes in that hour, of live attempts. Start here when a
 -- cluster seems full. The newest hour is first.
+-- chart: time=hour series=plugin value=nodes
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT hour, rank, plugin, nodes, decisions, pods
@@ -98,6 +100,7 @@ LIMIT @limit
 -- pending-reasons-by-hour: Why did pods wait, hour by hour?
 -- Of live attempts that placed no pod: those that evicted others for it, and those of pods with
 -- scheduling gates, too. Each pod counts once an hour and reason.
+-- chart: time=hour series=reason value=pods
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
 SELECT hour, plugin, reason, count(DISTINCT pod) AS pods, count(DISTINCT decision_id) AS decisions, sum(nodes) AS nodes
@@ -174,6 +177,7 @@ LIMIT @limit
 -- node-choices-by-day: How often was each node the answer, day by day?
 -- Of live attempts: `chosen` counts those that ended with the node, `scored` how often it was among
 -- the recorded best, `rejected` how often the record that began an attempt names it as rejected.
+-- chart: time=day series=node value=chosen
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT day, node, sum(chosen) AS chosen, sum(scored) AS scored, sum(rejected) AS rejected
@@ -248,21 +252,17 @@ LIMIT @limit
 -- flapping-pods: Which pods get one node today and another tomorrow?
 -- Live attempts that ended with another node than the one before of the same name, as a
 -- StatefulSet's pods have it that come back. `decisions` counts attempts, `changes` those with
--- another node.
+-- another node. Records of releases up to v0.3.0 are of no attempt.
 -- optional: namespace
 -- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT namespace, pod, count(*) AS decisions, count(DISTINCT node) AS nodes, sum(change) AS changes,
   min(time) AS first_decided, max(time) AS last_decided
 FROM (
   SELECT namespace, pod, node, time,
-    CASE WHEN node <> lag(node) OVER (PARTITION BY namespace, pod ORDER BY created_at, id) THEN 1 ELSE 0 END AS change
-  FROM decision_log d
+    CASE WHEN node <> lag(node) OVER (PARTITION BY namespace, pod ORDER BY created_at, attempt) THEN 1 ELSE 0 END AS change
+  FROM attempts
   WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
     AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live' AND outcome = 'Scheduled' AND node <> ''
-    AND NOT (verb <> 'decide' AND EXISTS (
-      SELECT 1 FROM decision_log b
-      WHERE b.cluster = @cluster AND b.pod = d.pod AND b.created_at >= d.created_at AND b.created_at >= @since
-        AND b.namespace = d.namespace AND b.attempt = d.attempt AND b.seq + 0 > d.seq AND b.outcome = 'Scheduled' AND b.node <> ''))
 ) b
 GROUP BY namespace, pod
 HAVING sum(change) > 0
@@ -272,6 +272,7 @@ LIMIT @limit
 -- verbs-and-profiles: Which verbs and profiles are used?
 -- The share of a day's decisions by verb and profile, questions and shadows included. Binds by the
 -- ledger use no profile.
+-- chart: time=day series=verb value=decisions
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT day, verb, profile, decisions, CAST(round(1.0 * decisions / sum(decisions) OVER (PARTITION BY day), 6) AS double precision) AS share
@@ -287,6 +288,7 @@ LIMIT @limit
 
 -- decision-durations: How long do decisions take?
 -- Median and 99th percentile by verb and hour, by nearest rank, without the wait for the disk.
+-- chart: time=hour series=verb value=p99_ms
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT hour, verb, count(*) AS decisions,
@@ -352,6 +354,7 @@ LIMIT @limit
 -- capacity: How full was the cluster, revision by revision?
 -- Each time that `/metrics` was scraped and a cluster had changed, at most once in
 -- `--capacity-interval`.
+-- chart: time=time value=used_percent
 -- example: cluster=demo resource=cpu since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT time, snapshot, 100 * requested / nullif(allocatable, 0) AS used_percent, free, stranded, nodes_in_use, nodes_bound
 FROM capacity
@@ -520,6 +523,7 @@ LIMIT @limit
 -- capacity-by-hour: How does the use of the cluster go, hour by hour?
 -- The mean of the measurements of an hour, in percent of what can be allocated. Measurements are
 -- made while `/metrics` is scraped; an hour without one has no row.
+-- chart: time=hour series=resource value=used_percent
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT hour, resource, CAST(round(avg(used_percent), 2) AS double precision) AS used_percent, min(free) AS least_free, max(stranded) AS most_stranded, count(*) AS measurements
 FROM (
@@ -544,6 +548,7 @@ LIMIT @limit
 
 -- changes-by-caller: Who changed the state, day by day?
 -- Revisions by their cause and caller. `changed-objects` has what each changed.
+-- chart: time=day series=asked_by value=revisions
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT substr(time, 1, 10) AS day, cause, asked_by, count(*) AS revisions, min(snapshot) AS example
 FROM revision_log
@@ -555,6 +560,7 @@ LIMIT @limit
 -- ties-by-day: How often are the best nodes tied, day by day?
 -- Decisions with a second node, and how many of them had the same total for both: a hash of pod and
 -- node chose. Questions and shadows are not counted.
+-- chart: time=day value=share
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT substr(time, 1, 10) AS day, count(*) AS decisions, sum(CASE WHEN margin = 0 THEN 1 ELSE 0 END) AS ties,
@@ -568,6 +574,7 @@ LIMIT @limit
 
 -- shadow-disagreements-by-day: How often would berth have rejected what the scheduler's filters passed?
 -- Of shadows' filter calls, day by day: those in which berth rejected a node, or all of them.
+-- chart: time=day value=share
 -- optional: namespace
 -- example: cluster=live since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT substr(time, 1, 10) AS day, count(*) AS decisions,
@@ -621,19 +628,20 @@ LIMIT @limit
 -- longest-waits: Which pods waited longest, and why?
 -- Live attempts of the time by pod: `wait_seconds` until the bind or, without one, the last
 -- attempt. `gone` is when a pod was deleted; without `bound` and `gone` it still waits, or its
--- deletion is not on record. What was before `since` is not counted.
+-- deletion is not on record. What was before `since` is not counted: the view `pods_over_time` has
+-- the whole time of a pod, and takes four times as long.
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=5
 SELECT w.namespace, w.pod, w.attempts, w.first, w.last, w.bound, (
-    SELECT min(o.time) FROM revision_objects o
-    WHERE o.cluster = @cluster AND o.namespace = w.namespace AND o.name = w.pod AND o.action = 'delete' AND o.kind = 'Pod' AND o.uid = w.pod_uid
+    SELECT min(o.time) FROM pod_deletions o
+    WHERE o.cluster = @cluster AND o.namespace = w.namespace AND o.pod = w.pod AND o.pod_uid = w.pod_uid AND o.revision > w.revision
   ) AS gone, w.wait_seconds, (
     SELECT l.message FROM decision_log l
     WHERE l.cluster = @cluster AND l.pod = w.pod AND l.created_at >= @since AND l.created_at < @until AND l.namespace = w.namespace AND l.message <> ''
     ORDER BY l.created_at DESC LIMIT 1
   ) AS message
 FROM (
-  SELECT namespace, pod, pod_uid, count(DISTINCT coalesce(attempt, id)) AS attempts, min(time) AS first, max(time) AS last,
+  SELECT namespace, pod, pod_uid, count(DISTINCT coalesce(attempt, id)) AS attempts, min(time) AS first, max(time) AS last, min(revision) AS revision,
     min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN time END) AS bound,
     (coalesce(min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN unix_micros END), max(unix_micros)) - min(unix_micros)) / CAST(1000000 AS double precision) AS wait_seconds
   FROM decision_log
@@ -646,30 +654,31 @@ FROM (
 ORDER BY w.wait_seconds DESC, w.namespace, w.pod
 LIMIT @limit
 
--- time-to-placement: How long do pods take to be placed, by namespace and priority?
+-- time-to-placement: How long do pods take to be placed, by namespace and priority class?
 -- From the first live attempt of the time to the bind, in seconds, by nearest rank, of pods that
--- were bound within it: pods that still wait, or were given up, are not in it.
+-- were bound within it: pods that still wait, or were given up, are not in it. `priority_class` is
+-- NULL for pods without one, and where an older release kept no facts of the pod.
 -- optional: namespace
--- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
-SELECT namespace, priority, count(*) AS pods,
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT namespace, priority_class, priority, count(*) AS pods,
   min(CASE WHEN place * 2 >= total THEN wait_seconds END) AS p50_seconds,
   min(CASE WHEN place * 20 >= total * 19 THEN wait_seconds END) AS p95_seconds, max(wait_seconds) AS longest_seconds
 FROM (
-  SELECT namespace, priority, wait_seconds,
-    row_number() OVER (PARTITION BY namespace, priority ORDER BY wait_seconds) AS place,
-    count(*) OVER (PARTITION BY namespace, priority) AS total
+  SELECT w.namespace, f.priority_class, w.priority, w.wait_seconds,
+    row_number() OVER (PARTITION BY w.namespace, f.priority_class, w.priority ORDER BY w.wait_seconds) AS place,
+    count(*) OVER (PARTITION BY w.namespace, f.priority_class, w.priority) AS total
   FROM (
-    SELECT namespace, max(priority) AS priority,
+    SELECT namespace, max(priority) AS priority, max(pod_digest) AS pod_digest,
       (min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN unix_micros END) - min(unix_micros)) / CAST(1000000 AS double precision) AS wait_seconds
     FROM decision_log
     WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
       AND (@namespace = '' OR namespace = @namespace) AND purpose = 'live'
     GROUP BY namespace, pod, pod_uid
     HAVING min(CASE WHEN bound_revision > 0 AND outcome = 'Scheduled' THEN 1 END) = 1
-  ) w
+  ) w LEFT JOIN pod_facts f ON f.cluster = @cluster AND f.pod_digest = w.pod_digest
 ) r
-GROUP BY namespace, priority
-ORDER BY p95_seconds DESC, namespace, priority
+GROUP BY namespace, priority_class, priority
+ORDER BY p95_seconds DESC, namespace, priority, coalesce(priority_class, '')
 LIMIT @limit
 
 -- rejections-by-pool: Which rules reject nodes of which pool, day by day?
@@ -677,6 +686,7 @@ LIMIT @limit
 -- names. `pool` is NULL where the record does not count by pool: those of before the setting, and
 -- `nodes` are of all pools then. No eviction helps where `code` is UnschedulableAndUnresolvable.
 -- Whole hours are from the roll-up.
+-- chart: time=day series=pool value=nodes
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
 {edges}
@@ -700,18 +710,22 @@ GROUP BY day, plugin, reason, pool, code
 ORDER BY day DESC, nodes DESC, plugin, reason, pool, code
 LIMIT @limit
 
--- configurations: Which configurations decided, and when did each begin and end?
+-- configurations: Which configurations decided, when did each begin and end, and what are they?
 -- A digest names a configuration of a profile. Whether a change of it moved decisions, a batch
--- replay under the other configuration shows: see `replay-differences`.
+-- replay under the other configuration shows: see `replay-differences`. Its text is NULL in the
+-- first seconds after its first decision. The file that `--config` named is not kept.
 -- optional: namespace
--- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
-SELECT profile, profile_digest, engine, semantics, min(time) AS first, max(time) AS last, count(*) AS decisions,
-  sum(CASE WHEN purpose = 'live' THEN 1 ELSE 0 END) AS live
-FROM decision_log
-WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
-  AND (@namespace = '' OR namespace = @namespace)
-GROUP BY profile, profile_digest, engine, semantics
-ORDER BY first DESC, profile, profile_digest
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT d.profile, d.profile_digest, d.engine, d.semantics, d.first, d.last, d.decisions, d.live, p.configuration
+FROM (
+  SELECT profile, profile_digest, engine, semantics, min(time) AS first, max(time) AS last, count(*) AS decisions,
+    sum(CASE WHEN purpose = 'live' THEN 1 ELSE 0 END) AS live
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace)
+  GROUP BY profile, profile_digest, engine, semantics
+) d LEFT JOIN profile_log p ON p.cluster = @cluster AND p.profile_digest = d.profile_digest
+ORDER BY d.first DESC, d.profile, d.profile_digest
 LIMIT @limit
 
 -- replay-differences: Which decisions came out otherwise when they were replayed?
@@ -836,14 +850,16 @@ LIMIT @limit
 
 -- evictions: Who evicts whom, and on whose authority?
 -- Victims on the nominated node of live attempts, with the caller that asked. `written` is the
--- state that has the nomination; `gone` is when the victim was deleted, which berth does not do
--- itself: NULL where it was not, or before changes of objects were recorded.
+-- state that has the nomination: NULL where an attempt repeats one that is written, which the view
+-- `evictions` leaves out with what came to the node since. `budget_violated` names
+-- PodDisruptionBudgets. `gone` is when the victim was deleted, which berth does not do itself: NULL
+-- where it was not, or before changes of objects were recorded.
 -- optional: namespace
 -- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
-SELECT d.time, d.namespace, d.pod, d.priority, v.victim_namespace, v.victim, v.victim_uid, v.victim_priority, v.node,
-  d.verb, d.asked_by, d.bound_snapshot AS written, (
-    SELECT min(o.time) FROM revision_objects o
-    WHERE o.cluster = @cluster AND o.namespace = v.victim_namespace AND o.name = v.victim AND o.action = 'delete' AND o.kind = 'Pod' AND o.uid = v.victim_uid
+SELECT d.time, d.namespace, d.pod, d.priority, v.victim_namespace, v.victim, v.victim_uid, v.victim_priority, v.victim_owner_kind, v.victim_owner,
+  v.node, d.verb, d.asked_by, v.budget_violated, d.bound_snapshot AS written, (
+    SELECT min(o.time) FROM pod_deletions o
+    WHERE o.cluster = @cluster AND o.namespace = v.victim_namespace AND o.pod = v.victim AND o.pod_uid = v.victim_uid AND o.revision > d.revision
   ) AS gone, d.id AS decision_id
 FROM decision_log d JOIN decision_victims v ON v.cluster = d.cluster AND v.created_at = d.created_at AND v.decision_id = d.id
 WHERE d.cluster = @cluster AND d.created_at >= @since AND d.created_at < @until
@@ -853,14 +869,130 @@ WHERE d.cluster = @cluster AND d.created_at >= @since AND d.created_at < @until
 ORDER BY d.created_at DESC, v.victim_namespace, v.victim
 LIMIT @limit
 
+-- preempting-workloads: Which workloads preempt most, and whose pods do they evict?
+-- Victims on the nominated node of live attempts by the owner of both pods, each victim once. A NULL
+-- in `owner_kind` or `victim_owner_kind`: the pod has no owner, or an older release judged it.
+-- `against_budget` counts those that a PodDisruptionBudget protects.
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT e.namespace, f.owner_kind, f.owner_name, f.priority_class, e.victim_namespace, e.victim_owner_kind, e.victim_owner,
+  count(DISTINCT e.preemptor) AS pods, count(DISTINCT e.victim_pod) AS victims, count(DISTINCT CASE WHEN e.budget_violated <> '' THEN e.victim_pod END) AS against_budget
+FROM (
+  SELECT d.namespace, d.pod || '/' || d.pod_uid AS preemptor, d.pod_digest, v.victim_namespace, v.victim_owner_kind, v.victim_owner, v.victim || '/' || v.victim_uid AS victim_pod, v.budget_violated
+  FROM decision_log d JOIN decision_victims v ON v.cluster = d.cluster AND v.created_at = d.created_at AND v.decision_id = d.id
+  WHERE d.cluster = @cluster AND d.created_at >= @since AND d.created_at < @until
+    AND v.cluster = @cluster AND v.created_at >= @since AND v.created_at < @until
+    AND (@namespace = '' OR d.namespace = @namespace)
+    AND d.outcome = 'Preempting' AND d.purpose = 'live' AND d.nominated_node = v.node
+) e LEFT JOIN pod_facts f ON f.cluster = @cluster AND f.pod_digest = e.pod_digest
+GROUP BY e.namespace, f.owner_kind, f.owner_name, f.priority_class, e.victim_namespace, e.victim_owner_kind, e.victim_owner
+ORDER BY victims DESC, e.namespace, coalesce(f.owner_name, ''), e.victim_namespace, coalesce(e.victim_owner, '')
+LIMIT @limit
+
+-- judged-pods: Whose are the pods that were tried, what do they request, how are they labelled?
+-- The newest live attempts, with the facts of each pod as it was judged; `outcome` is that of the
+-- record that began the attempt. Facts are NULL in records of releases that kept none. Labels of
+-- nodes are not kept: `rejections-by-pool` has their pools, `changed-objects` what was changed.
+-- optional: namespace pod
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=5
+SELECT a.time, a.namespace, a.pod, a.outcome, f.owner_kind, f.owner_name, f.priority_class, f.cpu_milli, f.memory_bytes, f.requests, f.labels, a.id AS decision_id
+FROM (
+  SELECT time, namespace, pod, outcome, pod_digest, id, created_at
+  FROM decision_log
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until
+    AND (@namespace = '' OR namespace = @namespace) AND (@pod = '' OR pod = @pod)
+    AND purpose = 'live' AND coalesce(attempt, id) = id
+  ORDER BY created_at DESC, id DESC
+  LIMIT @limit
+) a LEFT JOIN pod_facts f ON f.cluster = @cluster AND f.pod_digest = a.pod_digest
+ORDER BY a.created_at DESC, a.id DESC
+LIMIT @limit
+
+-- cost-by-label: What do the pods of each value of a label cost, such as those of a team?
+-- Of the pods that berth bound in the time: what they request, and that times the hours from the
+-- bind to their deletion, or to the last record of the time. NULL: pods without the label, or of
+-- which older releases kept no facts. What pods used, and what was bound before `since` or by
+-- others, is not in it; nor are prices.
+-- optional: namespace
+-- example: cluster=audit label=team since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=20
+SELECT value, count(*) AS pods, sum(cpu_milli) AS cpu_milli, sum(memory_bytes) AS memory_bytes,
+  CAST(round(CAST(sum(cpu_milli * seconds) / 3600000 AS numeric), 3) AS double precision) AS cpu_hours,
+  CAST(round(CAST(sum(memory_bytes * seconds) / 3865470566400 AS numeric), 3) AS double precision) AS memory_gib_hours
+FROM (
+  SELECT f.cpu_milli, f.memory_bytes, (CASE WHEN b.gone < b.last THEN b.gone ELSE b.last END - b.unix_micros) / CAST(1000000 AS double precision) AS seconds, (
+      SELECT l.value FROM pod_labels l WHERE l.cluster = @cluster AND l.pod_digest = b.pod_digest AND l.label = @label
+    ) AS value
+  FROM (
+    SELECT p.pod_digest, p.unix_micros, (
+        SELECT min(o.unix_micros) FROM pod_deletions o
+        WHERE o.cluster = @cluster AND o.namespace = p.namespace AND o.pod = p.pod AND o.pod_uid = p.pod_uid AND o.revision > p.bound_revision
+      ) AS gone, (
+        SELECT l.unix_micros FROM decision_log l WHERE l.cluster = @cluster AND l.created_at >= @since AND l.created_at < @until
+        ORDER BY l.created_at DESC LIMIT 1
+      ) AS last
+    FROM placements p
+    WHERE p.cluster = @cluster AND p.created_at >= @since AND p.created_at < @until AND (@namespace = '' OR p.namespace = @namespace)
+  ) b LEFT JOIN pod_facts f ON f.cluster = @cluster AND f.pod_digest = b.pod_digest
+) c
+GROUP BY value
+ORDER BY value IS NULL, cpu_hours DESC, value
+LIMIT @limit
+
 -- waiting-pods: How many pods wait, by cause, hour by hour?
 -- From the roll-ups, which a server keeps up behind the log, or `server rollup rebuild` makes: each
 -- pod counts in every hour in which it waited for the cause, gated ones too. A pod that was deleted
 -- behind berth's back waits for ever.
+-- chart: time=hour series=cause value=pods
 -- optional: namespace
 -- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
 SELECT hour, cause, namespace, pods, seconds
 FROM waiting_by_hour
 WHERE cluster = @cluster AND hour_at >= @since AND hour_at < @until AND (@namespace = '' OR namespace = @namespace)
 ORDER BY hour DESC, pods DESC, cause, namespace
+LIMIT @limit
+
+-- waiting-pods-by-5-minutes: How many pods wait, by cause, at each full 5 minutes?
+-- From the roll-ups. `pods` waited from `time` on, until `until`: a row is a change, so that the
+-- first of a cause may lie before `since`. A wait between two full 5 minutes is in none, and a pod
+-- that was deleted behind berth's back waits for ever.
+-- chart: time=time series=cause value=pods
+-- optional: namespace
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT time, until, cause, pods
+FROM (
+  SELECT time, at, cause, lead(time) OVER w AS until, lead(at) OVER w AS next, sum(change) OVER w AS pods
+  FROM (
+    SELECT time, at, cause, sum(change) AS change
+    FROM (
+      SELECT since_point AS time, since_point_at AS at, cause, 1 AS change
+      FROM pod_waits
+      WHERE cluster = @cluster AND since < @until AND (until IS NULL OR until >= @since) AND (@namespace = '' OR namespace = @namespace)
+      UNION ALL
+      SELECT until_point, until_point_at, cause, -1
+      FROM pod_waits
+      WHERE cluster = @cluster AND since < @until AND until >= @since AND (@namespace = '' OR namespace = @namespace)
+    ) e
+    GROUP BY time, at, cause
+    HAVING sum(change) <> 0
+  ) c
+  WINDOW w AS (PARTITION BY cause ORDER BY at)
+) s
+WHERE at < @until AND (next IS NULL OR next > @since)
+ORDER BY at DESC, pods DESC, cause
+LIMIT @limit
+
+-- token-rights: Which API tokens may do what in the cluster, and are they used?
+-- Tokens that were in force at some time of it, for admins of all clusters. `for_clusters` and
+-- `for_namespaces` are the patterns of the grant that fit, and a role includes those before it:
+-- viewer, decider, binder, admin. `used` is exact to some minutes. Certificates, identities of an
+-- issuer and the access file are not in the database: `decisions-by-caller` shows who asked.
+-- optional: namespace
+-- right: admin
+-- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
+SELECT token, role, cluster AS for_clusters, namespace AS for_namespaces, created, expires, revoked, used, id
+FROM token_grants
+WHERE @cluster LIKE replace(replace(cluster, '_', '!_'), '*', '%') ESCAPE '!'
+  AND (@namespace = '' OR @namespace LIKE replace(replace(namespace, '_', '!_'), '*', '%') ESCAPE '!')
+  AND created_at < @until AND (expires_at IS NULL OR expires_at >= @since) AND (revoked_at IS NULL OR revoked_at >= @since)
+ORDER BY token, role, cluster, namespace
 LIMIT @limit

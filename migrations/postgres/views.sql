@@ -135,7 +135,8 @@ SELECT d.cluster, d.id AS decision_id,
        (v.value ->> 3)::integer AS victim_priority,
        v.value ->> 4 AS node,
        d.created_at,
-       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt,
+       v.value ->> 5 AS budget_violated, nullif(v.value ->> 6, '') AS victim_owner_kind, nullif(v.value ->> 7, '') AS victim_owner
 FROM decisions d, json_array_elements(d.victims::json) v;
 
 -- What was tried to place pods: a row an attempt, which is one decision that binds, or the calls of
@@ -191,7 +192,8 @@ SELECT b.cluster, b.id AS decision_id,
        b.bound_revision, b.created_at,
        CASE octet_length(b.pod_digest) WHEN 32 THEN 'sha256:' || encode(b.pod_digest, 'hex') ELSE convert_from(b.pod_digest, 'UTF8') END AS pod_digest,
        b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt,
-       extract(epoch FROM b.created_at - (SELECT f.pod_created_at FROM judged_pods f WHERE f.cluster = b.cluster AND f.pod_digest = CASE octet_length(b.pod_digest) WHEN 32 THEN 'sha256:' || encode(b.pod_digest, 'hex') ELSE convert_from(b.pod_digest, 'UTF8') END))::float8 AS seconds_since_created
+       extract(epoch FROM b.created_at - (SELECT f.pod_created_at FROM judged_pods f WHERE f.cluster = b.cluster AND f.pod_digest = CASE octet_length(b.pod_digest) WHEN 32 THEN 'sha256:' || encode(b.pod_digest, 'hex') ELSE convert_from(b.pod_digest, 'UTF8') END))::float8 AS seconds_since_created,
+       (extract(epoch FROM b.created_at) * 1000000)::bigint AS unix_micros
 FROM decisions b LEFT JOIN stamps t ON t.id = b.stamp
 WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decide', 'bind') -- + 0 keeps other indexes out of it
   AND NOT EXISTS (
@@ -207,6 +209,11 @@ SELECT f.cluster, f.pod_digest, f.namespace, f.name AS pod, f.uid AS pod_uid, f.
        f.pod_created_at, f.seen_at,
        to_char(f.seen_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time
 FROM judged_pods f;
+
+-- Their labels, a row a label.
+CREATE OR REPLACE VIEW pod_labels AS
+SELECT f.cluster, f.pod_digest, f.namespace, f.name AS pod, l.key AS label, l.value, f.seen_at
+FROM judged_pods f, json_each_text(f.labels::json) l;
 
 -- Why live attempts placed no pod, hour by hour, those that evicted others included. pods counts each
 -- pod once, nodes those of the record that began the attempt.
@@ -256,6 +263,15 @@ SELECT b.cluster, b.bound_revision, 0, 'apply' COLLATE "C", 'Pod' COLLATE "C", b
 FROM decisions b
 WHERE b.bound_revision > 0 AND b.verb IN ('decide', 'bind') AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL;
 
+-- When pods were deleted, by what the index of deletions serves: a query of revision_objects reads
+-- binds as well.
+CREATE OR REPLACE VIEW pod_deletions AS
+SELECT o.cluster, to_char(o.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       o.namespace, o.name AS pod, coalesce(o.uid, '') AS pod_uid, o.revision, o.cause, o.asked_by, o.created_at,
+       (extract(epoch FROM o.created_at) * 1000000)::bigint AS unix_micros
+FROM revision_changes o
+WHERE o.action = 'delete' AND o.kind = 'Pod';
+
 -- What was changed of priority classes, and so of who is evicted for whom.
 CREATE OR REPLACE VIEW priority_class_log AS
 SELECT l.cluster, l.seq, l.action, l.name, l.old_value, l.new_value, l.old_policy, l.new_policy,
@@ -275,14 +291,15 @@ SELECT e.cluster, e.decision_id, e.time, e.namespace, e.pod, e.pod_uid, e.priori
         WHERE o.cluster = e.cluster AND o.namespace = e.victim_namespace AND o.name = e.victim_name AND o.action = 'delete'
           AND o.kind = 'Pod' AND o.revision > e.revision AND (o.uid = e.victim_uid OR e.victim_uid = '')
         ORDER BY o.revision LIMIT 1) AS gone_at,
-       e.created_at, e.victim_namespace, e.victim_name, e.revision, e.seq, e.purpose, e.attempt
+       e.created_at, e.victim_namespace, e.victim_name, e.revision, e.seq, e.purpose, e.attempt, e.pod_digest
 FROM (
   SELECT d.cluster, d.id AS decision_id,
          to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
          d.namespace, d.pod, CASE octet_length(d.pod_uid) WHEN 16 THEN encode(d.pod_uid, 'hex')::uuid::text ELSE convert_from(d.pod_uid, 'UTF8') END AS pod_uid, d.priority,
          v.value ->> 0 AS victim_namespace, v.value ->> 1 AS victim_name, v.value ->> 2 AS victim_uid, (v.value ->> 3)::integer AS victim_priority, v.value ->> 4 AS node,
          v.value ->> 5 AS budget_violated, nullif(v.value ->> 6, '') AS victim_owner_kind, nullif(v.value ->> 7, '') AS victim_owner,
-         d.nominated_node, d.verb, d.asked_by, d.created_at, d.revision, d.seq, coalesce(d.purpose, 'live') AS purpose, d.attempt
+         d.nominated_node, d.verb, d.asked_by, d.created_at, d.revision, d.seq, coalesce(d.purpose, 'live') AS purpose, d.attempt,
+         CASE octet_length(d.pod_digest) WHEN 32 THEN 'sha256:' || encode(d.pod_digest, 'hex') ELSE convert_from(d.pod_digest, 'UTF8') END AS pod_digest
   FROM decisions d CROSS JOIN json_array_elements(d.victims::json) v
   WHERE d.outcome = 'Preempting' AND d.bound_revision + 0 > 0 -- + 0 keeps other indexes out of it
 ) e
@@ -616,7 +633,11 @@ WHERE s.kind <> 'rows' AND s.kind = 'deletion';
 -- What API tokens may do, a row a role, pattern of clusters and pattern of namespaces.
 CREATE OR REPLACE VIEW token_grants AS
 SELECT c.value AS cluster, t.name AS token, g.value ->> 'role' AS role, n.value AS namespace,
-       t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
+       t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at,
+       to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS created,
+       to_char(t.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS expires,
+       to_char(t.revoked_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS revoked,
+       to_char(t.used_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS used
 FROM tokens t, json_array_elements(t.grants::json) g, json_array_elements_text(g.value -> 'clusters') c, json_array_elements_text(g.value -> 'namespaces') n;
 
 -- The decisions of an hour by what they were of: a roll-up, which a server keeps up a few seconds
@@ -671,14 +692,19 @@ SELECT cluster, to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24":00:00Z"') A
 FROM hourly_durations;
 
 -- The stretches of time in which a pod waited for one cause: from the first attempt that found it to
--- the first one that found another or a node, its bind or its deletion.
+-- the first one that found another or a node, its bind or its deletion. A point is a full 5 minutes:
+-- since_point is the first of them at which it waited, until_point the first at which it did not.
 CREATE OR REPLACE VIEW pod_waits AS
 SELECT cluster,
        to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
        to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS until_time,
        namespace, pod, pod_uid, cause,
        extract(epoch FROM coalesce(until, now()) - since)::float8 AS seconds,
-       since, until
+       since, until,
+       to_char(to_timestamp(ceil(extract(epoch FROM since) / 300) * 300) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI":00Z"') AS since_point,
+       to_char(to_timestamp(ceil(extract(epoch FROM until) / 300) * 300) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI":00Z"') AS until_point,
+       to_timestamp(ceil(extract(epoch FROM since) / 300) * 300) AS since_point_at,
+       to_timestamp(ceil(extract(epoch FROM until) / 300) * 300) AS until_point_at
 FROM waits;
 
 -- The pods that waited in an hour, by cause. A stretch is in each hour that it touches.
@@ -696,10 +722,10 @@ DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_pool_rejections, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
-    revision_objects, priority_class_log, evictions, pods_over_time,
+    revision_objects, pod_deletions, priority_class_log, evictions, pods_over_time,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
-    preemption_pairs, nominations_never_bound, attempts, placements, pod_facts,
+    preemption_pairs, nominations_never_bound, attempts, placements, pod_facts, pod_labels,
     replay_runs_log, replay_log, never_replayed, denied_calls, seal_log, retention_log, token_grants,
     decisions_by_hour, profile_log, failures_by_hour, pool_failures_by_hour, placements_by_hour, durations_by_hour,
     pod_waits, waiting_by_hour TO berth_reader;

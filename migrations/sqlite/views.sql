@@ -133,7 +133,8 @@ SELECT d.cluster, d.id AS decision_id,
        json_extract(v.value, '$[3]') AS victim_priority,
        json_extract(v.value, '$[4]') AS node,
        d.created_at,
-       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt,
+       json_extract(v.value, '$[5]') AS budget_violated, nullif(json_extract(v.value, '$[6]'), '') AS victim_owner_kind, nullif(json_extract(v.value, '$[7]'), '') AS victim_owner
 FROM decisions d, json_each(d.victims) v;
 
 -- What was tried to place pods: a row an attempt, which is one decision that binds, or the calls of
@@ -190,7 +191,8 @@ SELECT b.cluster, b.id AS decision_id,
        b.bound_revision, b.created_at,
        CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END AS pod_digest,
        b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt,
-       (b.created_at - (SELECT f.pod_created_at FROM judged_pods f WHERE f.cluster = b.cluster AND f.pod_digest = CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END)) / 1e6 AS seconds_since_created
+       (b.created_at - (SELECT f.pod_created_at FROM judged_pods f WHERE f.cluster = b.cluster AND f.pod_digest = CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END)) / 1e6 AS seconds_since_created,
+       b.created_at AS unix_micros
 FROM decisions b LEFT JOIN stamps t ON t.id = b.stamp
 WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decide', 'bind') -- + 0 keeps other indexes out of it
   AND NOT EXISTS (
@@ -206,6 +208,11 @@ SELECT f.cluster, f.pod_digest, f.namespace, f.name AS pod, f.uid AS pod_uid, f.
        f.pod_created_at, f.seen_at,
        strftime('%Y-%m-%dT%H:%M:%S', f.seen_at / 1000000, 'unixepoch') || printf('.%06dZ', f.seen_at % 1000000) AS time
 FROM judged_pods f;
+
+-- Their labels, a row a label.
+CREATE VIEW pod_labels AS
+SELECT f.cluster, f.pod_digest, f.namespace, f.name AS pod, l.key AS label, l.value, f.seen_at
+FROM judged_pods f, json_each(f.labels) l;
 
 -- Why live attempts placed no pod, hour by hour, those that evicted others included. pods counts each
 -- pod once, nodes those of the record that began the attempt.
@@ -255,6 +262,15 @@ SELECT b.cluster, b.bound_revision, 0, 'apply', 'Pod', b.namespace, b.pod, nulli
 FROM decisions b
 WHERE b.bound_revision > 0 AND b.verb IN ('decide', 'bind') AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL;
 
+-- When pods were deleted, by what the index of deletions serves: a query of revision_objects reads
+-- binds as well.
+CREATE VIEW pod_deletions AS
+SELECT o.cluster, strftime('%Y-%m-%dT%H:%M:%S', o.created_at / 1000000, 'unixepoch') || printf('.%06dZ', o.created_at % 1000000) AS time,
+       o.namespace, o.name AS pod, coalesce(o.uid, '') AS pod_uid, o.revision, o.cause, o.asked_by, o.created_at,
+       o.created_at AS unix_micros
+FROM revision_changes o
+WHERE o.action = 'delete' AND o.kind = 'Pod';
+
 -- What was changed of priority classes, and so of who is evicted for whom.
 CREATE VIEW priority_class_log AS
 SELECT l.cluster, l.seq, l.action, l.name, l.old_value, l.new_value, l.old_policy, l.new_policy,
@@ -274,14 +290,15 @@ SELECT e.cluster, e.decision_id, e.time, e.namespace, e.pod, e.pod_uid, e.priori
         WHERE o.cluster = e.cluster AND o.namespace = e.victim_namespace AND o.name = e.victim_name AND o.action = 'delete'
           AND o.kind = 'Pod' AND o.revision > e.revision AND (o.uid = e.victim_uid OR e.victim_uid = '')
         ORDER BY o.revision LIMIT 1) AS gone_at,
-       e.created_at, e.victim_namespace, e.victim_name, e.revision, e.seq, e.purpose, e.attempt
+       e.created_at, e.victim_namespace, e.victim_name, e.revision, e.seq, e.purpose, e.attempt, e.pod_digest
 FROM (
   SELECT d.cluster, d.id AS decision_id,
          strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
          d.namespace, d.pod, CASE length(d.pod_uid) WHEN 16 THEN lower(substr(hex(d.pod_uid), 1, 8) || '-' || substr(hex(d.pod_uid), 9, 4) || '-' || substr(hex(d.pod_uid), 13, 4) || '-' || substr(hex(d.pod_uid), 17, 4) || '-' || substr(hex(d.pod_uid), 21)) ELSE CAST(d.pod_uid AS TEXT) END AS pod_uid, d.priority,
          json_extract(v.value, '$[0]') AS victim_namespace, json_extract(v.value, '$[1]') AS victim_name, json_extract(v.value, '$[2]') AS victim_uid, json_extract(v.value, '$[3]') AS victim_priority, json_extract(v.value, '$[4]') AS node,
          json_extract(v.value, '$[5]') AS budget_violated, nullif(json_extract(v.value, '$[6]'), '') AS victim_owner_kind, nullif(json_extract(v.value, '$[7]'), '') AS victim_owner,
-         d.nominated_node, d.verb, d.asked_by, d.created_at, d.revision, d.seq, coalesce(d.purpose, 'live') AS purpose, d.attempt
+         d.nominated_node, d.verb, d.asked_by, d.created_at, d.revision, d.seq, coalesce(d.purpose, 'live') AS purpose, d.attempt,
+         CASE length(d.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(d.pod_digest)) ELSE CAST(d.pod_digest AS TEXT) END AS pod_digest
   FROM decisions d CROSS JOIN json_each(d.victims) v
   WHERE d.outcome = 'Preempting' AND d.bound_revision + 0 > 0 -- + 0 keeps other indexes out of it
 ) e
@@ -615,7 +632,11 @@ WHERE s.kind <> 'rows' AND s.kind = 'deletion';
 -- What API tokens may do, a row a role, pattern of clusters and pattern of namespaces.
 CREATE VIEW token_grants AS
 SELECT c.value AS cluster, t.name AS token, json_extract(g.value, '$.role') AS role, n.value AS namespace,
-       t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at
+       t.id, t.created_at, t.expires_at, t.revoked_at, t.used_at,
+       strftime('%Y-%m-%dT%H:%M:%S', t.created_at / 1000000, 'unixepoch') || printf('.%06dZ', t.created_at % 1000000) AS created,
+       strftime('%Y-%m-%dT%H:%M:%S', t.expires_at / 1000000, 'unixepoch') || printf('.%06dZ', t.expires_at % 1000000) AS expires,
+       strftime('%Y-%m-%dT%H:%M:%S', t.revoked_at / 1000000, 'unixepoch') || printf('.%06dZ', t.revoked_at % 1000000) AS revoked,
+       strftime('%Y-%m-%dT%H:%M:%S', t.used_at / 1000000, 'unixepoch') || printf('.%06dZ', t.used_at % 1000000) AS used
 FROM tokens t, json_each(t.grants) g, json_each(g.value, '$.clusters') c, json_each(g.value, '$.namespaces') n;
 
 -- The decisions of an hour by what they were of: a roll-up, which a server keeps up a few seconds
@@ -669,14 +690,19 @@ SELECT cluster, strftime('%Y-%m-%dT%H:00:00Z', hour / 1000000, 'unixepoch') AS h
 FROM hourly_durations;
 
 -- The stretches of time in which a pod waited for one cause: from the first attempt that found it to
--- the first one that found another or a node, its bind or its deletion.
+-- the first one that found another or a node, its bind or its deletion. A point is a full 5 minutes:
+-- since_point is the first of them at which it waited, until_point the first at which it did not.
 CREATE VIEW pod_waits AS
 SELECT cluster,
        strftime('%Y-%m-%dT%H:%M:%S', since / 1000000, 'unixepoch') || printf('.%06dZ', since % 1000000) AS time,
        strftime('%Y-%m-%dT%H:%M:%S', until / 1000000, 'unixepoch') || printf('.%06dZ', until % 1000000) AS until_time,
        namespace, pod, pod_uid, cause,
        (coalesce(until, (julianday('now') - 2440587.5) * 86400000000) - since) / 1000000.0 AS seconds,
-       since, until
+       since, until,
+       strftime('%Y-%m-%dT%H:%M:%SZ', (since + 299999999) / 300000000 * 300, 'unixepoch') AS since_point,
+       strftime('%Y-%m-%dT%H:%M:%SZ', (until + 299999999) / 300000000 * 300, 'unixepoch') AS until_point,
+       (since + 299999999) / 300000000 * 300000000 AS since_point_at,
+       (until + 299999999) / 300000000 * 300000000 AS until_point_at
 FROM waits;
 
 -- The pods that waited in an hour, by cause. A stretch is in each hour that it touches.

@@ -39,6 +39,7 @@ func FactViews(t *testing.T, s store.Store, ask Ask) {
 			`SELECT d.id, f.owner_name FROM decision_log d JOIN pod_facts f ON f.cluster = d.cluster AND f.pod_digest = d.pod_digest ORDER BY d.id`,
 			[]string{"d1|cart", "d2|cart", "d3|<nil>"},
 		},
+		{`SELECT pod_digest, namespace, pod, label, value FROM pod_labels`, []string{digest + "|shop|cart-0|team|a"}},
 		{`SELECT decision_id, seconds_since_created FROM placements ORDER BY decision_id`, []string{"d1|60", "d2|60", "d3|<nil>"}},
 	})
 	// It is seen again; what comes late does not undo that.

@@ -7,9 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/decision"
 	"berth/internal/store"
 	"berth/internal/store/sqlite"
 )
+
+// auditConfig is the configuration that decided in audit.
+var auditConfig = func() store.Profile {
+	text := []byte(`{"schedulerName":"default-scheduler"}`)
+	return store.Profile{Digest: decision.DigestOf(text), Name: "default-scheduler", Payload: text}
+}()
 
 // auditID is the id of the nth record of fillAudit.
 func auditID(n int) string { return fmt.Sprintf("01a204ef-0000-7000-8000-%012d", n) }
@@ -32,7 +39,20 @@ func (c *corpus) fillAudit(t testing.TB) {
 	}
 	scored := record("prioritize", "cart", "web-1", 1, 0)
 	scored.Decision.Scores = []store.Score{{Rank: 1, Node: "web-1", Total: 90}, {Rank: 2, Node: "web-2", Total: 80}}
-	entries := []*store.Entry{scored, record("bind", "cart", "web-2", 1, 2), record("bind", "cart", "web-1", 3, 3)}
+	entries := []*store.Entry{scored, record("bind", "cart", "web-2", 1, 2), record("bind", "cart", "web-1", 3, 3), record("decide", "till", "", 4, 4)}
+	for _, e := range entries {
+		d := e.Decision
+		d.PodDigest, d.Profile, d.ProfileDigest = "sha256:"+d.Pod, "default-scheduler", auditConfig.Digest
+		d.Facts = &store.PodFacts{
+			Cluster: d.Cluster, Digest: d.PodDigest, Namespace: d.Namespace, Name: d.Pod, UID: d.PodUID, OwnerKind: "Deployment", OwnerName: d.Pod,
+			PriorityClass: "rush", Priority: 9000, CPUMilli: 500, MemoryBytes: 1 << 30, Requests: `{"cpu":"500m","memory":"1Gi"}`, Labels: `{"team":"sales"}`, SeenAt: d.CreatedAt,
+		}
+	}
+	entries[0].Profile = &auditConfig
+	budget := "shop/guarded"
+	preempts := entries[3].Decision
+	preempts.Outcome, preempts.NominatedNode, preempts.NodesFeasible = "Preempting", "web-1", 0
+	preempts.Victims = []store.Victim{{Namespace: "shop", Pod: "crawl", UID: "u", Node: "web-1", Budget: &budget, OwnerKind: "CronJob", OwnerName: "crawl"}}
 	if err := c.st.Append(t.Context(), entries); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +103,14 @@ func fillEvidence(t testing.TB, backend, address string, at time.Time) {
 		{
 			`INSERT INTO waits (cluster, namespace, pod, pod_uid, since, cause, until, seen) VALUES ('audit', 'shop', 'till', 'u', $1, 'NodeResourcesFit', $2, $1)`,
 			[]any{when, later},
+		},
+		{
+			`INSERT INTO hourly_decisions (cluster, hour, verb, outcome, purpose, namespace, stamp, decisions, bound, first_at, last_at) SELECT 'audit', $1, 'bind', 'Scheduled', 'live', 'shop', id, 2, 2, $1, $2 FROM stamps WHERE profile_digest = $3`,
+			[]any{when, later, auditConfig.Digest},
+		},
+		{
+			`INSERT INTO tokens (id, name, hash, grants, created_at, used_at) VALUES ('01a204ef-0000-7000-8000-00000000000a', 'ci', $1, $2, $3, $4)`,
+			[]any{[]byte{1}, `[{"role":"decider","clusters":["aud*"],"namespaces":["*"]},{"role":"admin","clusters":["a_dit"],"namespaces":["*"]}]`, when, later},
 		},
 	} {
 		if _, err := db.ExecContext(t.Context(), row.insert, row.values...); err != nil {

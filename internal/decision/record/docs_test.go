@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,6 +32,9 @@ var tail = regexp.MustCompile(`(?s)\n## Ready queries\n.*?\n(\n### .*)`)
 
 // shownExample finds the example of a title.
 var shownExample = regexp.MustCompile("(?s)### ([^\n]+)\n.*?```text\n(.*?)\n```")
+
+// shownSQL finds the examples of docs/sql.md.
+var shownSQL = regexp.MustCompile("(?s)```sql\n(.*?)\n```")
 
 // written is a query as the guide has it: its question, what it says of it, its SQL in the text of
 // each backend, and the example of its answer.
@@ -69,6 +73,10 @@ func TestDocumentedQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	page, err := os.ReadFile("../../../docs/sql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	text, list, examples := string(raw), queries.All(), map[string]string{}
 	for _, m := range shownExample.FindAllStringSubmatch(text[max(0, strings.Index(text, "## Ready queries")):], -1) {
 		examples[m[1]] = m[2]
@@ -94,8 +102,16 @@ func TestDocumentedQueries(t *testing.T) {
 				if strings.Count(got, "\n") < 1 {
 					t.Errorf("%s: the corpus has no answer", q.Title)
 				}
+				if q.Chart != nil {
+					checkChart(t, db, backend, q, got)
+				}
 				if diff := cmp.Diff(masked(got), masked(asTheAPI(t, st, q))); diff != "" {
 					t.Errorf("%s (-with literals +with parameters):\n%s", q.Title, diff)
+				}
+			}
+			for _, m := range shownSQL.FindAllStringSubmatch(string(page), -1) {
+				if got := answer(t, db, "docs/sql.md", m[1]); strings.Count(got, "\n") < 1 && !strings.Contains(m[1], "IS NULL") {
+					t.Errorf("docs/sql.md: the corpus has no answer to\n%s", m[1])
 				}
 			}
 			c.close()
@@ -103,10 +119,6 @@ func TestDocumentedQueries(t *testing.T) {
 				inShell(t, filepath.Join(address, "berth.db"), list, examples)
 			}
 		})
-	}
-	page, err := os.ReadFile("../../../docs/sql.md")
-	if err != nil {
-		t.Fatal(err)
 	}
 	var want strings.Builder
 	for i := range list {
@@ -127,6 +139,28 @@ func TestDocumentedQueries(t *testing.T) {
 	}
 	if diff := cmp.Diff(text[at[2]:], want.String()); diff != "" {
 		t.Errorf("the guide is not as internal/queries has it; -update writes it anew (-guide +queries):\n%s", diff)
+	}
+}
+
+// checkChart wants the columns of a query's chart to be of its answer, and its panel of Grafana to
+// have points on PostgreSQL, where each has a time and a number.
+func checkChart(t *testing.T, db *sql.DB, backend string, q *queries.Query, got string) {
+	t.Helper()
+	columns, _, _ := strings.Cut(got, "\n")
+	for _, column := range []string{q.Chart.Time, q.Chart.Series, q.Chart.Value} {
+		if column != "" && !slices.Contains(strings.Split(columns, "|"), column) {
+			t.Errorf("%s: a chart of %s, which is none of %s", q.Title, column, columns)
+		}
+	}
+	if backend != "postgres" {
+		return
+	}
+	quoted := func(name string) string { return "'" + q.Example[name] + "'" }
+	panel := strings.NewReplacer("$__timeFrom()", quoted("since"), "$__timeTo()", quoted("until"),
+		"${cluster_of_log:sqlstring}", quoted("cluster"), "${namespace:sqlstring}", quoted("namespace")).Replace(q.Chart.Grafana)
+	points := answer(t, db, q.Title, "SELECT count(*), min(extract(year FROM time)), count(metric), count(value) FROM ("+panel+") p")
+	if cells := strings.Split(strings.Split(points, "\n")[1], "|"); cells[0] == "0" || cells[1] != "2026" || cells[2] != cells[0] || cells[3] == "0" {
+		t.Errorf("%s: the panel has %s\n%s", q.Title, points, panel)
 	}
 }
 

@@ -95,10 +95,7 @@ func checkRoute(ctx context.Context, n exchange.Need, name string) error {
 	case n.Right == 0:
 		return exchange.Internal(errors.New("a route without a right"))
 	case n.Scope == exchange.AllClusters:
-		if !who.Grants.May(n.Right, "", "") {
-			return forbidden(n.Right, "all clusters")
-		}
-		return nil
+		return mayInAll(who, n.Right)
 	case name == "":
 		if !who.Grants.MaySome(n.Right, "") {
 			return forbidden(n.Right, "at least one cluster")
@@ -106,6 +103,19 @@ func checkRoute(ctx context.Context, n exchange.Need, name string) error {
 		return nil
 	}
 	return MayIn(ctx, name)
+}
+
+// MayAdministerAll reports why a request's caller may not see what only admins of all clusters do;
+// nil where it may.
+func MayAdministerAll(ctx context.Context) error {
+	return mayInAll(access.From(ctx), access.Administer)
+}
+
+func mayInAll(who *access.Identity, right access.Right) error {
+	if who == nil || !who.Grants.May(right, "", "") {
+		return forbidden(right, "all clusters")
+	}
+	return nil
 }
 
 // MayIn reports why a request's caller may not do in a cluster what the request's route does; nil

@@ -77,7 +77,7 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("GET /v1/profiles/{digest}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getProfile),
 
 		admit.Routed("GET /v1/queries", 0, exchange.CallerAlone, a.ReadCalls, a.listQueries),
-		admit.Routed("GET /v1/queries/{name}", access.View, exchange.WholeCluster, a.QueryCalls, a.runQuery, "cluster", "namespace", "pod", "node", "outcome", "verb", "id", "request", "resource", "since", "until", "limit", "format", "mark"),
+		admit.Routed("GET /v1/queries/{name}", access.View, exchange.WholeCluster, a.QueryCalls, a.runQuery, "cluster", "namespace", "pod", "node", "outcome", "verb", "id", "request", "label", "resource", "since", "until", "limit", "format", "mark"),
 
 		admit.Routed("POST /v1/replays", access.Decide, exchange.WholeCluster, a.ReplayCalls, a.startBatch),
 		admit.Routed("GET /v1/replays", access.View, exchange.WholeCluster, a.ReadCalls, a.listBatches, "cluster", "limit", "cursor"),

@@ -62,7 +62,7 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 // runQuery runs a ready query.
 //
 //	@Summary		Run a ready query about the log, read-only
-//	@Description	Only the parameters that GET /v1/queries lists for the query are taken, and all of them are needed but since, until and those listed as optional. The query ends after query-deadline.
+//	@Description	Only the parameters that GET /v1/queries lists for the query are taken, and all of them are needed but since, until and those listed as optional. Those with admin are for admins of all clusters. The query ends after query-deadline.
 //	@Tags			decisions
 //	@Produce		json,text/csv,application/x-ndjson
 //	@Param			name		path	string	true	"the query"
@@ -74,6 +74,7 @@ func (a *API) listQueries(w http.ResponseWriter, _ *http.Request) error {
 //	@Param			verb		query	string	false	"the decision's verb, such as filter"
 //	@Param			id			query	string	false	"the decision"
 //	@Param			request		query	string	false	"the id of a request, as a log line or the header X-Request-Id has it"
+//	@Param			label		query	string	false	"the name of a label, such as team"
 //	@Param			resource	query	string	false	"the resource, such as cpu"
 //	@Param			since		query	string	false	"at this time or later, RFC 3339; 7 days before until if absent"
 //	@Param			until		query	string	false	"before this time, RFC 3339; now if absent"
@@ -116,6 +117,11 @@ func (a *API) runQuery(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := admit.MayIn(r.Context(), answer.Parameters["cluster"]); err != nil {
 		return err
+	}
+	if q.Admin {
+		if err := admit.MayAdministerAll(r.Context()); err != nil {
+			return err
+		}
 	}
 	if err := exchange.TakeAnswer(r.Context(), limit, queryBytes); err != nil {
 		return err

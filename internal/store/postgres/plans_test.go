@@ -48,6 +48,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"flapping_pods", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 	{"capacity", "cluster", "Index Cond: (cluster = 'prod'::text)"},
 	{"profile_log", "cluster", "Index Cond: (cluster = 'prod'::text)"},
+	{"pod_deletions", "deleted", "revision_changes_deleted"},
 }
 
 // TestViewsUseTheIndexes wants a query that is narrowed as the guide says to
@@ -89,6 +90,7 @@ func TestViewsUseTheIndexes(t *testing.T) {
 			"node":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND node = 'n1' AND node <> '' ORDER BY created_at DESC`,
 			"seq":     `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND seq > 7 ORDER BY seq LIMIT 100`,
 			"cluster": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod'`,
+			"deleted": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND namespace = 'shop' AND pod = 'cart' AND revision > 7`,
 		}[n.by]
 		plan := strings.Join(ask(t, conn.Conn(), "EXPLAIN "+query), "\n")
 		plan = strings.ReplaceAll(plan, ` COLLATE "C"`, "")

@@ -41,6 +41,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"flapping_pods", "cluster", " (cluster=?"},
 	{"capacity", "cluster", "SEARCH capacities USING PRIMARY KEY (cluster=?)"},
 	{"profile_log", "cluster", "PRIMARY KEY (cluster=?)"},
+	{"pod_deletions", "deleted", "revision_changes_deleted (cluster=? AND namespace=? AND name=? AND revision>?)"},
 	{"simulation_log", "cluster", "SEARCH simulations USING PRIMARY KEY (cluster=?)"},
 }
 
@@ -55,6 +56,7 @@ func TestViewsUseTheIndexes(t *testing.T) {
 			"node":    `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND node = 'n1' AND node <> '' ORDER BY created_at DESC`,
 			"seq":     `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND seq > 7 ORDER BY seq LIMIT 100`,
 			"cluster": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod'`,
+			"deleted": `SELECT * FROM ` + n.view + ` WHERE cluster = 'prod' AND namespace = 'shop' AND pod = 'cart' AND revision > 7`,
 		}[n.by]
 		plan := strings.Join(ask(t, s, "EXPLAIN QUERY PLAN "+query), "\n")
 		if !strings.Contains(plan, n.index) || strings.Contains(plan, "SCAN d\n") || strings.HasSuffix(plan, "SCAN d") || strings.Contains(plan, "SCAN d USING INDEX") {
