@@ -772,7 +772,7 @@ LIMIT @limit
 -- Removals are sealed, and `audit verify` knows them: a hole in `seq` that is not here is a fault.
 -- Those of before the release that records it have no time.
 -- example: cluster=audit since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=100
-SELECT time, removed, from_seq, to_seq, from_revision, to_revision, gap, setting, asked_by, seal
+SELECT time, removed, from_seq, to_seq, from_revision, to_revision, rows_removed, gap, setting, asked_by, seal
 FROM retention_log
 WHERE cluster = @cluster AND (created_at IS NULL OR created_at >= @since AND created_at < @until)
 ORDER BY seal DESC

@@ -611,22 +611,27 @@ FROM seals s;
 CREATE OR REPLACE VIEW retention_log AS
 SELECT s.cluster, s.items::json #>> '{removed,at}' AS time, 'decisions' AS removed,
        (r.value ->> 0)::bigint AS from_seq, (r.value ->> 1)::bigint AS to_seq, NULL::bigint AS from_revision, NULL::bigint AS to_revision, NULL::text AS gap,
-       s.items::json #>> '{removed,setting}' AS setting, s.items::json #>> '{removed,askedBy}' AS asked_by, s.number AS seal, s.created_at
+       s.items::json #>> '{removed,setting}' AS setting, s.items::json #>> '{removed,askedBy}' AS asked_by, s.number AS seal, s.created_at, (r.value ->> 1)::bigint - (r.value ->> 0)::bigint + 1 AS rows_removed
 FROM seals s, json_array_elements(s.items::json #> '{removed,decisions}') r
 WHERE s.kind <> 'rows' AND s.kind = 'removal'
 UNION ALL
 SELECT s.cluster, s.items::json #>> '{removed,at}', 'revisions', NULL, NULL, (r.value ->> 0)::bigint, (r.value ->> 1)::bigint, NULL,
-       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at
+       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at, (r.value ->> 1)::bigint - (r.value ->> 0)::bigint + 1
 FROM seals s, json_array_elements(s.items::json #> '{removed,revisions}') r
 WHERE s.kind <> 'rows' AND s.kind = 'removal'
 UNION ALL
 SELECT s.cluster, s.items::json #>> '{removed,at}', 'gaps', NULL, NULL, NULL, NULL, r.value,
-       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at
+       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at, 1
 FROM seals s, json_array_elements_text(s.items::json #> '{removed,gaps}') r
 WHERE s.kind <> 'rows' AND s.kind = 'removal'
 UNION ALL
+SELECT s.cluster, s.items::json #>> '{removed,at}', 'revision_objects', NULL, NULL, (r.value ->> 0)::bigint, (r.value ->> 1)::bigint, NULL,
+       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at, NULL
+FROM seals s, json_array_elements(s.items::json #> '{removed,rows,revision_changes}') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
 SELECT s.cluster, s.items::json #>> '{removed,at}', 'cluster', NULL, s.seq, NULL, NULL, NULL,
-       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at
+       s.items::json #>> '{removed,setting}', s.items::json #>> '{removed,askedBy}', s.number, s.created_at, NULL
 FROM seals s
 WHERE s.kind <> 'rows' AND s.kind = 'deletion';
 

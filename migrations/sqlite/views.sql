@@ -610,22 +610,27 @@ FROM seals s;
 CREATE VIEW retention_log AS
 SELECT s.cluster, json_extract(s.items, '$.removed.at') AS time, 'decisions' AS removed,
        json_extract(r.value, '$[0]') AS from_seq, json_extract(r.value, '$[1]') AS to_seq, NULL AS from_revision, NULL AS to_revision, NULL AS gap,
-       json_extract(s.items, '$.removed.setting') AS setting, json_extract(s.items, '$.removed.askedBy') AS asked_by, s.number AS seal, s.created_at
+       json_extract(s.items, '$.removed.setting') AS setting, json_extract(s.items, '$.removed.askedBy') AS asked_by, s.number AS seal, s.created_at, json_extract(r.value, '$[1]') - json_extract(r.value, '$[0]') + 1 AS rows_removed
 FROM seals s, json_each(s.items, '$.removed.decisions') r
 WHERE s.kind <> 'rows' AND s.kind = 'removal'
 UNION ALL
 SELECT s.cluster, json_extract(s.items, '$.removed.at'), 'revisions', NULL, NULL, json_extract(r.value, '$[0]'), json_extract(r.value, '$[1]'), NULL,
-       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at
+       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at, json_extract(r.value, '$[1]') - json_extract(r.value, '$[0]') + 1
 FROM seals s, json_each(s.items, '$.removed.revisions') r
 WHERE s.kind <> 'rows' AND s.kind = 'removal'
 UNION ALL
 SELECT s.cluster, json_extract(s.items, '$.removed.at'), 'gaps', NULL, NULL, NULL, NULL, r.value,
-       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at
+       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at, 1
 FROM seals s, json_each(s.items, '$.removed.gaps') r
 WHERE s.kind <> 'rows' AND s.kind = 'removal'
 UNION ALL
+SELECT s.cluster, json_extract(s.items, '$.removed.at'), 'revision_objects', NULL, NULL, json_extract(r.value, '$[0]'), json_extract(r.value, '$[1]'), NULL,
+       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at, NULL
+FROM seals s, json_each(s.items, '$.removed.rows.revision_changes') r
+WHERE s.kind <> 'rows' AND s.kind = 'removal'
+UNION ALL
 SELECT s.cluster, json_extract(s.items, '$.removed.at'), 'cluster', NULL, s.seq, NULL, NULL, NULL,
-       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at
+       json_extract(s.items, '$.removed.setting'), json_extract(s.items, '$.removed.askedBy'), s.number, s.created_at, NULL
 FROM seals s
 WHERE s.kind <> 'rows' AND s.kind = 'deletion';
 

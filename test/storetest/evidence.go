@@ -163,7 +163,9 @@ func retentionViews(t *testing.T, s store.Store, ask Ask) {
 		{`SELECT count(*) FROM replay_log`, []string{"0"}},
 		{`SELECT count FROM denied_calls WHERE reason = 'forbidden'`, []string{"1"}}, // the newer one, which is of a caller
 	})
-	appendAll(t, s, revision("test", 1))
+	first := revision("test", 1)
+	first.Revision.Objects, first.Revision.Changes = []store.RevisionObject{{Action: store.Applied, Kind: "Node", Name: "n1"}}, 1
+	appendAll(t, s, first)
 	for i := range 4 {
 		d := decision("test", fmt.Sprintf("e%d", i+1), at(20+i))
 		if i == 1 {
@@ -175,9 +177,10 @@ func retentionViews(t *testing.T, s store.Store, ask Ask) {
 	_, err = s.Retain(store.WithSetting(ctx, "--keep-decisions=1h"), at(3600))
 	wantErr(t, "Retain", err, nil)
 	compareRows(t, ask, []question{
-		{`SELECT removed, from_seq, to_seq, setting, coalesce(asked_by, '') FROM retention_log WHERE cluster = 'test' ORDER BY from_seq`, []string{
-			"decisions|1|1|--keep-decisions=1h|", "decisions|3|4|--keep-decisions=1h|",
+		{`SELECT removed, from_seq, to_seq, rows_removed, setting, coalesce(asked_by, '') FROM retention_log WHERE cluster = 'test' AND removed = 'decisions' ORDER BY from_seq`, []string{
+			"decisions|1|1|1|--keep-decisions=1h|", "decisions|3|4|2|--keep-decisions=1h|",
 		}},
+		{`SELECT from_revision, to_revision, coalesce(rows_removed, -1) FROM retention_log WHERE cluster = 'test' AND removed = 'revision_objects'`, []string{"1|1|-1"}},
 		{`SELECT count(*) FROM replay_log`, []string{"0"}},
 		{`SELECT count FROM denied_calls WHERE reason = 'forbidden'`, []string{"1"}},
 	})
