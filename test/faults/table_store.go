@@ -46,8 +46,13 @@ var storeFaults = []fault{
 	{"prune-referred-revision", "retention deletes revisions that binds made, which decisions refer to", "./internal/store/postgres", "TestStore/Pruning", []edit{
 		{"internal/store/postgres/age.go", `d.bound_revision = r.number`, `false`},
 	}},
-	{"chain-lock-ignored", "revisions are appended while another replica has locked the chain", "./internal/store/postgres", "TestOthersWaitForALockedChain", []edit{
-		{"internal/store/postgres/append.go", `await := s.chainLocks.others(chains(entries))`, `await := []string(nil)`},
+	{"chain-lock-ignored", "revisions are appended while another replica has locked the chain", "./internal/store/postgres", "TestLockedChainRefusesOthers", []edit{
+		{"internal/store/postgres/append.go", `chain := s.chainLocks.others(chains(entries))`, `chain := []string(nil)`},
+	}},
+	{"slow-decisions-cancelled", "a write of decisions that waits for another server's lock is cancelled, an ERROR in PostgreSQL's log", "./internal/store/spool", "TestSlowDecisionIsNotCancelled", []edit{
+		{"internal/store/spool/writer.go", `			if patient {
+				cancel()`, `			if true {
+				cancel()`},
 	}},
 	{"remembered-end-believed", "a batch is written behind the end of a chain that another replica has moved", "./internal/store/postgres", "TestEndOfADeletedChain", []edit{
 		{"internal/store/postgres/statements.go", `AND seals = $8 AND seal_hash = $9`, `AND $8::bigint >= 0 AND $9::bytea IS NOT NULL`},
