@@ -25,7 +25,7 @@ var accessFaults = []fault{
 		{"cmd/server/listen.go", `s.Extender.Listen, &s.Extender.TLS, log)`, `s.Extender.Listen, &s.TLS, log)`},
 	}},
 	{"mask-story-unmasked", "a story names victims of other namespaces", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
-		{"internal/handlers/rest/story.go", `func(ans *decision.Answer) { admit.Mask(ctx, ans) }`, `nil`},
+		{"internal/handlers/rest/story.go", `func(ans *decision.Answer) { admit.Mask(ctx, ans) }`, `func(*decision.Answer) {}`},
 	}},
 	{"mask-group-names-terms", "a group of nodes names the term of another namespace's pod", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
 		{"internal/handlers/admit/mask.go", `if reason == engine.CauseOthersAntiAffinityViolated {`, `if reason == "" {`},

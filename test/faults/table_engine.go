@@ -108,7 +108,7 @@ var engineFaults = []fault{
 		{"internal/engine/explain/suggest/suggest_recovery.go", `return slices.Contains(ailments, key)`, `return slices.Contains(ailments, key) && false`},
 	}},
 	{"group-twice", "the groups' counts do not add up to the nodes", "./internal/engine/explain/suggest", "TestGroupsAddUp", []edit{
-		{"internal/engine/explain/suggest/collect.go", `if b.also == nil {`, `c.bucket(k).nodes++
+		{"internal/engine/explain/suggest/collect.go", `if b.also == nil {`, `c.openGroup(k).nodes++
 		if b.also == nil {`},
 	}},
 }

@@ -26,7 +26,7 @@ var handlerFaults = []fault{
 		{"internal/handlers/admit/cors.go", `!slices.Contains(a.origins, from[0])`, `!slices.Contains(a.origins, from[0]) && len(a.origins) == 0`},
 	}},
 	{"cors-forms", "a form on a named origin's page is sent with the browser's certificate", "./internal/handlers", "TestEveryRouteChecksHostAndOrigin", []edit{
-		{"internal/handlers/admit/cors.go", `mode != "" && mode != "cors"`, `false`},
+		{"internal/handlers/admit/cors.go", `mode != "" && mode != "cors"`, `mode == "never"`},
 	}},
 	{"clusters-of-others-count", "clusters that others made count against an identity", "./internal/handlers", "TestClustersOfOneIdentity", []edit{
 		{"internal/handlers/rest/clusters.go", `CreatedBy: by, Limit: most`, `Limit: most`},
@@ -38,7 +38,7 @@ var handlerFaults = []fault{
 		{"internal/handlers/admit/gate.go", `if newest == nil {`, `if newest != nil || newest == nil {`},
 	}},
 	{"gate-forgets-no-caller", "a gate keeps what it knows of every caller there was", "./internal/handlers/admit", "TestGateIsItsTwin", []edit{
-		{"internal/handlers/admit/gate.go", `delete(g.flows, f.caller)`, `clear(map[caller]*flow{})`},
+		{"internal/handlers/admit/gate.go", `delete(g.flows, f.caller)`, `clear(map[exchange.Caller]*flow{})`},
 	}},
 	{"identity-takes-all-slots", "one identity holds all slots of a class", "./internal/handlers/admit", "TestOneIdentityLeavesASlot", []edit{
 		{"internal/handlers/admit/gate.go", `min(most, g.total-1,`, `min(most, g.total,`},
@@ -47,7 +47,7 @@ var handlerFaults = []fault{
 		{"internal/handlers/admit/gate.go", `if !p.gone && p.g.released < mostReleased {`, `if !p.gone && p.g.released < mostReleased && false {`},
 	}},
 	{"slot-held-by-the-record", "a decision holds its slot while it waits for the disk", "./internal/decision/record", "TestAnswersWaitForTheirRecord", []edit{
-		{"internal/decision/record/evaluate.go", `	decision.ReleaseSlot(ctx) //`, `	_ = slot.Release //`},
+		{"internal/decision/record/evaluate.go", `	decision.ReleaseSlot(ctx) //`, `	_ = decision.ReleaseSlot //`},
 	}},
 	{"slots-released-unbounded", "any number of calls goes on without a slot while the store hangs", "./internal/handlers/admit", "TestReleased", []edit{
 		{"internal/handlers/admit/gate.go", `p.g.released < mostReleased {`, `true {`},
@@ -66,7 +66,7 @@ var handlerFaults = []fault{
 		{"cmd/server/admin.go", `if err == nil && !local {`, `if err == nil && !local && false {`},
 	}},
 	{"admin-rebound", "a page in a browser reads profiles under a name of its own", "./cmd/server", "TestAdmin", []edit{
-		{"internal/ops/admin/admin.go", `case !admit.LoopbackName(strings.Trim(name, "[]")):`, `case false:`},
+		{"internal/ops/admin/admin.go", `case !admit.LoopbackName(strings.Trim(name, "[]")):`, `case strings.Trim(name, "[]") == "":`},
 	}},
 	{"bundle-names-objects", "texts of log lines are in what is sent to others", "./internal/ops/admin", "TestHiddenLog", []edit{
 		{"internal/ops/admin/log.go", `hidden && !slices.Contains(plainTexts, a.Key)`, `hidden && a.Key == ""`},
