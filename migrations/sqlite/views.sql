@@ -710,19 +710,45 @@ SELECT cluster,
        (until + 299999999) / 300000000 * 300000000 AS until_point_at
 FROM waits;
 
--- The pods that waited in an hour, by cause. A stretch is in each hour that it touches.
+-- The pods that waited in an hour, by cause. A stretch is in each hour that it touches. Those that it
+-- fills are counted by where stretches begin and end, so that long ones cost no more than short ones.
 CREATE VIEW waiting_by_hour AS
 WITH RECURSIVE stretches AS (
-  SELECT w.cluster, w.namespace, w.cause, w.pod || '/' || w.pod_uid AS pod, w.since,
-         coalesce(w.until, CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)) AS until,
-         w.since - w.since % 3600000000 AS hour
-  FROM waits w
+  SELECT cluster, namespace, cause, pod, since, until, since - since % 3600000000 AS first, until - until % 3600000000 AS last
+  FROM (
+    SELECT cluster, namespace, cause, pod || '/' || pod_uid AS pod, since,
+           coalesce(until, CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)) AS until
+    FROM waits
+  ) w
+), steps AS (
+  SELECT cluster, namespace, cause, hour, sum(n) AS n
+  FROM (
+    SELECT cluster, namespace, cause, first + 3600000000 AS hour, 1 AS n FROM stretches WHERE first + 3600000000 < last
+    UNION ALL
+    SELECT cluster, namespace, cause, last, -1 FROM stretches WHERE first + 3600000000 < last
+  ) u
+  GROUP BY cluster, namespace, cause, hour
+), filled AS (
+  SELECT cluster, namespace, cause, hour, next, pods
+  FROM (
+    SELECT cluster, namespace, cause, hour, lead(hour) OVER w AS next, sum(n) OVER w AS pods
+    FROM steps WINDOW w AS (PARTITION BY cluster, namespace, cause ORDER BY hour)
+  ) r
+  WHERE pods > 0
   UNION ALL
-  SELECT cluster, namespace, cause, pod, since, until, hour + 3600000000 FROM stretches WHERE hour + 3600000000 < until
+  SELECT cluster, namespace, cause, hour + 3600000000, next, pods FROM filled WHERE hour + 3600000000 < next
 )
 SELECT cluster, strftime('%Y-%m-%dT%H:00:00Z', hour / 1000000, 'unixepoch') AS hour,
-       namespace, cause, count(DISTINCT pod) AS pods,
-       sum(min(until, hour + 3600000000) - max(since, hour)) / 1000000.0 AS seconds,
-       hour AS hour_at
-FROM stretches
-GROUP BY cluster, stretches.hour, namespace, cause;
+       namespace, cause, sum(pods) AS pods, sum(micros) / 1000000.0 AS seconds, hour AS hour_at
+FROM (
+  SELECT cluster, namespace, cause, hour, pods, pods * 3600000000 AS micros FROM filled
+  UNION ALL
+  SELECT cluster, namespace, cause, hour, count(DISTINCT pod), sum(micros)
+  FROM (
+    SELECT cluster, namespace, cause, pod, first AS hour, min(until, first + 3600000000) - since AS micros FROM stretches
+    UNION ALL
+    SELECT cluster, namespace, cause, pod, last, until - last FROM stretches WHERE last > first AND until > last
+  ) e
+  GROUP BY cluster, namespace, cause, hour
+) u
+GROUP BY cluster, u.hour, namespace, cause;

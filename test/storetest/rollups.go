@@ -30,6 +30,7 @@ func init() {
 		"ReasonsOfAnyLength":     rollupsOfLongReasons,
 		"PodsThatGo":             rollupsOfGonePods,
 		"WaitingHours":           waitingHours,
+		"WaitingEqual":           waitingEqual,
 		"ReadyEqualPlain":        readyEqualPlain,
 		"Configurations":         profileLog,
 	}, calls{

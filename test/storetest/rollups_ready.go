@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,4 +77,55 @@ func compareReady(t *testing.T, s store.Store, what, name, plain string, values 
 	if diff := cmp.Diff(append(tables[0].Rows, []any{tables[0].Columns}), append(tables[1].Rows, []any{tables[1].Columns})); diff != "" {
 		t.Fatalf("%s (-log +ready):\n%s", what, diff)
 	}
+}
+
+// waitingEqual wants waiting_by_hour to count the stretches of pod_waits hour by hour: long ones,
+// short ones, and those that have not ended.
+func waitingEqual(t *testing.T, s store.Store) {
+	h := newHistory(11)
+	appendAll(t, s, h.entries("prod", 300)...)
+	rollUp(t, s, "prod")
+	type key struct{ hour, namespace, cause string }
+	pods, micros := map[key]map[string]bool{}, map[key]int64{}
+	now := time.Now().UTC()
+	for _, row := range sorted(t, s, `SELECT time, coalesce(until_time, ''), namespace, cause, pod || '/' || pod_uid FROM pod_waits`) {
+		f := strings.Split(row, "|")
+		since, err := time.Parse(time.RFC3339, f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		until := now
+		if f[1] != "" {
+			if until, err = time.Parse(time.RFC3339, f[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for hour := since.Truncate(time.Hour); hour.Before(until); hour = hour.Add(time.Hour) {
+			k := key{hour.Format(time.RFC3339), f[2], f[3]}
+			if pods[k] == nil {
+				pods[k] = map[string]bool{}
+			}
+			pods[k][f[4]] = true
+			begin, end := hour, hour.Add(time.Hour)
+			if begin.Before(since) {
+				begin = since
+			}
+			if end.After(until) {
+				end = until
+			}
+			micros[k] += end.Sub(begin).Microseconds()
+		}
+	}
+	present := now.Truncate(time.Hour).Format(time.RFC3339)
+	var want []string
+	for k, p := range pods {
+		if k.hour < present {
+			want = append(want, fmt.Sprintf("%s|%s|%s|%d|%v", k.hour, k.namespace, k.cause, len(p), float64(micros[k])))
+		}
+	}
+	slices.Sort(want)
+	if len(want) < 100 {
+		t.Fatalf("%d hours", len(want))
+	}
+	same(t, "hours", want, sorted(t, s, `SELECT hour, namespace, cause, pods, round(seconds * 1000000) FROM waiting_by_hour WHERE hour < '`+present+`'`))
 }
