@@ -255,8 +255,8 @@ SELECT o.cluster, o.revision, o.place, o.action, o.kind, o.namespace, o.name, o.
        o.cluster || '@' || o.revision AS snapshot, o.changes AS objects
 FROM revision_changes o
 UNION ALL
-SELECT b.cluster, b.bound_revision, 0, 'apply' COLLATE "C", 'Pod' COLLATE "C", b.namespace COLLATE "C", b.pod COLLATE "C", nullif(CASE octet_length(b.pod_uid) WHEN 16 THEN encode(b.pod_uid, 'hex')::uuid::text ELSE convert_from(b.pod_uid, 'UTF8') END, '') COLLATE "C", b.node COLLATE "C", NULL::text,
-       'bind' COLLATE "C", b.asked_by COLLATE "C", b.created_at,
+SELECT b.cluster, b.bound_revision, 0, 'apply'::text COLLATE "C", 'Pod'::text COLLATE "C", b.namespace COLLATE "C", b.pod COLLATE "C", nullif(CASE octet_length(b.pod_uid) WHEN 16 THEN encode(b.pod_uid, 'hex')::uuid::text ELSE convert_from(b.pod_uid, 'UTF8') END, '') COLLATE "C", b.node COLLATE "C", NULL::text,
+       'bind'::text COLLATE "C", b.asked_by COLLATE "C", b.created_at,
        to_char(b.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
        b.cluster || '@' || b.bound_revision,
        coalesce((SELECT o.changes FROM revision_changes o WHERE o.cluster = b.cluster AND o.revision = b.bound_revision AND o.place = 1), 1)
