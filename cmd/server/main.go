@@ -23,6 +23,7 @@ type cli struct {
 	Migrate    migrateCmd    `cmd:"" help:"Migrate the store's schema up or down, or print its version. The server migrates up when it starts."`
 	Retain     retainCmd     `cmd:"" help:"Delete old records once, as a server does with --keep-decisions and --keep-revisions, and make the partitions of the months to come."`
 	Rollup     rollupCmd     `cmd:"" help:"Make the sums of the log by the hour again."`
+	Backfill   backfillCmd   `cmd:"" help:"Fill in what earlier releases did not record and what can be worked out: purposes and attempts of decisions, what revisions changed, facts of pods. Then the roll-ups are made again. It may be cut off, and goes on when it is started again."`
 	Replay     replayCmd     `cmd:"" help:"Replay a recorded decision, or all decisions of a cluster. Exit 0: identical, 2: different, 1: failed."`
 	Token      tokenCmd      `cmd:"" help:"Make, list, revoke and rotate API tokens."`
 	Audit      auditCmd      `cmd:"" help:"Check the hash chains of the log, or print their ends."`

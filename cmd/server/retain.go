@@ -77,7 +77,7 @@ func (r *rollupRebuildCmd) Run(ctx context.Context, c *cli, s streams) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	unlock, err := alone(ctx, st)
+	unlock, err := alone(ctx, st, rollup.Lock)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (r *rollupRebuildCmd) Run(ctx context.Context, c *cli, s streams) (err erro
 			continue
 		}
 		some = true
-		if err := rebuild(ctx, st, states[i].Cluster, s.out); err != nil {
+		if err := rebuild(ctx, st, states[i].Cluster, s); err != nil {
 			return fmt.Errorf("cluster %s: %w", states[i].Cluster, err)
 		}
 	}
@@ -102,10 +102,10 @@ func (r *rollupRebuildCmd) Run(ctx context.Context, c *cli, s streams) (err erro
 	return nil
 }
 
-// alone waits until no server adds to the roll-ups, which then waits itself.
-func alone(ctx context.Context, st rollup.Store) (unlock func(), err error) {
+// alone waits until no other process does the work of a name, which then waits itself.
+func alone(ctx context.Context, st store.Sharing, name string) (unlock func(), err error) {
 	for {
-		unlock, ok, err := st.TryLock(ctx, rollup.Lock)
+		unlock, ok, err := st.TryLock(ctx, name)
 		if err != nil || ok {
 			return unlock, err
 		}
@@ -117,29 +117,36 @@ func alone(ctx context.Context, st rollup.Store) (unlock func(), err error) {
 	}
 }
 
-// rebuild makes the roll-ups of a cluster again, with a line of progress now and then.
-func rebuild(ctx context.Context, st store.Rollups, cluster string, w io.Writer) error {
+// rebuild makes the roll-ups of a cluster again.
+func rebuild(ctx context.Context, st store.Rollups, cluster string, s streams) error {
 	if err := st.RebuildRollups(ctx, cluster); err != nil {
 		return err
 	}
-	began, said, done := time.Now(), time.Now(), int64(0)
+	began := time.Now()
+	done, err := rollUp(ctx, st, cluster, s.err)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.out, "%s: roll-ups made of %d places of the log in %.1f s\n", cluster, done, time.Since(began).Seconds())
+	return err
+}
+
+// rollUp adds what the roll-ups of a cluster lack, with a line of progress now and then.
+func rollUp(ctx context.Context, st store.Rollups, cluster string, w io.Writer) (done int64, err error) {
+	said := time.Now()
 	for {
 		step, err := st.RollUp(ctx, cluster)
 		if err != nil && !errors.Is(err, store.ErrConflict) {
-			return err
+			return done, err
 		}
 		if done += step.Records; !step.More && err == nil {
-			break
+			return done, nil
 		}
 		if time.Since(said) >= lineEvery {
 			said = time.Now()
-			if _, err := fmt.Fprintf(w, "%s: %d places of the log so far\n", cluster, done); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "%s: roll-ups: %d places of the log so far\n", cluster, done)
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s: made of %d places of the log in %.1f s\n", cluster, done, time.Since(began).Seconds())
-	return err
 }
 
 // watchRollups registers the metrics of a worker's roll-ups.

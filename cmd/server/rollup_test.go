@@ -91,7 +91,7 @@ func TestRollupRebuild(t *testing.T) {
 				t.Errorf("%v: the sums are %q, %v; want %q", x.flags, got, err, sums)
 			}
 		}
-		run(0, "b: made of 3 places of the log")
+		run(0, "b: roll-ups made of 3 places of the log")
 		want("3 6 3")
 		for _, spoil := range []string{`UPDATE hourly_decisions SET decisions = decisions + 4`, `UPDATE hourly_placements SET placements = 7`} {
 			if err := x.exec(spoil); err != nil {
@@ -100,9 +100,9 @@ func TestRollupRebuild(t *testing.T) {
 		}
 		run(1, "--cluster c: no decision of it is recorded", "--cluster", "c")
 		want("7 14 7")
-		run(0, "a: made of 3 places of the log", "--cluster", "a")
+		run(0, "a: roll-ups made of 3 places of the log", "--cluster", "a")
 		want("3 10 7")
-		run(0, "b: made of 3 places of the log")
+		run(0, "b: roll-ups made of 3 places of the log")
 		want("3 6 3")
 	}
 }

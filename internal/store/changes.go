@@ -105,7 +105,8 @@ func (r *Revision) ObjectValues(instant func(time.Time) any) [][]any {
 	return rows
 }
 
-func (r *Revision) validateChanges() error {
+// ValidateChanges returns why what the revision changed cannot be stored.
+func (r *Revision) ValidateChanges() error {
 	for i := range r.Objects {
 		o := &r.Objects[i]
 		if err := validateKeys("revision.objects", o.Namespace, o.Name, o.UID); err != nil {

@@ -207,3 +207,18 @@ var RollupColumns = []string{
 	"id", "created_at", "verb", "outcome", "namespace", "pod", "pod_uid", "node", "revision", "bound_revision",
 	"duration_micros", "failures", "seq", "mode", "purpose", "attempt",
 }
+
+// KnownPurpose returns the Purpose, or what it has to be by the record's other columns, as views
+// show it; empty where they do not say.
+func (d *Decision) KnownPurpose() string {
+	const shadow = "shadow"
+	switch {
+	case d.Purpose != "":
+		return d.Purpose
+	case d.Mode == shadow:
+		return shadow
+	case d.BoundRevision > 0 || d.Verb != "decide":
+		return "live"
+	}
+	return ""
+}

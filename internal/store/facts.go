@@ -36,6 +36,13 @@ func (f *PodFacts) validate(d *Decision) error {
 		return invalid("podFacts.cluster", "is not the decision's")
 	case f.Digest == "" || f.Digest != d.PodDigest:
 		return invalid("podFacts.digest", "is not that of the decision's pod")
+	}
+	return f.Validate()
+}
+
+// Validate returns why the facts cannot be stored.
+func (f *PodFacts) Validate() error {
+	switch {
 	case !validJSON([]byte(f.Requests)):
 		return invalid("podFacts.requests", "is not JSON")
 	case !validJSON([]byte(f.Labels)):

@@ -307,6 +307,7 @@ type Store interface {
 	Jobs
 	Capacities
 	Rollups
+	Backfill
 	Queries
 	Access
 	Denials

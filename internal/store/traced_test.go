@@ -18,6 +18,8 @@ var untraced = map[string]string{
 	"ClaimJob": "worker", "AdvanceReplay": "worker", "ReleaseReplay": "worker", "ReplayChanges": "worker", "PruneJobs": "worker",
 	"AdvanceSimulation": "worker", "PutDenials": "worker", "JobStates": "metrics",
 	"RollUp": "worker", "RollupStates": "worker", "RebuildRollups": "a command",
+	"Fillable": "a command", "BackfillRecords": "a command", "Inputs": "a command", "FillDecisions": "a command", "Unchanged": "a command",
+	"FillObjects": "a command", "FactsSeen": "a command", "FillFacts": "a command",
 	"Heads": "follower", "TryLock": "follower", "Lead": "follower", "Resign": "follower",
 	"WantConfirmation": "follower", "Confirm": "follower", "Confirmation": "follower",
 }

@@ -97,7 +97,7 @@ func (e *Entry) validateRevision() error {
 	if err := validateTimes("revision", r.CreatedAt); err != nil {
 		return err
 	}
-	if err := r.validateChanges(); err != nil {
+	if err := r.ValidateChanges(); err != nil {
 		return err
 	}
 	return validateText("revision", r.Cluster, r.Token, r.ParentToken, r.Digest, r.Cause, r.Asked.By, r.Asked.Peer, r.Asked.RequestID)

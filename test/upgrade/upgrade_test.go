@@ -102,6 +102,21 @@ func TestUpgrade(t *testing.T) {
 			if err != nil {
 				t.Errorf("replay: %v: %s", err, out)
 			}
+			// What the release did not record comes the first time, and then stays.
+			for _, want := range [][]string{
+				{"demo: filled in: purposes 6, attempts 6, objects of revisions 2, facts of pods 3", "web: filled in: purposes 0, attempts 1, objects of revisions 1, facts of pods 1", "web: not known: 1 purposes: "},
+				{"demo: filled in: purposes 0, attempts 0, objects of revisions 0, facts of pods 0", "demo: roll-ups made of", "web: not known: 1 purposes: "},
+			} {
+				out, err = exec.CommandContext(t.Context(), program, "backfill", "--data-dir", filepath.Join(dir, "data")).CombinedOutput()
+				if err != nil {
+					t.Errorf("backfill: %v: %s", err, out)
+				}
+				for _, line := range want {
+					if !strings.Contains(string(out), line) {
+						t.Errorf("backfill does not say %q: %s", line, out)
+					}
+				}
+			}
 			out, err = exec.CommandContext(t.Context(), program, "audit", "verify", "--data-dir", filepath.Join(dir, "data")).CombinedOutput()
 			if err != nil {
 				t.Errorf("the chains do not hold: %v: %s", err, out)

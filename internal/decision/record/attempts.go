@@ -47,12 +47,19 @@ func (a *attempt) takes(verb string, now time.Time) bool {
 	return order[verb] > order[a.verb]
 }
 
-// attemptOf returns the attempt that a record is of, as far as this server remembers.
-func (l *Log) attemptOf(d *store.Decision) string {
+// attempts remember the newest attempt at each pod, by mode.
+type attempts map[string]recent[attempt]
+
+func newAttempts(pods int) attempts {
+	return attempts{"": newRecent[attempt](pods), decision.ModeShadow: newRecent[attempt](pods)}
+}
+
+// of returns the attempt that a record is of, as far as it is remembered.
+func (m attempts) of(d *store.Decision) string {
 	if d.Verb == decision.VerbDecide {
 		return d.ID
 	}
-	a, ok := l.attempts[d.Mode].Get(podUID{d.Cluster, d.PodUID})
+	a, ok := m[d.Mode].Get(podUID{d.Cluster, d.PodUID})
 	if !ok || !a.takes(d.Verb, d.CreatedAt) {
 		return d.ID
 	}
@@ -91,12 +98,12 @@ func (l *Log) RecallAttempt(ctx context.Context, cluster, mode string, pod decis
 	}
 }
 
-// noteAttempt remembers the attempt that a record is of.
-func (l *Log) noteAttempt(d *store.Decision) {
+// note remembers the attempt that a record is of.
+func (m attempts) note(d *store.Decision) {
 	if d.Verb == decision.VerbDecide {
 		return
 	}
-	pods, key := l.attempts[d.Mode], podUID{d.Cluster, d.PodUID}
+	pods, key := m[d.Mode], podUID{d.Cluster, d.PodUID}
 	a, ok := pods.Get(key)
 	if !ok || a.id != d.Attempt {
 		a = attempt{id: d.Attempt, at: d.CreatedAt}
@@ -118,8 +125,8 @@ func nomineeAlone(o *decision.Outcome) bool {
 }
 
 // retries notes that the next call to /filter is of the same attempt.
-func (l *Log) retries(d *store.Decision) {
-	pods, key := l.attempts[d.Mode], podUID{d.Cluster, d.PodUID}
+func (m attempts) retries(d *store.Decision) {
+	pods, key := m[d.Mode], podUID{d.Cluster, d.PodUID}
 	if a, ok := pods.Get(key); ok {
 		a.retried = true
 		pods.note(key, a)

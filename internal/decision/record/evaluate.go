@@ -120,7 +120,7 @@ func (l *Log) Write(ctx context.Context, e *Entry) (spooled bool, err error) {
 	}
 	l.Written(e.Record, e.Profile)
 	if nominee {
-		l.retries(e.Record)
+		l.attempts.retries(e.Record)
 	}
 	if e.Verb == decision.VerbPreempt && e.Mode == "" {
 		l.agreed.note(podUID{e.Cluster, e.Record.PodUID}, agreement{e.Record.ID, e.Record.Victims})
@@ -134,6 +134,6 @@ func (l *Log) Write(ctx context.Context, e *Entry) (spooled bool, err error) {
 // Written remembers that a record is in the store, and its profile with it; nil is none.
 func (l *Log) Written(d *store.Decision, p *store.Profile) {
 	l.profiles.noteStored(p)
-	l.noteAttempt(d)
+	l.attempts.note(d)
 	l.judged.note(d)
 }

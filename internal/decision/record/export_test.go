@@ -29,3 +29,6 @@ func (l *Log) Noted(cluster, uid string) (noted, held bool) {
 	p, ok := l.passed.Get(podUID{cluster, uid})
 	return ok, ok && p.nodes.Value() != nil
 }
+
+// Pages sets how many records a backfill reads at a time, and changes in one transaction.
+func (b *Backfill) Pages(n int) { b.page, b.rows = n, n }

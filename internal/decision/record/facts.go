@@ -57,6 +57,11 @@ func (l *Log) facts(v *revision.View, pod *corev1.Pod, d *store.Decision) *store
 	if at, ok := l.judged.Get(judgedPod{d.Cluster, d.PodDigest}); ok && d.CreatedAt.Sub(at) < store.FactsStay {
 		return nil
 	}
+	return factsOf(v, pod, d)
+}
+
+// factsOf returns the facts of a record's pod on the record's state.
+func factsOf(v *revision.View, pod *corev1.Pod, d *store.Decision) *store.PodFacts {
 	held := engine.Held(pod)
 	f := &store.PodFacts{
 		Cluster: d.Cluster, Digest: d.PodDigest, Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID),

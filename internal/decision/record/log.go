@@ -44,7 +44,7 @@ type Log struct {
 	profiles profileCache
 	agreed   recent[agreement]
 	passed   recent[passage]
-	attempts map[string]recent[attempt] // by mode
+	attempts attempts
 	judged   judgedPods
 }
 
@@ -61,8 +61,8 @@ func New(m *revision.Manager, st store.Store, profiles []*engine.Profile, o Opti
 		o.Backoff = state.DefaultBackoff()
 	}
 	return &Log{
-		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](), passed: newRecent[passage](), judged: newJudgedPods(),
-		attempts:  map[string]recent[attempt]{"": newRecent[attempt](), decision.ModeShadow: newRecent[attempt]()},
+		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](maxRecent), passed: newRecent[passage](maxRecent), judged: newJudgedPods(),
+		attempts:  newAttempts(maxRecent),
 		scheduler: &decision.Scheduler{Profiles: profiles, Classes: o.Classes, TolerationSeconds: o.TolerationSeconds, MaxSteps: o.MaxSteps},
 	}
 }

@@ -11,8 +11,8 @@ type podUID struct{ cluster, uid string }
 // recent remembers the last value of each pod. What it drops is read from the records.
 type recent[V any] struct{ *lru.Cache[podUID, V] }
 
-func newRecent[V any]() recent[V] {
-	c, err := lru.New[podUID, V](maxRecent)
+func newRecent[V any](pods int) recent[V] {
+	c, err := lru.New[podUID, V](pods)
 	if err != nil {
 		panic(err) // of a size below one
 	}

@@ -8,7 +8,7 @@ import (
 // TestRecentIsBounded shows that a pod is found until maxRecent others were noted after it, and
 // that a pod without a UID is not noted.
 func TestRecentIsBounded(t *testing.T) {
-	r := newRecent[int]()
+	r := newRecent[int](maxRecent)
 	r.note(podUID{cluster: "c"}, 1)
 	for i := range 2 * maxRecent {
 		r.note(podUID{"c", fmt.Sprint(i)}, i)

@@ -96,7 +96,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 		d.RejectedBy = strings.Join(r.Rejectors(), ",")
 	}
 	d.Mode, d.Purpose, d.NominatedNode, d.Victims = o.Mode, o.Purpose(), r.NominatedNode(), victims(o.View, r)
-	d.Attempt = l.attemptOf(d)
+	d.Attempt = l.attempts.of(d)
 	d.Facts = l.facts(o.View, o.Pod, d)
 	l.list(d, r)
 	return d, finish(d, newEvaluated(o), began)
@@ -140,7 +140,7 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 		return nil, err
 	}
 	js, _ := v.Object(podKey(namespace, name))
-	d.PodDigest, d.Attempt = decision.DigestOf(js), l.attemptOf(d)
+	d.PodDigest, d.Attempt = decision.DigestOf(js), l.attempts.of(d)
 	ans := decision.LedgerBind(v, ref, node)
 	d.Outcome, d.Node, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Digest
 	if pod.Spec.Priority != nil {
@@ -175,7 +175,7 @@ func (l *Log) NewBindResult(v *revision.View, pod decision.PodRef, attempt strin
 		return nil, err
 	}
 	if d.Attempt = attempt; attempt == "" {
-		d.Attempt = l.attemptOf(d)
+		d.Attempt = l.attempts.of(d)
 	}
 	ans := res.answer(priority)
 	d.Outcome, d.Node, d.Message, d.Priority, d.AnswerDigest = string(ans.Outcome), ans.Node, ans.Message, priority, ans.Digest

@@ -29,14 +29,16 @@ func NewRow(d *store.Decision) *Row {
 // Columns are some columns, in the order of a statement.
 type Columns []store.Column
 
-// The columns that backends write, that a list shows, that make a whole record, that roll-ups are
-// made of, and that a replay needs.
+// The columns that backends write, that a list shows, that make a whole record, that are read to
+// fill in what is missing, that roll-ups are made of, and that a replay needs.
 var (
 	Stored = where(func(c *store.Column) bool { return !c.Stamped })
 	Listed = where(func(c *store.Column) bool {
 		return c.Kind != store.Stamp && c.Kind != store.List && c.Kind != store.Blob
 	})
 	Whole = where(func(c *store.Column) bool { return c.Kind != store.Stamp })
+
+	Backfilled = where(func(c *store.Column) bool { return slices.Contains(store.BackfillColumns, c.Name) })
 
 	RolledUp = where(func(c *store.Column) bool { return slices.Contains(store.RollupColumns, c.Name) })
 	Replayed = where(func(c *store.Column) bool { return slices.Contains(store.ReplayColumns, c.Name) })

@@ -62,7 +62,21 @@ func (t commonTx) Exec(query string, args ...any) (int64, error) {
 	return ct.RowsAffected(), err
 }
 
-func (t commonTx) Many(query string, args [][]any) (err error) {
+func (t commonTx) Many(query string, args [][]any) error {
+	return t.each(query, args, func(n int64) error { return sqlcommon.ExpectOne("write a row", n) })
+}
+
+func (t commonTx) Some(query string, args [][]any) (changed int64, err error) {
+	err = t.each(query, args, func(n int64) error {
+		changed += n
+		return nil
+	})
+	return changed, err
+}
+
+// each runs a statement for each list of arguments in one round trip, and passes on how many rows
+// each changed.
+func (t commonTx) each(query string, args [][]any, changed func(int64) error) (err error) {
 	if len(args) == 0 {
 		return nil
 	}
@@ -75,7 +89,7 @@ func (t commonTx) Many(query string, args [][]any) (err error) {
 	for range args {
 		ct, err := results.Exec()
 		if err == nil {
-			err = sqlcommon.ExpectOne("write a row", ct.RowsAffected())
+			err = changed(ct.RowsAffected())
 		}
 		if err != nil {
 			return err

@@ -76,6 +76,7 @@ type Store struct {
 	sqlcommon.Tables
 	sqlcommon.Classes
 	sqlcommon.Rollups
+	sqlcommon.Backfill
 
 	pool       *pgxpool.Pool
 	opts       Options
@@ -118,6 +119,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.Postgres)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.Postgres)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.Postgres)
+	s.Backfill = sqlcommon.NewBackfill(common{s}, sqlcommon.Postgres)
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}

@@ -7,7 +7,6 @@ import (
 // What purposes, verbs and outcomes are called in records.
 const (
 	live     = "live"
-	shadow   = "shadow"
 	watched  = "watched"
 	decide   = "decide"
 	filter   = "filter"
@@ -18,22 +17,9 @@ const (
 	failed   = "Unschedulable"
 )
 
-// Purpose returns what a decision was for, as views show it; empty where that is not known.
-func Purpose(d *store.Decision) string {
-	switch {
-	case d.Purpose != "":
-		return d.Purpose
-	case d.Mode == shadow:
-		return shadow
-	case d.BoundRevision > 0 || d.Verb != decide:
-		return live
-	}
-	return ""
-}
-
 // counts reports whether a decision was made to place its pod.
 func counts(d *store.Decision) bool {
-	purpose := Purpose(d)
+	purpose := d.KnownPurpose()
 	return purpose == live || purpose == watched
 }
 

@@ -84,7 +84,7 @@ func of[K comparable, V any](m map[K]*V, key K) *V {
 // Add adds a decision, whose stamp has a number. It reads the columns of
 // store.RollupColumns.
 func (s *Sums) Add(d *store.Decision, stamp int64) {
-	hour, purpose := d.CreatedAt.Truncate(time.Hour), Purpose(d)
+	hour, purpose := d.CreatedAt.Truncate(time.Hour), d.KnownPurpose()
 	c := of(s.Decisions, DecisionsKey{hour, d.Verb, d.Outcome, purpose, d.Namespace, stamp})
 	c.Count++
 	if d.BoundRevision > 0 {

@@ -24,6 +24,8 @@ type Tx interface {
 	Exec(query string, args ...any) (int64, error)
 	// Many runs a statement that writes a row, once for each list of arguments.
 	Many(query string, args [][]any) error
+	// Some is Many of a statement that may change no row. It returns how many rows changed.
+	Some(query string, args [][]any) (int64, error)
 	Row(query string, args []any, into ...any) error
 	// Rows passes the rows of a query to row.
 	Rows(query string, args []any, row func(scan func(into ...any) error) error) error
@@ -67,6 +69,7 @@ var SQLite = &Dialect{words: strings.NewReplacer(
 	"{now}", "CAST(unixepoch('subsec') * 1000000 AS INTEGER)", "{us}", "",
 	"{update}", "", "{no key update}", "", "{share}", "", "{skip p}", "", "{skip s}", "",
 	"{decisions by revision}", "decisions INDEXED BY decisions_by_revision",
+	"{decisions d by revision}", "decisions d INDEXED BY decisions_by_revision",
 	"{differences}", `CASE WHEN json_extract(x.payload, '$.error') IS NULL THEN
   coalesce(json_array_length(x.payload, '$.differences'), 0) + coalesce(json_extract(x.payload, '$.differencesOmitted'), 0) END`,
 	"{names 2}", "SELECT value FROM json_each(?2)", "{names 4}", "SELECT value FROM json_each(?4)",
@@ -78,7 +81,7 @@ var Postgres = &Dialect{
 		"{now}", "clock_timestamp()", "{us}", " * interval '1 microsecond'",
 		"{update}", " FOR UPDATE", "{no key update}", " FOR NO KEY UPDATE", "{share}", " FOR SHARE",
 		"{skip p}", " FOR UPDATE OF p SKIP LOCKED", "{skip s}", " FOR UPDATE OF s SKIP LOCKED",
-		"{decisions by revision}", "decisions",
+		"{decisions by revision}", "decisions", "{decisions d by revision}", "decisions d",
 		"{differences}", `CASE WHEN x.payload::json ->> 'error' IS NULL THEN
   coalesce(json_array_length(x.payload::json -> 'differences'), 0) + coalesce((x.payload::json ->> 'differencesOmitted')::bigint, 0) END`,
 		"{names 2}", "SELECT json_array_elements_text($2::json)", "{names 4}", "SELECT json_array_elements_text($4::json)",

@@ -56,6 +56,17 @@ func (t commonTx) Many(query string, args [][]any) error {
 	return nil
 }
 
+func (t commonTx) Some(query string, args [][]any) (changed int64, err error) {
+	for _, row := range args {
+		n, err := t.Exec(query, row...)
+		if err != nil {
+			return 0, err
+		}
+		changed += n
+	}
+	return changed, nil
+}
+
 func (t commonTx) Rows(query string, args []any, row func(scan func(into ...any) error) error) error {
 	return t.w.each(query, inMicros(args), func(rows *sql.Rows) error { return row(rows.Scan) })
 }

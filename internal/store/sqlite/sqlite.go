@@ -65,6 +65,7 @@ type Store struct {
 	sqlcommon.Tables
 	sqlcommon.Classes
 	sqlcommon.Rollups
+	sqlcommon.Backfill
 
 	path  string
 	lock  *flock.Flock
@@ -105,6 +106,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.SQLite)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.SQLite)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.SQLite)
+	s.Backfill = sqlcommon.NewBackfill(common{s}, sqlcommon.SQLite)
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}
