@@ -95,6 +95,7 @@ type Fixed struct {
 	ScenarioInFlight    int           `name:"scenario-in-flight" default:"2"`
 	ScenarioQueue       int           `name:"scenario-queue" default:"16"`
 	ScenarioClusterJobs int           `name:"scenario-jobs-per-cluster" default:"4"`
+	ScenarioDeadline    time.Duration `name:"scenario-deadline" default:"2m"` // in its call
 	ScenarioJobDeadline time.Duration `name:"scenario-job-deadline" default:"1h"`
 	ScenarioMaxResult   Bytes         `name:"scenario-max-result" default:"64MiB"`
 

@@ -21,7 +21,6 @@ import (
 type Limits struct {
 	ExtenderDeadline time.Duration `name:"extender-deadline" default:"4s" help:"Time for an extender call; keep it below the httpTimeout of kube-scheduler's configuration (5s there)."`
 	DecisionDeadline time.Duration `name:"decision-deadline" default:"10s" help:"Time for a decision or change."`
-	ScenarioDeadline time.Duration `name:"scenario-deadline" default:"2m" help:"Time for a scenario that is answered in its call."`
 	MemoryBudget     Bytes         `name:"memory-budget" default:"0" help:"Memory that all requests may take together, as estimated; of which a ninth is for decisions, extender calls and reads alone; 0: nine sixteenths of the memory limit, or 2304MiB where there is none."`
 	MaxConnections   int           `name:"max-connections" default:"1000" help:"Connections in all. Beyond it idle ones are closed: of the address that has most, anonymous ones first."`
 	MaxClusters      int           `name:"max-clusters" default:"10000" help:"Clusters that uploads may make."`
