@@ -97,6 +97,7 @@ type Backfill interface {
 	FillObjects(ctx context.Context, cluster string, list []*Revision) (filled int64, err error)
 	// FactsSeen returns when pods were seen last whose facts are kept, by digest.
 	FactsSeen(ctx context.Context, cluster string, digests []string) (map[string]time.Time, error)
-	// FillFacts writes facts of pods, or that they were seen again.
-	FillFacts(ctx context.Context, list []*PodFacts) error
+	// FillFacts writes the Facts of pods that decisions have where roll-ups copy them to, or that
+	// they were seen again.
+	FillFacts(ctx context.Context, list []*Decision) error
 }

@@ -61,9 +61,10 @@ type Decision struct {
 	Failures []Failure
 	Scores   []Score
 	Victims  []Victim
-	// Facts are written with the record, to a table of their own, and not read with it; nil where
-	// they were written before, and in questions.
-	Facts *PodFacts `json:",omitempty"`
+	// Facts are those of PodFacts.Encode, which roll-ups copy to a table by PodDigest; empty where
+	// an earlier record has them, in questions, and in records of before they were kept. No digest
+	// covers them.
+	Facts string `json:",omitempty"`
 }
 
 // Failure counts the nodes that a plugin rejected with a reason.
@@ -123,7 +124,7 @@ const (
 	Time               // in microseconds
 	UID                // text; a UUID as its 16 bytes
 	Digest             // text; a sha256:… as its 32 bytes
-	List               // rows of JSON; NULL where there are none
+	List               // a list as JSON; NULL where there is none
 	Blob               // bytes or NULL
 	Stamp              // what many decisions have in common, by its number
 	Place              // Decision.Seq, which the store sets
@@ -194,6 +195,7 @@ var DecisionColumns = []Column{
 	{Name: "rejected_by", Kind: Text, Null: true, Since: 16, Field: func(d *Decision) any { return &d.RejectedBy }},
 	{Name: "purpose", Kind: Text, Null: true, Since: 23, Field: func(d *Decision) any { return &d.Purpose }},
 	{Name: "attempt", Kind: Text, Null: true, Since: 23, Field: func(d *Decision) any { return &d.Attempt }},
+	{Name: "facts", Kind: List, Null: true, Since: 28, Field: func(d *Decision) any { return &d.Facts }},
 }
 
 // ReplayColumns name the columns that a replay needs beside the cluster.
@@ -205,7 +207,7 @@ var ReplayColumns = []string{
 // RollupColumns name the columns that roll-ups are made of beside the cluster and the stamp.
 var RollupColumns = []string{
 	"id", "created_at", "verb", "outcome", "namespace", "pod", "pod_uid", "node", "revision", "bound_revision",
-	"duration_micros", "failures", "seq", "mode", "purpose", "attempt",
+	"duration_micros", "failures", "seq", "mode", "purpose", "attempt", "priority", "pod_digest", "facts",
 }
 
 // KnownPurpose returns the Purpose, or what it has to be by the record's other columns, as views

@@ -116,14 +116,14 @@ func (d *Decision) validate() error {
 	case d.StaleMillis != nil && *d.StaleMillis < 0:
 		return invalid("decision.staleMillis", "is below 0")
 	}
+	if err := d.ValidateFacts(); err != nil {
+		return err
+	}
 	for i := range DecisionColumns {
 		c := &DecisionColumns[i]
 		if err := c.validate(d); err != nil {
 			return err
 		}
-	}
-	if err := d.Facts.validate(d); err != nil {
-		return err
 	}
 	if err := d.validateLists(); err != nil {
 		return err

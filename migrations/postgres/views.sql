@@ -765,8 +765,8 @@ EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
 END
 $$;
 
--- Who writes records also notes when a pod was seen again, without which no decision could be
--- written. Roles get what server migrate gives a new one.
+-- Who writes records also keeps the facts of pods and notes when one was seen again. Roles get what
+-- server migrate gives a new one.
 DO $$
 DECLARE
   role text;

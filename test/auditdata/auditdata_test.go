@@ -37,13 +37,20 @@ func TestMultiply(t *testing.T) {
 			Decision: &store.Decision{
 				ID: fmt.Sprintf("01a2209e-1c8%d-7742-ac55-3a0ccfd4d00%[1]d", n), PodDigest: digest, Cluster: "prod", Verb: "decide", CreatedAt: start.Add(time.Duration(n) * time.Minute),
 				Namespace: "web", Pod: fmt.Sprint("cart-x000-", n), PodUID: fmt.Sprintf("00000000-0000-4000-8000-00000000000%d", n), Revision: number, Outcome: "Preempting",
-				Facts:   &store.PodFacts{Cluster: "prod", Digest: digest, Namespace: "web", Name: "cart-x000-0", UID: fmt.Sprintf("00000000-0000-4000-8000-%012d", 0), Requests: "{}", Labels: "{}", SeenAt: start},
+				Facts:   (&store.PodFacts{Requests: []byte("{}"), Labels: []byte("{}")}).Encode(),
 				Victims: []store.Victim{{Namespace: "web", Pod: "till-x000-9", UID: "00000000-0000-4000-8000-000000000009", Node: "n"}},
 			},
 		})
 	}
 	if err := st.Append(t.Context(), entries); err != nil {
 		t.Fatal(err)
+	}
+	for more := true; more; {
+		step, err := st.RollUp(t.Context(), "prod")
+		if err != nil {
+			t.Fatal(err)
+		}
+		more = step.More
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)

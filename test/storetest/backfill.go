@@ -103,13 +103,20 @@ func fillsFacts(t *testing.T, s store.Store) {
 	if err != nil || more || len(inputs) != 1 || string(inputs["a"]) != "\x01\x02" {
 		t.Errorf("inputs %v, %v, %v", inputs, more, err)
 	}
-	facts := &store.PodFacts{Cluster: "prod", Digest: "sha256:pod", Requests: "{}", Labels: "{}", SeenAt: at(5)}
-	earlier := *facts
-	earlier.SeenAt = at(1)
-	wantErr(t, "FillFacts", s.FillFacts(t.Context(), []*store.PodFacts{facts, &earlier}), nil)
+	later := decision("prod", "b", at(5))
+	later.PodDigest, later.Facts = "sha256:pod", (&store.PodFacts{Requests: []byte("{}"), Labels: []byte("{}")}).Encode()
+	earlier := *later
+	earlier.CreatedAt = at(1)
+	wantErr(t, "FillFacts", s.FillFacts(t.Context(), []*store.Decision{later, &earlier}), nil)
 	seen, err := s.FactsSeen(t.Context(), "prod", []string{"sha256:pod", "sha256:other"})
 	wantErr(t, "FactsSeen", err, nil)
 	same(t, "FactsSeen", map[string]time.Time{"sha256:pod": at(5)}, seen)
-	earlier.Labels = "no JSON"
-	wantErr(t, "FillFacts of no JSON", s.FillFacts(t.Context(), []*store.PodFacts{&earlier}), store.ErrInvalid)
+	// What a rebuild cannot make again, since no record has it, it leaves.
+	wantErr(t, "RebuildRollups", s.RebuildRollups(t.Context(), "prod"), nil)
+	rollUp(t, s, "prod")
+	same(t, "rows", []string{"sha256:pod"}, sorted(t, s, `SELECT pod_digest FROM pod_facts`))
+	earlier.Facts = "no JSON"
+	wantErr(t, "FillFacts of no JSON", s.FillFacts(t.Context(), []*store.Decision{&earlier}), store.ErrInvalid)
+	earlier.Facts = "[1]"
+	wantErr(t, "FillFacts of too few fields", s.FillFacts(t.Context(), []*store.Decision{&earlier}), store.ErrInvalid)
 }

@@ -242,7 +242,7 @@ func (b *Backfill) Facts(ctx context.Context) error {
 func (b *Backfill) facts(
 	ctx context.Context, walk *revision.Walk, lacking []*store.Decision,
 ) error {
-	var ready []*store.PodFacts
+	var ready []*store.Decision
 	err := b.inputs(ctx, lacking, func(d *store.Decision, kind Kind) error {
 		v, err := walk.To(ctx, d.Revision)
 		var pod *corev1.Pod
@@ -250,9 +250,9 @@ func (b *Backfill) facts(
 			pod, err = recordedPod(v, d, kind)
 		}
 		if err == nil {
-			f := factsOf(v, pod, d)
-			if err = f.Validate(); err == nil {
-				ready = append(ready, f)
+			d.Facts = factsOf(v, pod)
+			if err = d.ValidateFacts(); err == nil {
+				ready = append(ready, d)
 				return nil
 			}
 		}

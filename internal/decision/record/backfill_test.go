@@ -52,7 +52,7 @@ func execute(t *testing.T, db *sql.DB, query string, args ...any) {
 // purposes, attempts, objects of revisions and facts, and with its seals.
 func makeOld(t *testing.T, st store.Store, db *sql.DB) {
 	t.Helper()
-	execute(t, db, `UPDATE decisions SET purpose = NULL, attempt = NULL`)
+	execute(t, db, `UPDATE decisions SET purpose = NULL, attempt = NULL, facts = NULL`)
 	execute(t, db, `DELETE FROM revision_changes`)
 	execute(t, db, `DELETE FROM judged_pods`)
 	heads, err := st.SealHeads(t.Context(), "")
@@ -190,7 +190,7 @@ func (c *cutOff) FillObjects(ctx context.Context, cluster string, list []*store.
 	return n, err
 }
 
-func (c *cutOff) FillFacts(ctx context.Context, list []*store.PodFacts) error {
+func (c *cutOff) FillFacts(ctx context.Context, list []*store.Decision) error {
 	return c.write(func() error { return c.Store.FillFacts(ctx, list) })
 }
 
@@ -214,6 +214,20 @@ func fillIn(t *testing.T, c *corpus, st store.Store, cluster string, page int) (
 	return out, objects, b.Facts(t.Context())
 }
 
+// rollUp brings the roll-ups of clusters up to their logs.
+func rollUp(t *testing.T, st store.Store, clusters ...string) {
+	t.Helper()
+	for _, cluster := range clusters {
+		for more := true; more; {
+			step, err := st.RollUp(t.Context(), cluster)
+			if err != nil {
+				t.Fatal(err)
+			}
+			more = step.More
+		}
+	}
+}
+
 // TestBackfill makes a log, takes from it what earlier releases did not write, and fills it in
 // again: what comes is what was, but for purposes that no record says. It is cut off at each write.
 func TestBackfill(t *testing.T) {
@@ -225,6 +239,7 @@ func TestBackfill(t *testing.T) {
 			c.fillCycles(t)
 			c.fillLive(t)
 			db := behind(t, backend, address)
+			rollUp(t, st, "demo", "live")
 			written, objects, facts := contents(t, db, attributions), contents(t, db, objectRows), contents(t, db, factRows)
 			makeOld(t, st, db)
 			verified(t, "as it was", st)
@@ -236,6 +251,7 @@ func TestBackfill(t *testing.T) {
 			}
 			today := contents(t, db, attributions)
 			today = today[len(today)-2:]
+			rollUp(t, st, "demo")
 			objects, facts = append(objects, contents(t, db, objectRows)...), append(facts, contents(t, db, factRows)...)
 			slices.Sort(objects)
 			slices.Sort(facts)

@@ -43,10 +43,6 @@ func (c *corpus) fillAudit(t testing.TB) {
 	for _, e := range entries {
 		d := e.Decision
 		d.PodDigest, d.Profile, d.ProfileDigest = "sha256:"+d.Pod, "default-scheduler", auditConfig.Digest
-		d.Facts = &store.PodFacts{
-			Cluster: d.Cluster, Digest: d.PodDigest, Namespace: d.Namespace, Name: d.Pod, UID: d.PodUID, OwnerKind: "Deployment", OwnerName: d.Pod,
-			PriorityClass: "rush", Priority: 9000, CPUMilli: 500, MemoryBytes: 1 << 30, Requests: `{"cpu":"500m","memory":"1Gi"}`, Labels: `{"team":"sales"}`, SeenAt: d.CreatedAt,
-		}
 	}
 	entries[0].Profile = &auditConfig
 	budget := "shop/guarded"
@@ -99,6 +95,12 @@ func fillEvidence(t testing.TB, backend, address string, at time.Time) {
 		{
 			`INSERT INTO seals (cluster, number, kind, format, after_seq, seq, after_revision, revision, previous, hash, row_hashes, items, created_at) VALUES ('audit', 1000, 'removal', 24, 3, 3, 0, 0, $1, $1, $2, $3, $4)`,
 			[]any{[]byte{1}, []byte{}, removed, when},
+		},
+		{
+			`INSERT INTO judged_pods (cluster, pod_digest, namespace, name, uid, owner_kind, owner_name, priority_class, priority, scheduler, cpu_milli, memory_bytes, requests, labels, seen_at)
+				SELECT cluster, 'sha256:' || pod, namespace, pod, 'u', 'Deployment', pod, 'rush', 9000, '', 500, 1073741824, '{"cpu":"500m","memory":"1Gi"}', '{"team":"sales"}', max(created_at)
+				FROM decisions WHERE cluster = 'audit' AND pod IN ('cart', $1) GROUP BY cluster, namespace, pod`,
+			[]any{"till"},
 		},
 		{
 			`INSERT INTO waits (cluster, namespace, pod, pod_uid, since, cause, until, seen) VALUES ('audit', 'shop', 'till', 'u', $1, 'NodeResourcesFit', $2, $1)`,

@@ -34,8 +34,8 @@ func newJudgedPods() judgedPods {
 
 // note remembers that a record's facts are in the store.
 func (j judgedPods) note(d *store.Decision) {
-	if d.Facts != nil {
-		j.Add(judgedPod{d.Cluster, d.PodDigest}, d.Facts.SeenAt)
+	if d.Facts != "" {
+		j.Add(judgedPod{d.Cluster, d.PodDigest}, d.CreatedAt)
 	}
 }
 
@@ -48,40 +48,44 @@ func (j judgedPods) gone(cluster string) {
 	}
 }
 
-// facts returns the facts of a record's pod; nil where the store has them, and for a question: the
-// pods of what-if questions are as many as their callers make up, and each is a row.
-func (l *Log) facts(v *revision.View, pod *corev1.Pod, d *store.Decision) *store.PodFacts {
+// facts returns the facts of a record's pod; empty where the store has them, and for a question:
+// the pods of what-if questions are as many as their callers make up.
+func (l *Log) facts(v *revision.View, pod *corev1.Pod, d *store.Decision) string {
 	if d.Purpose == decision.PurposeQuestion {
-		return nil
+		return ""
 	}
-	if at, ok := l.judged.Get(judgedPod{d.Cluster, d.PodDigest}); ok && d.CreatedAt.Sub(at) < store.FactsStay {
-		return nil
+	at, ok := l.judged.Get(judgedPod{d.Cluster, d.PodDigest})
+	if ok && d.CreatedAt.Sub(at) < store.FactsStay {
+		return ""
 	}
-	return factsOf(v, pod, d)
+	return factsOf(v, pod)
 }
 
-// factsOf returns the facts of a record's pod on the record's state.
-func factsOf(v *revision.View, pod *corev1.Pod, d *store.Decision) *store.PodFacts {
+// factsOf returns the facts of a pod on a state.
+func factsOf(v *revision.View, pod *corev1.Pod) string {
 	held := engine.Held(pod)
-	f := &store.PodFacts{
-		Cluster: d.Cluster, Digest: d.PodDigest, Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID),
-		PriorityClass: pod.Spec.PriorityClassName, Priority: d.Priority, Scheduler: pod.Spec.SchedulerName,
+	var requests, labels [256]byte
+	f := store.PodFacts{
+		PriorityClass: pod.Spec.PriorityClassName, Scheduler: pod.Spec.SchedulerName,
 		CPUMilli: held.Cpu().MilliValue(), MemoryBytes: held.Memory().Value(),
-		Requests:  textsJSON(held, func(q resource.Quantity) string { return q.String() }),
-		Labels:    textsJSON(pod.Labels, func(s string) string { return s }),
-		CreatedAt: pod.CreationTimestamp.UTC(), SeenAt: d.CreatedAt,
+		Requests:  appendTexts(requests[:0], held, amount),
+		Labels:    appendTexts(labels[:0], pod.Labels, label),
+		CreatedAt: pod.CreationTimestamp.Time,
 	}
 	if owner := topOwner(v, pod); owner != nil {
 		f.OwnerKind, f.OwnerName = owner.Kind, owner.Name
 	}
-	return f
+	return f.Encode()
 }
 
-// textsJSON returns a JSON object of texts, its members by name. It is for each new pod, of which
-// encoding/json would make a fifth of what the whole decision allocates.
-func textsJSON[K ~string, V any](m map[K]V, text func(V) string) string {
-	var room [256]byte
-	out := append(room[:0], '{')
+func amount(q resource.Quantity) string { return q.String() }
+
+func label(s string) string { return s }
+
+// appendTexts appends a JSON object of texts, its members by name. It is written by hand since it
+// is for each new pod.
+func appendTexts[K ~string, V any](out []byte, m map[K]V, text func(V) string) []byte {
+	out = append(out, '{')
 	for i, name := range slices.Sorted(maps.Keys(m)) {
 		if i > 0 {
 			out = append(out, ',')
@@ -89,5 +93,5 @@ func textsJSON[K ~string, V any](m map[K]V, text func(V) string) string {
 		out = append(jsonscan.AppendString(out, name), ':')
 		out = jsonscan.AppendString(out, text(m[name]))
 	}
-	return string(append(out, '}'))
+	return append(out, '}')
 }

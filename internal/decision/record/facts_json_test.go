@@ -15,13 +15,13 @@ func TestTextsAreWhatEncodingJSONWrites(t *testing.T) {
 		if labels == nil {
 			want = []byte("{}")
 		}
-		if got := textsJSON(labels, func(s string) string { return s }); err != nil || got != string(want) {
+		if got := appendTexts(nil, labels, label); err != nil || string(got) != string(want) {
 			t.Errorf("labels %s, not %s (%v)", got, want, err)
 		}
 	}
 	held := corev1.ResourceList{"memory": resource.MustParse("1536Mi"), "cpu": resource.MustParse("0.5"), "example.com/gpu": resource.MustParse("2")}
 	want, err := json.Marshal(held)
-	if got := textsJSON(held, func(q resource.Quantity) string { return q.String() }); err != nil || got != string(want) {
+	if got := appendTexts(nil, held, amount); err != nil || string(got) != string(want) {
 		t.Errorf("requests %s, not %s (%v)", got, want, err)
 	}
 }

@@ -40,8 +40,6 @@ type Batch struct {
 	Decisions   []*lists.Row
 	Gaps        []*store.Gap
 	Classes     []*store.ClassRecord
-	// Facts are those of the decisions that have any, each pod once.
-	Facts []*store.PodFacts
 
 	rows  map[*store.Entry]*lists.Row
 	added map[string]*seal.Rows // by cluster

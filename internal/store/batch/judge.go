@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"slices"
 
 	"berth/internal/store"
 )
@@ -73,16 +72,7 @@ func (b *Batch) add(e *store.Entry) error {
 	// The cluster is locked until the commit: a reader who sees this number sees all smaller ones.
 	r.Seq = h.Seq + h.Decisions
 	b.Decisions = append(b.Decisions, r)
-	b.addFacts(d.Facts)
 	return nil
-}
-
-// addFacts takes the facts of a pod once.
-func (b *Batch) addFacts(f *store.PodFacts) {
-	same := func(have *store.PodFacts) bool { return have.Digest == f.Digest && have.Cluster == f.Cluster }
-	if f != nil && !slices.ContainsFunc(b.Facts, same) {
-		b.Facts = append(b.Facts, f)
-	}
 }
 
 // follows reports whether a revision is new rather than stored already; an error where it is

@@ -74,9 +74,6 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 			some("write profile", sqlPutProfile, pr.Digest, pr.Name, notNull(pr.Payload))
 		}
 	}
-	for _, f := range a.Facts {
-		some("write facts of a pod", lists.PutFacts, lists.FactValues(f, instant)...)
-	}
 	for _, g := range a.Gaps {
 		values := gapValues(g)
 		some("write gap", sqlPutGap, values...)

@@ -158,7 +158,7 @@ func fillNamespaces(t *testing.T, s *Store, both bool) {
 			}}
 			d.Scores = []store.Score{{Rank: 1, Node: d.Node, Total: 612, Plugins: store.PluginScores{{Plugin: "ImageLocality", Weighted: 612}}}, {Rank: 2, Node: "n7", Total: 600}}
 			d.PodDigest = "sha256:" + strings.Repeat(map[string]string{"shop": "a1", "rival": "b2"}[namespace], 32)
-			d.Facts = &store.PodFacts{Cluster: "demo", Digest: d.PodDigest, Namespace: namespace, Name: d.Pod, UID: d.PodUID, Scheduler: "s", Requests: "{}", Labels: `{"team":"a"}`, SeenAt: d.CreatedAt}
+			d.Facts = (&store.PodFacts{Scheduler: "s", Requests: []byte("{}"), Labels: []byte(`{"team":"a"}`)}).Encode()
 			if i == 1 {
 				d.Outcome = "Unschedulable"
 			}

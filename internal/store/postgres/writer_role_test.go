@@ -55,7 +55,7 @@ func TestWriterRole(t *testing.T) {
 	entries := []*store.Entry{{Revision: r, Checkpoint: &store.Checkpoint{Cluster: "prod", Number: 1}}}
 	for i := range 8 {
 		d := &store.Decision{ID: fmt.Sprint("d", i), Cluster: "prod", Revision: 1, Verb: "decide", CreatedAt: time.Now(), Profile: "p", PodDigest: "sha256:pod"}
-		d.Facts = &store.PodFacts{Cluster: "prod", Digest: d.PodDigest, Requests: "{}", Labels: "{}", SeenAt: d.CreatedAt}
+		d.Facts = (&store.PodFacts{Requests: []byte("{}"), Labels: []byte("{}")}).Encode()
 		entries = append(entries, &store.Entry{Decision: d, Profile: &store.Profile{Digest: "sha256:p"}})
 	}
 	for _, batch := range [][]*store.Entry{entries[:3], entries[3:]} {
@@ -129,8 +129,12 @@ func TestWriterRoleOfBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		f := &store.PodFacts{Cluster: "prod", Digest: "sha256:pod", Requests: "{}", Labels: "{}", SeenAt: time.Now()}
-		if _, err := owner.Exec(ctx, lists.PutFacts, lists.FactValues(f, instant)...); err != nil {
+		d := &store.Decision{Cluster: "prod", PodDigest: "sha256:pod", CreatedAt: time.Now(), Facts: (&store.PodFacts{Requests: []byte("{}"), Labels: []byte("{}")}).Encode()}
+		values, err := lists.FactValues(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := owner.Exec(ctx, lists.PutFacts, values...); err != nil {
 			t.Error(err)
 		}
 	}

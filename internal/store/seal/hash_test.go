@@ -21,6 +21,7 @@ func TestHashesStay(t *testing.T) {
 		Outcome: "Scheduled", Node: "n1", NodesTotal: 5, NodesFeasible: 4, Purpose: "live", Attempt: "0197a1b2-c3d4-7e5f-8a9b-000000000001", Input: []byte{1, 0, 2},
 		Failures: []store.Failure{{Plugin: "NodeName", Code: "Unschedulable", Reason: "no", Nodes: 1}},
 		Scores:   []store.Score{{Rank: 1, Node: "n1", Total: 100}},
+		Facts:    `["","","","s",1,2,{},{},0]`,
 	})
 	row.StampID, row.Seq = 3, 9
 	values := lists.Stored.Values(row, func(t time.Time) any { return t.UnixMicro() })
@@ -63,6 +64,7 @@ func TestHashesStay(t *testing.T) {
 	}
 	row15, seal15, removal15 := as(15)
 	row16, seal16, removal16 := as(16)
+	row25, seal25, removal25 := as(25)
 	for _, c := range []struct {
 		what, want string
 		got        []byte
@@ -73,9 +75,12 @@ func TestHashesStay(t *testing.T) {
 		{"row of schema 16", "15ff09e6fd90db6c47b9f54ed6d26e97d66ad83957b87dad2cea2a73409df2b6", row16},
 		{"seal of schema 16", "7f877e7523808b121ecc86dce2bb7fc2b6891b934192adcc6a7bee17f5bc4af2", seal16.Hash},
 		{"removal of schema 16", "730b362fba4298ad3eacf536659a7ecca90e8253b6fe5756ddd641341a5b82fd", Hash(&removal16)},
-		{"row", "a57a9ec09f5f0fa1d3ac2d277a9004a579eee2ac6ff3cce64c0b7b4927cbd092", s.RowHashes},
-		{"seal", "6bbda173df148b2f6c0df479f6f14af8a11ffd2ca991065ab130cf50b719391d", s.Hash},
-		{"removal", "9c0c5864cb23c35c41500e4c07711082a9b02578faa410a986a7a7195ba14fd5", removal.Hash},
+		{"row of schema 25", "a57a9ec09f5f0fa1d3ac2d277a9004a579eee2ac6ff3cce64c0b7b4927cbd092", row25},
+		{"seal of schema 25", "6bbda173df148b2f6c0df479f6f14af8a11ffd2ca991065ab130cf50b719391d", seal25.Hash},
+		{"removal of schema 25", "9c0c5864cb23c35c41500e4c07711082a9b02578faa410a986a7a7195ba14fd5", Hash(&removal25)},
+		{"row", "cdfdd25d7cd2fbd489eebf4264efcc39ad8d89aae0037cb74a50ef6f1eb1b9f2", s.RowHashes},
+		{"seal", "92ac5c02a74b209c5a75de7c646e359c9a3839be8822f1a3221f9ef3025804f7", s.Hash},
+		{"removal", "b1bd21ff2bf174c2f65da93b463255cd8428c3f91ed01a28a8d5e12b23fbcabd", removal.Hash},
 	} {
 		if got := hex.EncodeToString(c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)

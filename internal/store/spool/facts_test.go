@@ -14,7 +14,7 @@ func TestFactsAreSpooled(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	want := &store.Decision{
 		ID: "d1", Cluster: "prod", PodDigest: "sha256:aa", Purpose: "live", Attempt: "d0",
-		Facts: &store.PodFacts{Cluster: "prod", Digest: "sha256:aa", OwnerName: "web", Requests: `{"cpu":"1"}`, Labels: "{}", SeenAt: at},
+		Facts: (&store.PodFacts{OwnerName: "web", Requests: []byte(`{"cpu":"1"}`), Labels: []byte("{}"), CreatedAt: at}).Encode(),
 	}
 	r, err := encodeRecord(&entry{Decision: want})
 	if err != nil {

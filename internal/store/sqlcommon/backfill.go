@@ -259,13 +259,15 @@ func (b Backfill) FactsSeen(
 }
 
 // FillFacts implements store.Backfill.
-func (b Backfill) FillFacts(ctx context.Context, list []*store.PodFacts) error {
+func (b Backfill) FillFacts(ctx context.Context, list []*store.Decision) (err error) {
 	rows := make([][]any, len(list))
-	for i, f := range list {
-		if err := f.Validate(); err != nil {
+	for i, d := range list {
+		if err := d.ValidateFacts(); err != nil {
 			return err
 		}
-		rows[i] = lists.FactValues(f, func(t time.Time) any { return t })
+		if rows[i], err = lists.FactValues(d); err != nil {
+			return err
+		}
 	}
 	return b.db.Write(ctx, func(x Tx) error {
 		_, err := x.Some(b.d.Text(lists.PutFacts), rows)

@@ -97,6 +97,7 @@ type rollupStep struct {
 	// decisions know, so that changes of pods are met behind the decisions before them.
 	revision int64
 	sums     *rollup.Sums
+	facts    [][]any                       // of pods, as lists.PutFacts takes them
 	events   map[rollup.Pod][]rollup.Event // of pods, as the step found them
 	waiting  int                           // how many of the events are of pods that wait
 	waits    []changedWaits
@@ -139,7 +140,7 @@ func (s Rollups) readStep(ctx context.Context, step *rollupStep) error {
 	d, stamp := &store.Decision{}, int64(0)
 	targets := append([]any{&stamp}, lists.RolledUp.Targets(d)...)
 	err := s.db.Read(ctx, s.d.Text(sqlRollupDecisions), []any{step.cluster, c.seq, c.last, int64(rollupPlaces)}, func(scan func(into ...any) error) error {
-		if step.sums.Rows()+step.waiting >= rollupRows {
+		if step.sums.Rows()+step.waiting+len(step.facts) >= rollupRows {
 			n = rollupPlaces // there may be more
 			return ErrEnough
 		}
@@ -153,7 +154,12 @@ func (s Rollups) readStep(ctx context.Context, step *rollupStep) error {
 		if !c.skips(d) {
 			step.add(d, stamp)
 		}
-		return nil
+		d.Cluster = step.cluster
+		facts, err := lists.FactValues(d)
+		if facts != nil {
+			step.facts = append(step.facts, facts)
+		}
+		return err
 	})
 	if n < rollupPlaces {
 		step.seq, step.revision = c.last, c.newest // what is missing at the end was deleted
@@ -203,7 +209,7 @@ func (s Rollups) write(x Tx, step *rollupStep) error {
 	for _, add := range []struct {
 		query string
 		rows  [][]any
-	}{{sqlAddDecisions, decisions}, {sqlAddFailures, failures}, {sqlAddPlacements, placements}, {sqlAddDurations, durations}} {
+	}{{sqlAddDecisions, decisions}, {sqlAddFailures, failures}, {sqlAddPlacements, placements}, {sqlAddDurations, durations}, {lists.PutFacts, step.facts}} {
 		if err := x.Many(s.d.Text(add.query), add.rows); err != nil {
 			return err
 		}

@@ -137,11 +137,6 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 			return err
 		}
 	}
-	for _, f := range b.Facts {
-		if _, err := w.exec(sqlPutFacts, lists.FactValues(f, instant)...); err != nil {
-			return err
-		}
-	}
 	for _, g := range b.Gaps {
 		values := gapValues(g)
 		if _, err := w.exec(sqlPutGap, values...); err != nil {

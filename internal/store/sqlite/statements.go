@@ -65,8 +65,6 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
 )
 
-var sqlPutFacts = strings.ReplaceAll(lists.PutFacts, "$", "?")
-
 // rowsAtOnce is how many decisions a statement writes at most. More gained nothing.
 const rowsAtOnce = 8
 
