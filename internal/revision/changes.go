@@ -35,7 +35,7 @@ type changes struct {
 }
 
 // note adds an object: before is nil where it is new, after where it is deleted.
-func (c *changes) note(k object.Key, before, after []byte, node string) {
+func (c *changes) note(k object.Key, before, after []byte) {
 	if bytes.Equal(before, after) {
 		return
 	}
@@ -52,13 +52,19 @@ func (c *changes) note(k object.Key, before, after []byte, node string) {
 		return
 	}
 	o := store.RevisionObject{
-		Action: store.Applied, Kind: bounded(k.Kind), Namespace: bounded(k.Namespace), Name: bounded(k.Name), Node: bounded(node),
+		Action: store.Applied, Kind: bounded(k.Kind), Namespace: bounded(k.Namespace), Name: bounded(k.Name),
 	}
 	now := after
 	if after == nil {
 		o.Action, now = store.Deleted, before
 	}
 	o.UID = bounded(uidOf(now))
+	if k.Kind == "Pod" {
+		// A pod with a node waits no more, also where another scheduler bound it.
+		if node := nodeOf(after); node != nodeOf(before) {
+			o.Node = bounded(node)
+		}
+	}
 	if before != nil && after != nil {
 		o.Changed = encodePaths(differing(nil, "", before, after))
 	}
@@ -68,14 +74,14 @@ func (c *changes) note(k object.Key, before, after []byte, node string) {
 // noteEntries is note of entries of inventories.
 func (c *changes) noteEntries(before, after *entry) {
 	if before == nil {
-		c.note(after.key, nil, after.json(), "")
+		c.note(after.key, nil, after.json())
 		return
 	}
 	if after == nil {
-		c.note(before.key, before.json(), nil, "")
+		c.note(before.key, before.json(), nil)
 		return
 	}
-	c.note(after.key, before.json(), after.json(), "")
+	c.note(after.key, before.json(), after.json())
 }
 
 // bound adds a pod that a bind gave a node, and nothing else.
@@ -112,7 +118,7 @@ func changesOf(inv *inventory, x *difference, bound object.Object, bind *boundTo
 		return nil
 	}
 	for _, o := range x.apply {
-		c.note(o.Key, text(o.Key), o.JSON, "")
+		c.note(o.Key, text(o.Key), o.JSON)
 	}
 	switch {
 	case x.bind != nil && x.recorded:
@@ -120,7 +126,7 @@ func changesOf(inv *inventory, x *difference, bound object.Object, bind *boundTo
 	case bind != nil:
 		c.bound(bind, string(x.bind.Pod.UID))
 	case x.bind != nil:
-		c.note(bound.Key, text(bound.Key), bound.JSON, x.bind.Node)
+		c.note(bound.Key, text(bound.Key), bound.JSON)
 	}
 	return c
 }
@@ -160,9 +166,13 @@ func factsOf(js []byte) *store.ClassFacts {
 	}
 }
 
-func uidOf(js []byte) string {
-	if uid := jsonscan.Member(jsonscan.Member(js, "metadata"), "uid"); len(uid) > 2 {
-		return string(jsonscan.Unquote(uid))
+func uidOf(js []byte) string { return textOf(js, "metadata", "uid") }
+
+func nodeOf(js []byte) string { return textOf(js, "spec", "nodeName") }
+
+func textOf(js []byte, part, name string) string {
+	if text := jsonscan.Member(jsonscan.Member(js, part), name); len(text) > 2 {
+		return string(jsonscan.Unquote(text))
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ const (
 type RevisionObject struct {
 	Action                     string // Applied or Deleted
 	Kind, Namespace, Name, UID string
-	Node                       string // that a bind gave the pod
+	Node                       string // that the pod got, or came with
 	// Changed is a JSON list of the paths that differ from the object before, some of them; nil
 	// where the object is new or was deleted.
 	Changed []byte
