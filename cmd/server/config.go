@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -149,4 +152,20 @@ func (s *settings) profiles() (*config.Config, error) {
 		return nil, fmt.Errorf("--config %s: %w", s.Config, err)
 	}
 	return c, nil
+}
+
+// refuseGone returns an error that names the flag, or the environment variable, of a limit that can
+// be set no more, and its value.
+func refuseGone(args []string, getenv func(string) string) error {
+	gone := limits.FixedValues()
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		given := "--" + name
+		if env := "BERTH_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")); getenv(env) != "" {
+			given = env
+		} else if !slices.ContainsFunc(args, func(arg string) bool { return arg == given || strings.HasPrefix(arg, given+"=") }) {
+			continue
+		}
+		return fmt.Errorf("%s is gone: it is %s for every server now; leave it out (docs/configuration.md#limits)", given, gone[name])
+	}
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/internal/semantics"
 )
 
 // maxDays is the longest age in days: above it a time.Duration overflows.
@@ -30,3 +32,22 @@ func (a *age) UnmarshalText(text []byte) error {
 
 // String implements fmt.Stringer.
 func (a age) String() string { return time.Duration(a).String() }
+
+// release is a release of Kubernetes to decide as; nil: the default one.
+type release struct{ *semantics.Release }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *release) UnmarshalText(text []byte) (err error) {
+	r.Release, err = semantics.Parse(string(text))
+	return err
+}
+
+// String names the release as the flag takes it.
+func (r release) String() string { return r.value().Minor() }
+
+func (r release) value() *semantics.Release {
+	if r.Release == nil {
+		return semantics.Default()
+	}
+	return r.Release
+}
