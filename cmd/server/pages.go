@@ -18,7 +18,7 @@ func (c *serveCmd) pages(api *handlers.API) ([]func(chi.Router), error) {
 	if c.Pages == pagesOff {
 		return nil, nil
 	}
-	site, err := web.New(web.Options{API: api.InProcess(), Writable: c.Pages == pagesWritable, Settings: c.inEffect, Version: buildVersion().Version, Semantics: c.Semantics.value().Name})
+	site, err := web.New(web.Options{API: api.InProcess(), Writable: c.Pages == pagesWritable, Settings: c.inEffect, Version: buildVersion().Version, Semantics: c.Semantics.value().Stamp()})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,10 @@ func TestReleaseSetting(t *testing.T) {
 		}
 	}
 	var r release
-	if err := r.UnmarshalText([]byte("v1.37")); err == nil || !strings.Contains(err.Error(), semantics.Known()) {
+	if err := r.UnmarshalText([]byte("v1.36,VolumeLimitScaling=true")); err != nil || r.String() != "v1.36.3 VolumeLimitScaling=true" {
+		t.Errorf("a gate: %v, %v", r, err)
+	}
+	if err := r.UnmarshalText([]byte("v1.99")); err == nil || !strings.Contains(err.Error(), semantics.Known()) {
 		t.Errorf("an unknown release: %v", err)
 	}
 }

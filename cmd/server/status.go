@@ -23,7 +23,7 @@ func statusOf(ctx context.Context, began time.Time, s *settings, d *dependencies
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	st := &admin.Status{
-		Version: v.Version, Commit: v.Commit, Go: v.Go, Platform: v.Platform, Kubernetes: s.Semantics.value().Name,
+		Version: v.Version, Commit: v.Commit, Go: v.Go, Platform: v.Platform, Kubernetes: s.Semantics.value().Stamp(),
 		Started: began.UTC(), Uptime: now.Sub(began).Round(time.Second).String(), Goroutines: runtime.NumGoroutine(),
 		Memory: admin.Memory{
 			Heap: mem.HeapAlloc, System: mem.Sys, Limit: debug.SetMemoryLimit(-1), Claimed: d.budget.Used(), Budget: d.budget.Limit(),

@@ -56,7 +56,7 @@ func newTelemetry(ctx context.Context, otlp string, decides *semantics.Release, 
 	_, err = t.meter.Int64ObservableGauge("berth.build_info", metric.WithDescription("What runs here; always 1."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(1, metric.WithAttributes(attribute.String("version", v.Version), attribute.String("revision", v.Commit),
-				attribute.String("goversion", runtime.Version()), attribute.String("semantics", decides.Name)))
+				attribute.String("goversion", runtime.Version()), attribute.String("semantics", decides.Stamp())))
 			return nil
 		}))
 	if err != nil {

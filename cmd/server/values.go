@@ -43,7 +43,12 @@ func (r *release) UnmarshalText(text []byte) (err error) {
 }
 
 // String names the release as the flag takes it.
-func (r release) String() string { return r.value().Minor() }
+func (r release) String() string {
+	if v := r.value(); v.Stamp() != v.Name {
+		return v.Stamp()
+	}
+	return r.value().Minor()
+}
 
 func (r release) value() *semantics.Release {
 	if r.Release == nil {

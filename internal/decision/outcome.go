@@ -152,7 +152,7 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	}
 	ans := &Answer{
 		Cluster: o.View.Cluster, Snapshot: o.View.ID(), Profile: o.Profile.Name, ProfileFallback: o.Fallback,
-		Engine: engine.Version, Semantics: o.Profile.Semantics.Name, CreatedAt: o.Now, Verb: o.Verb,
+		Engine: engine.Version, Semantics: o.Profile.Semantics.Stamp(), CreatedAt: o.Now, Verb: o.Verb,
 		Pod: PodRef{o.Pod.Namespace, o.Pod.Name, string(o.Pod.UID)}, Decision: *d, encoded: encoded,
 		ProfileDigest: o.Profile.Digest, SnapshotDigest: o.View.Digest, PodDigest: o.PodDigest(),
 	}

@@ -4,6 +4,7 @@
 package semantics
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -13,6 +14,15 @@ import (
 type Release struct {
 	// Name is the release whose sources were read, such as v1.36.3. Records are stamped with it.
 	Name string
+	// Locked are the gates that the release has at one value.
+	Locked []string
+	// Gates are at the defaults of the release, or of the version that it emulates, or as they were
+	// set.
+	Gates
+	// code is the release as its sources have it, and stamp names both; nil and empty: this one.
+	code  *Release
+	stamp string
+
 	// Plugins are those that berth has, in the order of the default profile: the first failing one
 	// is named, and scores are listed in it (pkg/scheduler/apis/config/v1/default_plugins.go
 	// getDefaultPlugins, applyFeatureGates).
@@ -44,7 +54,14 @@ const (
 )
 
 // releases are the known ones, oldest first.
-var releases = []*Release{v136}
+var releases = []*Release{v135, v136, v137}
+
+// but returns another release: this one, with the differences that change makes.
+func (r *Release) but(change func(*Release)) *Release {
+	other := *r
+	change(&other)
+	return &other
+}
 
 // Default returns the release that decides where none is named.
 func Default() *Release { return v136 }
@@ -54,10 +71,13 @@ func Default() *Release { return v136 }
 var unwritten = v136
 
 // Parse returns the release of a name: a minor one, such as v1.36, or a whole one, such as v1.36.3.
-func Parse(name string) (*Release, error) {
+// Gates may follow it, after blanks or commas: v1.37 StorageCapacityScoring=false, or
+// v1.37 emulated=v1.36.
+func Parse(text string) (*Release, error) {
+	name, gates := split(text)
 	for _, r := range releases {
 		if name == r.Name || name == r.Minor() {
-			return r, nil
+			return r.withGates(gates)
 		}
 	}
 	return nil, fmt.Errorf("unknown release %.64q; known: %s", name, Known())
@@ -73,15 +93,32 @@ func Known() string {
 }
 
 // OfStamp returns the release that answers what a record was stamped with: the one of the same
-// minor release; nil where there is none.
+// minor release, with its gates; nil where there is none.
 func OfStamp(stamp string) *Release {
+	name, gates := split(stamp)
 	for _, r := range releases {
-		if minor(stamp) == r.Minor() {
-			return r
+		if minor(name) == r.Minor() {
+			set, err := r.withGates(gates)
+			if err != nil {
+				return nil
+			}
+			return set
 		}
 	}
 	return nil
 }
+
+// split returns the name and the gates of a text.
+func split(text string) (name string, gates []string) {
+	list := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' })
+	if len(list) == 0 {
+		return "", nil
+	}
+	return list[0], list[1:]
+}
+
+// Stamp is the release as records have it: its name, and the gates that are not at its defaults.
+func (r *Release) Stamp() string { return cmp.Or(r.stamp, r.Name) }
 
 // OfProfile returns the release that a stored profile names; nil where there is none of the name.
 func OfProfile(written string) *Release {
@@ -93,10 +130,10 @@ func OfProfile(written string) *Release {
 
 // Written is how a stored profile names the release.
 func (r *Release) Written() string {
-	if r.Name == unwritten.Name {
-		return ""
+	if s := r.Stamp(); s != unwritten.Name {
+		return s
 	}
-	return r.Name
+	return ""
 }
 
 // Minor is the minor release, such as v1.36.

@@ -46,6 +46,46 @@ func TestStamps(t *testing.T) {
 	}
 }
 
+// TestGates: what is set is in the stamp, in one form, and read from it again.
+func TestGates(t *testing.T) {
+	for text, want := range map[string]string{
+		"v1.36": "v1.36.3", "v1.36 DRADeviceTaints=true": "v1.36.3", "v1.37,emulated=v1.37": "v1.37.2",
+		"v1.37 VolumeLimitScaling=false,StorageCapacityScoring=false DRAAdminAccess=true": "v1.37.2 StorageCapacityScoring=false VolumeLimitScaling=false",
+		"v1.37 StorageCapacityScoring=true emulated=v1.36":                                "v1.37.2 DRADeviceTaintRules=false VolumeLimitScaling=false",
+		"v1.36 emulated=v1.35 DRADeviceTaints=true":                                       "v1.36.3 DRAConsumableCapacity=false DRADeviceBindingConditions=false DRAExtendedResource=false DRAPartitionableDevices=false InPlacePodLevelResourcesVerticalScaling=false NodeDeclaredFeatures=false",
+	} {
+		r, err := Parse(text)
+		if err != nil || r.Stamp() != want {
+			t.Errorf("%s: %v, %v, want %s", text, r.Stamp(), err, want)
+			continue
+		}
+		for _, again := range []*Release{OfStamp(r.Stamp()), OfProfile(r.Written())} {
+			if again == nil || again.Stamp() != want || again.Gates != r.Gates {
+				t.Errorf("%s is read again as %+v", want, again)
+			}
+		}
+	}
+	if v136.Stamp() != "v1.36.3" || v137.Stamp() != "v1.37.2" || v136.DRADeviceTaintRules {
+		t.Error("setting gates changed the release itself")
+	}
+	for text, says := range map[string]string{
+		"v1.36 emulated=v1.37":             "emulates releases up to itself",
+		"v1.36 emulated=v1.2":              "emulates releases up to itself",
+		"v1.36 DRADeviceTaints":            "neither true nor false",
+		"v1.36 DRADeviceTaints=1":          "neither true nor false",
+		"v1.36 Nope=true":                  "no decision reads it; those that can be set: DRAConsumableCapacity, ",
+		"v1.36 PodLevelResources=false":    "are as with true alone",
+		"v1.37 NodeDeclaredFeatures=false": "v1.37 has it locked to true",
+	} {
+		if r, err := Parse(text); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, %v, want %q", text, r, err, says)
+		}
+	}
+	if got := OfStamp("v1.36.3 Nope=true"); got != nil {
+		t.Errorf("a stamp with a gate that is not known is read as %v", got)
+	}
+}
+
 // TestReleasesAreComplete: a release that was copied has its own name, and a value in every field
 // that is no bool.
 func TestReleasesAreComplete(t *testing.T) {
@@ -55,9 +95,9 @@ func TestReleasesAreComplete(t *testing.T) {
 			t.Errorf("%s is there twice", r.Minor())
 		}
 		names = append(names, r.Minor())
-		for i := range reflect.TypeFor[Release]().NumField() {
-			if f := reflect.ValueOf(*r).Field(i); f.Kind() != reflect.Bool && f.IsZero() {
-				t.Errorf("%s has no %s", r.Name, reflect.TypeFor[Release]().Field(i).Name)
+		for f, v := range reflect.ValueOf(*r).Fields() {
+			if f.IsExported() && f.Name != "Locked" && f.Name != "Gates" && v.Kind() != reflect.Bool && v.IsZero() {
+				t.Errorf("%s has no %s", r.Name, f.Name)
 			}
 		}
 	}

@@ -8,6 +8,12 @@ var v136 = &Release{
 		"PodTopologySpread", "InterPodAffinity", "DynamicResources", "DefaultPreemption",
 		"NodeResourcesBalancedAllocation", "ImageLocality", "NodeDeclaredFeatures",
 	},
+	Gates: Gates{
+		DRAConsumableCapacity: true, DRADeviceBindingConditions: true, DRADeviceTaints: true,
+		DRAExtendedResource: true, DRAPartitionableDevices: true,
+		InPlacePodLevelResourcesVerticalScaling: true, NodeDeclaredFeatures: true,
+	},
+
 	Balance:           BalanceChange,
 	ImageVolumesScore: true,
 }

@@ -49,7 +49,7 @@ func (l *Log) header(v *revision.View, verb string, pod decision.PodRef) (*store
 	now := l.now()
 	d := &store.Decision{
 		ID: id.String(), Cluster: v.Cluster, Revision: v.Revision, Verb: verb, CreatedAt: now, Now: now,
-		Namespace: pod.Namespace, Pod: pod.Name, PodUID: pod.UID, Engine: engine.Version, Semantics: l.Profiles()[0].Semantics.Name,
+		Namespace: pod.Namespace, Pod: pod.Name, PodUID: pod.UID, Engine: engine.Version, Semantics: l.Profiles()[0].Semantics.Stamp(),
 		SnapshotDigest: v.Digest, Purpose: decision.PurposeLive, Attempt: id.String(),
 	}
 	if l.o.Stale != nil {
@@ -83,7 +83,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	}
 	r := o.Result
 	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, o.PodDigest()
-	d.Semantics = o.Profile.Semantics.Name
+	d.Semantics = o.Profile.Semantics.Stamp()
 	d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.Pod.Spec.Priority
 	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), digest.Of(r)
 	if r.Outcome == engine.Scheduled {

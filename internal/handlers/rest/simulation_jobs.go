@@ -58,7 +58,7 @@ type jobQuestion struct {
 
 // server names what the answers of this server depend on.
 func (a *API) server() string {
-	text := fmt.Sprint(engine.Version, " ", a.configured[0].Semantics.Name, " ", a.forks.TolerationSeconds)
+	text := fmt.Sprint(engine.Version, " ", a.configured[0].Semantics.Stamp(), " ", a.forks.TolerationSeconds)
 	for _, p := range a.configured {
 		text += " " + p.Digest
 	}

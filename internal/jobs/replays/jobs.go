@@ -132,7 +132,7 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	for _, h := range heads {
 		r.ThroughSeq = h.Seq
 	}
-	r.Semantics = j.Profiles[0].Semantics.Name
+	r.Semantics = j.Profiles[0].Semantics.Stamp()
 	parts, err := j.st.PlanReplay(ctx, q.Cluster, q.Since, q.Until, leastPart)
 	if err != nil {
 		return nil, fmt.Errorf("plan a batch replay: %w", err)
