@@ -1,0 +1,73 @@
+package semantics
+
+// behaviours are all fields of Release in which releases differ, and all gates.
+var behaviours = []*Behaviour{
+	{
+		Name: "Plugins", Row: "B1",
+		What:  "the order of the plugins: which one is named where several reject a node",
+		Where: "apis/config/v1/default_plugins.go getDefaultPlugins",
+	},
+	{
+		Name: "Balance", Row: "A1",
+		What:   "whether NodeResourcesBalancedAllocation scores a node with the pod, or what the pod changes there",
+		Where:  "plugins/noderesources/balanced_allocation.go balancedResourceScorer",
+		Remedy: "compare where pods land: scores of nearly all nodes are others, and no setting brings them back",
+	},
+	{
+		Name: "ImageVolumesScore", Row: "A2",
+		What:  "whether ImageLocality counts the images of image volumes",
+		Where: "plugins/imagelocality/image_locality.go sumImageScores",
+	},
+	{
+		Name: "ImageVolumesRaiseTop", Row: "B6",
+		What:  "whether images of image volumes raise the sum from which on ImageLocality gives its highest score",
+		Where: "plugins/imagelocality/image_locality.go calculatePriority",
+	},
+	{
+		Name: "SilentWithoutClaims", Row: "B7",
+		What:   "whether messages of pods without claims end with \"no new claims to deallocate\"",
+		Where:  "plugins/dynamicresources/dynamicresources.go PostFilter",
+		Remedy: "rewrite alerts that match on this text",
+	},
+	gate("DRAConsumableCapacity", "A5",
+		"whether devices share their capacity between claims (allowMultipleAllocations)",
+		"dynamic-resource-allocation/structured"),
+	gate("DRADeviceBindingConditions", "A5",
+		"whether binding waits for conditions of devices",
+		"plugins/dynamicresources/dynamicresources.go PreBind"),
+	gate("DRADeviceTaintRules", "B19",
+		"whether DeviceTaintRules taint devices",
+		"dynamic-resource-allocation/resourceslice/tracker"),
+	gate("DRADeviceTaints", "A5",
+		"whether taints of devices keep claims away",
+		"dynamic-resource-allocation/structured"),
+	gate("DRAExtendedResource", "A5",
+		"whether extended resources come from devices, by a device class",
+		"plugins/dynamicresources/extendeddynamicresources.go"),
+	gate("DRAPartitionableDevices", "A5",
+		"whether devices may be partitions of others (sharedCounters)",
+		"dynamic-resource-allocation/structured"),
+	gate("GenericWorkload", "groups",
+		"whether pods are scheduled in groups; answers are about a pod alone",
+		"pkg/scheduler/schedule_one_podgroup.go"),
+	gate("InPlacePodLevelResourcesVerticalScaling", "A11",
+		"whether resources in the status of a whole pod count",
+		"component-helpers/resource"),
+	gate("NodeDeclaredFeatures", "A4",
+		"whether pods need the features that their nodes declare",
+		"plugins/nodedeclaredfeatures"),
+	gate("StorageCapacityScoring", "B4",
+		"whether VolumeBinding scores nodes by their free storage",
+		"plugins/volumebinding/volume_binding.go Score"),
+	gate("VolumeLimitScaling", "B5",
+		"whether nodes without a CSI driver that asks for it are refused (preventPodSchedulingIfMissing)",
+		"plugins/nodevolumelimits/csi.go Filter"),
+}
+
+// gate is the behaviour that a feature gate switches.
+func gate(name, row, what, where string) *Behaviour {
+	return &Behaviour{
+		Name: name, Gate: true, Row: row, What: what, Where: where,
+		Remedy: "kube-scheduler can be started with --feature-gates=" + name + "=true or false, where the release has it",
+	}
+}
