@@ -124,6 +124,10 @@ conformance-short: ## decisions alone, by the default configuration and by mixed
 	./test/conformance/run.sh 1000 1 default ""
 	./test/conformance/run.sh 1000 100001 mixed ""
 
+.PHONY: release-diff
+release-diff: ## what two releases of Kubernetes differ in, beside what is known of it: make release-diff FROM=v1.36.3 TO=v1.37.2 DIFF='-all -out DIR'
+	cd test/conformance && $(GO) run ./cmd/releasediff $(DIFF) $(FROM) $(TO)
+
 .PHONY: hints
 hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1
 	cd test/upstream && HINTS=$(or $(HINTS),15000) HINTS_SEED=$(SEED) $(GO) test -count=1 -timeout 60m -run 'TestHints$$' -v .
