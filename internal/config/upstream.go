@@ -70,7 +70,7 @@ type known struct {
 func pluginsOf(r *semantics.Release) []known {
 	var list []known
 	for _, d := range rules.Describe(r) {
-		k := known{name: d.Plugin, args: d.Args, needs: map[point]point{}}
+		k := known{name: d.Plugin, args: d.Args, optional: d.Optional, needs: map[point]point{}}
 		for _, name := range slices.Concat(d.Phases, d.Also) {
 			k.at |= pointOf(name)
 		}

@@ -8,6 +8,22 @@ var behaviours = []*Behaviour{
 		Where: "apis/config/v1/default_plugins.go getDefaultPlugins",
 	},
 	{
+		Name: "NodePreFilters", Row: "B2",
+		What:   "whether NodeName leaves other nodes out before any filter",
+		Where:  "plugins/nodename/node_name.go PreFilter",
+		Remedy: "rewrite alerts that match on \"node(s) didn't match the requested node name\"",
+	},
+	{
+		Name: "Features", Row: "B21",
+		What:  "which features pods may need of their nodes",
+		Where: "component-helpers/nodedeclaredfeatures/features/registry.go AllFeatures",
+	},
+	{
+		Name: "FeaturesNamed", Row: "A4",
+		What:  "whether the rejection of a node names the feature that it lacks",
+		Where: "plugins/nodedeclaredfeatures/nodedeclaredfeatures.go Filter",
+	},
+	{
 		Name: "Balance", Row: "A1",
 		What:   "whether NodeResourcesBalancedAllocation scores a node with the pod, or what the pod changes there",
 		Where:  "plugins/noderesources/balanced_allocation.go balancedResourceScorer",

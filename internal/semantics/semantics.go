@@ -6,6 +6,7 @@ package semantics
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,10 +24,22 @@ type Release struct {
 	code  *Release
 	stamp string
 
-	// Plugins are those that berth has, in the order of the default profile: the first failing one
-	// is named, and scores are listed in it (pkg/scheduler/apis/config/v1/default_plugins.go
-	// getDefaultPlugins, applyFeatureGates).
+	// Plugins are those that berth has, in the order of the default profile, which is without one
+	// whose gate is off: the first failing one is named, and scores are listed in it
+	// (pkg/scheduler/apis/config/v1/default_plugins.go getDefaultPlugins, applyFeatureGates).
 	Plugins []string
+
+	// NodePreFilters reports whether NodeName, NodeUnschedulable and TaintToleration have a
+	// PreFilter, of which NodeName's leaves only the node that the pod names (plugins/nodename
+	// PreFilter; B2).
+	NodePreFilters bool
+
+	// Features are the features of nodes that a pod may need (component-helpers
+	// nodedeclaredfeatures/features InferForScheduling; A4, B21).
+	Features []string
+	// FeaturesNamed reports whether a node's rejection names the one that it lacks
+	// (plugins/nodedeclaredfeatures Filter; A4).
+	FeaturesNamed bool
 
 	// Balance is what the score of a balanced use compares (plugins/noderesources
 	// balanced_allocation.go balancedResourceScorer; A1).
@@ -61,6 +74,12 @@ func (r *Release) but(change func(*Release)) *Release {
 	other := *r
 	change(&other)
 	return &other
+}
+
+// ahead returns a list in which one name stands right before another.
+func ahead(list []string, name, other string) []string {
+	list = slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == name })
+	return slices.Insert(list, slices.Index(list, other), name)
 }
 
 // Default returns the release that decides where none is named.

@@ -13,6 +13,7 @@ var v136 = &Release{
 		DRAExtendedResource: true, DRAPartitionableDevices: true,
 		InPlacePodLevelResourcesVerticalScaling: true, NodeDeclaredFeatures: true,
 	},
+	Features: []string{"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"},
 
 	Balance:           BalanceChange,
 	ImageVolumesScore: true,

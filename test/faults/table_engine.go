@@ -50,6 +50,33 @@ var engineFaults = []fault{
 		{"internal/engine/state/edit.go", `own.memo = &deviceMemo{}`, ``},
 	}},
 
+	{"node-name-among-filters", "other nodes than the named one come to the filters where NodeName has a PreFilter", "./internal/engine/rules", "TestNodeName", []edit{
+		{"internal/engine/rules/node_name.go", `if !r.NodePreFilters {`, `if r != nil {`},
+	}},
+	{"node-name-everywhere", "NodeName has a PreFilter in all releases", "./internal/engine/rules", "TestDescriptorsFitTheirRules", []edit{
+		{"internal/engine/rules/node_name.go", `if !r.NodePreFilters {`, `if r == nil {`},
+	}},
+	{"phases-of-one-release", "profiles of all releases run the same plugins", "./internal/engine/rules", "TestProfilesOfReleases", []edit{
+		{"internal/engine/rules/descriptor.go", `if d.in != nil {`, `if d.in != nil && false {`},
+	}},
+	{"order-of-one-release", "NodeName stands behind NodeUnschedulable in all releases", "./internal/engine/rules", "TestProfilesOfReleases", []edit{
+		{"internal/semantics/semantics.go", `return slices.Insert(list, slices.Index(list, other), name)`, `return slices.Insert(list, slices.Index(list, other)+1, name)`},
+	}},
+	{"features-of-all-releases", "pods need features that the release does not know", "./internal/engine/rules", "TestNodeDeclaredFeatures", []edit{
+		{"internal/engine/rules/node_declared_features.go", `return !slices.Contains(r.Features, f.Name())`, `return len(r.Features) == 0`},
+	}},
+	{"feature-unnamed", "the rejection never names the feature that a node lacks", "./internal/engine/rules", "TestNodeDeclaredFeatures", []edit{
+		{"internal/engine/rules/node_declared_features.go", `n.named = r.FeaturesNamed`, ``},
+	}},
+	{"gate-unread", "nodes need features though the gate is off", "./internal/engine/rules", "TestNodeDeclaredFeatures", []edit{
+		{"internal/engine/rules/node_declared_features.go", `	if !r.NodeDeclaredFeatures {
+		return n, nil
+	}
+`, ``},
+	}},
+	{"optional-by-default", "a plugin whose gate is off is in the default profile", "./internal/engine/rules", "TestProfilesOfReleases", []edit{
+		{"internal/engine/rules/registry.go", `if !d.Optional {`, `if d.Plugin != "" {`},
+	}},
 	{"preempt-equals", "a pod evicts its equals", "./internal/engine/preempt", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
 		{"internal/engine/state/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},

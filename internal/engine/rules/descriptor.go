@@ -11,6 +11,8 @@ import (
 // listed in the registry. Everything that lists rules reads it from there.
 type Descriptor struct {
 	Plugin string
+	// Optional reports that it is not in the default profile, since its gate is off.
+	Optional bool
 	// Phases are the extension points at which the default profile runs it.
 	Phases []string
 	// Also are the other extension points of upstream's plugin. A configuration may name them.
@@ -37,6 +39,8 @@ type Descriptor struct {
 	// Differs describes where berth differs from upstream and why; empty where it does not.
 	Differs string
 
+	// in changes what is otherwise in a release; nil where all have it alike.
+	in func(*Descriptor, *semantics.Release)
 	// build makes the rule from a profile's arguments and release.
 	build func(*Args, *semantics.Release) (*engine.Plugin, error)
 }
@@ -65,16 +69,30 @@ var (
 	bothNeed    = map[string]string{phaseFilter: phasePreFilter, phaseScore: phasePreScore}
 )
 
-// Describe returns the descriptors in a release's order. A scoring plugin without a weight has
-// weight 1.
+// Describe returns the descriptors as they are in a release, in its order. A scoring plugin without
+// a weight has weight 1.
 func Describe(r *semantics.Release) []Descriptor {
 	out := make([]Descriptor, 0, len(registry))
 	for _, name := range r.Plugins {
-		d := *find(name)
-		if slices.Contains(d.Phases, phaseScore) {
-			d.Weight = max(d.Weight, 1)
-		}
-		out = append(out, d)
+		out = append(out, find(name).of(r))
 	}
 	return out
+}
+
+// of returns the descriptor as it is in a release.
+func (d Descriptor) of(r *semantics.Release) Descriptor {
+	if d.in != nil {
+		d.in(&d, r)
+	}
+	if slices.Contains(d.Phases, phaseScore) {
+		d.Weight = max(d.Weight, 1)
+	}
+	return d
+}
+
+// withPreFilter is Descriptor.in of plugins that have a PreFilter in some releases only.
+func withPreFilter(d *Descriptor, r *semantics.Release) {
+	if r.NodePreFilters {
+		d.Phases = append([]string{phasePreFilter}, d.Phases...)
+	}
 }

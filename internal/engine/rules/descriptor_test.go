@@ -12,12 +12,20 @@ import (
 // other. A method with another PreFilter state than the descriptor's is no part of the rule.
 func TestDescriptorsFitTheirRules(t *testing.T) {
 	without := map[string]string{ // what upstream has and there is nothing to do for
-		"NodeResourcesFit": phasePreFilter, // the request is worked out for every decision
-		"VolumeBinding":    phaseScore,     // only with StorageCapacityScoring, which is off
+		"NodeResourcesFit":  phasePreFilter, // the request is worked out for every decision
+		"NodeUnschedulable": phasePreFilter, // it only skips pods that wait for a resize, with a gate
+		"TaintToleration":   phasePreFilter,
+		"VolumeBinding":     phaseScore, // only with StorageCapacityScoring, which is off
 	}
+	for _, r := range releases(t) {
+		t.Run(r.Name, func(t *testing.T) { descriptorsFit(t, r, without) })
+	}
+}
+
+func descriptorsFit(t *testing.T, r *semantics.Release, without map[string]string) {
 	args := DefaultArgs()
-	for _, d := range registry {
-		p, err := d.build(&args, semantics.Default())
+	for _, d := range Describe(r) {
+		p, err := d.build(&args, r)
 		if err != nil {
 			t.Fatal(err)
 		}

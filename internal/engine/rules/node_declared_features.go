@@ -3,9 +3,11 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
 	ndf "k8s.io/component-helpers/nodedeclaredfeatures"
+	"k8s.io/component-helpers/nodedeclaredfeatures/features"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -15,11 +17,17 @@ import (
 // ReasonFeatures is the reason of a node without a needed feature.
 const ReasonFeatures = "node(s) didn't match Pod's required features"
 
+// missingFeatures is the reason in releases that name what is missing.
+const missingFeatures = "node declared features check failed - unsatisfied requirements: "
+
 // NodeDeclaredFeatures keeps pods that need a feature off nodes that do not
 // declare it in status.declaredFeatures (plugins/nodedeclaredfeatures). What a
-// pod needs is inferred by Kubernetes' own library.
+// pod needs is inferred by Kubernetes' own library, of the features that the
+// release knows. The zero value, for releases in which its gate is off, does nothing.
 type NodeDeclaredFeatures struct {
+	known  *ndf.Framework
 	target *version.Version // some features are needed in some releases only
+	named  bool             // the reason names what is missing
 }
 
 var (
@@ -36,13 +44,29 @@ var nodeDeclaredFeaturesDescriptor = Descriptor{
 	Judges: "Features that the pod needs, inferred by Kubernetes' own library, compared with `status.declaredFeatures`.",
 	Code:   codeUnresolvable, Reasons: []string{ReasonFeatures}, Upstream: "nodedeclaredfeatures/nodedeclaredfeatures.go",
 	Details: []*engine.DetailKind{named("declaredFeature", "name", engine.CauseFeatureMissing)},
-	build: func(_ *Args, r *semantics.Release) (*engine.Plugin, error) {
-		v, err := version.ParseSemantic(r.Name)
-		if err != nil {
-			return nil, fmt.Errorf("release: %w", err)
+	in: func(d *Descriptor, r *semantics.Release) {
+		if !r.NodeDeclaredFeatures {
+			d.Optional, d.Needs = true, nil
 		}
-		return engine.Adapt[[]string](NodeDeclaredFeatures{target: v}), nil
 	},
+	build: func(_ *Args, r *semantics.Release) (*engine.Plugin, error) {
+		n, err := newNodeDeclaredFeatures(r)
+		return engine.Adapt[[]string](n), err
+	},
+}
+
+func newNodeDeclaredFeatures(r *semantics.Release) (n NodeDeclaredFeatures, err error) {
+	if !r.NodeDeclaredFeatures {
+		return n, nil
+	}
+	if n.target, err = version.ParseSemantic(r.Name); err != nil {
+		return n, fmt.Errorf("release: %w", err)
+	}
+	n.known = ndf.New(slices.DeleteFunc(slices.Clone(features.AllFeatures), func(f ndf.Feature) bool {
+		return !slices.Contains(r.Features, f.Name())
+	}))
+	n.named = r.FeaturesNamed
+	return n, nil
 }
 
 // Name is the plugin's name.
@@ -52,11 +76,14 @@ func (NodeDeclaredFeatures) Name() string { return "NodeDeclaredFeatures" }
 func (NodeDeclaredFeatures) Locality(_ *engine.Query) engine.Locality { return engine.NodesOnly }
 
 func (n NodeDeclaredFeatures) needed(q *engine.Query) ([]string, error) {
-	set, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &q.Pod.Spec}, n.target)
+	if n.known == nil {
+		return nil, nil
+	}
+	set, err := n.known.InferForPodScheduling(&ndf.PodInfo{Spec: &q.Pod.Spec}, n.target)
 	if err != nil || set.IsEmpty() {
 		return nil, err
 	}
-	return ndf.DefaultFramework.Unmap(set)
+	return n.known.Unmap(set)
 }
 
 // PreFilter infers the features that the pod needs; most pods need none.
@@ -69,7 +96,7 @@ func (n NodeDeclaredFeatures) PreFilter(q *engine.Query) ([]string, engine.PreFi
 }
 
 // Filter rejects nodes that lack a needed feature as unresolvable.
-func (NodeDeclaredFeatures) Filter(q *engine.Query, need []string, in state.Bits, rej *engine.Rejected) error {
+func (n NodeDeclaredFeatures) Filter(q *engine.Query, need []string, in state.Bits, rej *engine.Rejected) error {
 	if len(need) == 0 {
 		return nil
 	}
@@ -79,7 +106,11 @@ func (NodeDeclaredFeatures) Filter(q *engine.Query, need []string, in state.Bits
 			out.Set(row)
 		}
 	}
-	rej.Add(ReasonFeatures, engine.UnschedulableAndUnresolvable, out)
+	reason := ReasonFeatures
+	if n.named { // the release that does knows one feature alone, so that all nodes lack the same
+		reason = missingFeatures + strings.Join(need, ", ")
+	}
+	rej.Add(reason, engine.UnschedulableAndUnresolvable, out)
 	return nil
 }
 

@@ -10,6 +10,9 @@ import (
 // Hints returns those of a node that is new or declares other features, and of the pod's own needs
 // (plugins/nodedeclaredfeatures isSchedulableAfterNodeChange, isSchedulableAfterPodUpdate).
 func (n NodeDeclaredFeatures) Hints() []engine.Hint {
+	if n.known == nil {
+		return nil
+	}
 	return []engine.Hint{
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeDeclaredFeature},
 		{Kind: "Pod", Action: engine.Update, Queue: n.needsOthers},
@@ -21,10 +24,10 @@ func (n NodeDeclaredFeatures) needsOthers(w *engine.Waiter, e *engine.Event) boo
 		return false
 	}
 	was, is := versions[corev1.Pod](e)
-	before, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &was.Spec}, n.target)
+	before, err := n.known.InferForPodScheduling(&ndf.PodInfo{Spec: &was.Spec}, n.target)
 	if err != nil {
 		return true
 	}
-	after, err := ndf.DefaultFramework.InferForPodScheduling(&ndf.PodInfo{Spec: &is.Spec}, n.target)
+	after, err := n.known.InferForPodScheduling(&ndf.PodInfo{Spec: &is.Spec}, n.target)
 	return err != nil || !after.Equal(before)
 }

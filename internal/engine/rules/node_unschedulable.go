@@ -26,6 +26,7 @@ var nodeUnschedulableDescriptor = Descriptor{
 	Judges: "Cordoned nodes, unless the pod tolerates `node.kubernetes.io/unschedulable:NoSchedule`.",
 	Code:   codeUnresolvable, Reasons: []string{ReasonUnschedulable}, Upstream: "nodeunschedulable/node_unschedulable.go",
 	Details: []*engine.DetailKind{fixed("unschedulable", "", engine.CauseCordoned, "the node is cordoned")},
+	in:      withPreFilter,
 	build:   always[engine.NoState](NodeUnschedulable{}),
 }
 

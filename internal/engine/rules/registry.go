@@ -76,8 +76,10 @@ func SpecOf(r *semantics.Release) Spec {
 		SchedulerName: corev1.DefaultSchedulerName, Siblings: []string{corev1.DefaultSchedulerName},
 		Args: DefaultArgs(), Semantics: r.Written(),
 	}
-	for _, name := range r.Plugins {
-		s.Enable(name, find(name).Weight)
+	for _, d := range Describe(r) {
+		if !d.Optional {
+			s.enable(&d, d.Weight)
+		}
 	}
 	return s
 }
@@ -101,14 +103,18 @@ func Known(name string) (weight int64, ok bool) {
 	return d.Weight, true
 }
 
-// Enable adds a plugin to every phase that it implements, as multiPoint does. Weight 0 stands for
-// 1.
+// Enable adds a plugin to every phase that it implements in the default release, as multiPoint
+// does. Weight 0 stands for 1.
 func (s *Spec) Enable(name string, weight int64) {
-	p := find(name)
-	if p == nil {
-		return
+	if d := find(name); d != nil {
+		own := d.of(semantics.Default())
+		s.enable(&own, weight)
 	}
-	for _, phase := range p.Phases {
+}
+
+func (s *Spec) enable(d *Descriptor, weight int64) {
+	name := d.Plugin
+	for _, phase := range d.Phases {
 		switch phase {
 		case phasePreEnqueue:
 			s.PreEnqueue = append(s.PreEnqueue, name)

@@ -9,6 +9,19 @@ import (
 	"berth/internal/semantics"
 )
 
+// releases are those that semantics has.
+func releases(t *testing.T) (list []*semantics.Release) {
+	t.Helper()
+	for name := range strings.SplitSeq(semantics.Known(), ", ") {
+		r, err := semantics.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
 // TestReleasesOrderEachPlugin: a release has every rule of the registry once, and no other.
 func TestReleasesOrderEachPlugin(t *testing.T) {
 	var names []string
@@ -16,8 +29,10 @@ func TestReleasesOrderEachPlugin(t *testing.T) {
 		names = append(names, d.Plugin)
 	}
 	slices.Sort(names)
-	if got := slices.Sorted(slices.Values(semantics.Default().Plugins)); !slices.Equal(got, names) {
-		t.Errorf("%s orders %v, the registry has %v", semantics.Default().Name, got, names)
+	for _, r := range releases(t) {
+		if got := slices.Sorted(slices.Values(r.Plugins)); !slices.Equal(got, names) {
+			t.Errorf("%s orders %v, the registry has %v", r.Name, got, names)
+		}
 	}
 }
 
@@ -46,5 +61,32 @@ func TestReleaseOfAProfile(t *testing.T) {
 	}
 	if p, err = Restore(payload); err != nil || p.Semantics != semantics.Default() || string(p.Payload) != string(payload) {
 		t.Errorf("a stored profile of an unknown release: %v, %v", p, err)
+	}
+}
+
+// TestProfilesOfReleases: what the default profile runs is for the release and its gates to say.
+func TestProfilesOfReleases(t *testing.T) {
+	const usual = "NodeAffinity NodePorts"
+	for name, want := range map[string]struct{ preFilter, filter, last string }{
+		"v1.35":                            {usual, "NodeUnschedulable NodeName TaintToleration", "DynamicResources"},
+		"v1.35 NodeDeclaredFeatures=true":  {usual, "NodeUnschedulable NodeName TaintToleration", "NodeDeclaredFeatures"},
+		"v1.36":                            {usual, "NodeUnschedulable NodeName TaintToleration", "NodeDeclaredFeatures"},
+		"v1.36 NodeDeclaredFeatures=false": {usual, "NodeUnschedulable NodeName TaintToleration", "DynamicResources"},
+		"v1.37":                            {"NodeName NodeUnschedulable TaintToleration " + usual, "NodeName NodeUnschedulable TaintToleration", "NodeDeclaredFeatures"},
+	} {
+		r, err := semantics.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := SpecOf(r)
+		for _, p := range []struct {
+			list  []string
+			first string
+		}{{s.PreFilter, want.preFilter}, {s.Filter, want.filter}} {
+			got := strings.Join(p.list, " ")
+			if !strings.HasPrefix(got, p.first+" ") || !strings.HasSuffix(got, " "+want.last) {
+				t.Errorf("%s runs %s, want %s … %s", name, got, p.first, want.last)
+			}
+		}
 	}
 }

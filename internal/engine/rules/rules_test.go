@@ -68,13 +68,15 @@ func check(t *testing.T, plugin string, cases []ruleCase) {
 func decide(t *testing.T, tc ruleCase) *engine.Decision {
 	t.Helper()
 	spec := rules.DefaultSpec()
+	var under *semantics.Release
+	if tc.under != nil {
+		under = releaseWith(tc.under)
+		spec = rules.SpecOf(under)
+	}
 	if tc.spec != nil {
 		spec = *tc.spec
 	}
-	c := et.Case{Objects: tc.objects, Pod: tc.pod, Spec: spec, Options: engine.Options{ScoreAlways: true, NoPreemption: true}}
-	if tc.under != nil {
-		c.Under = releaseWith(tc.under)
-	}
+	c := et.Case{Objects: tc.objects, Pod: tc.pod, Spec: spec, Under: under, Options: engine.Options{ScoreAlways: true, NoPreemption: true}}
 	d, err := c.Decide()
 	if err != nil {
 		t.Fatal(err)

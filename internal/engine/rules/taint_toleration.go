@@ -34,6 +34,7 @@ var taintTolerationDescriptor = Descriptor{
 		},
 		Words: func(d *engine.Detail, _ engine.AmountsFunc) string { return TaintWords(d) },
 	}},
+	in:    withPreFilter,
 	build: always[engine.NoState](TaintToleration{}),
 }
 
