@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 
 	"berth/internal/engine/state"
@@ -157,19 +156,13 @@ func NodeActions(before, after *corev1.Node) (out []Action) {
 	return out
 }
 
-// heldOptions counts what a pod holds, resizes included.
-var heldOptions = resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
-
-// Held is what a pod requests, resizes included (component-helpers/resource PodRequests).
-func Held(p *corev1.Pod) corev1.ResourceList { return resourcehelper.PodRequests(p, heldOptions) }
-
 // PodActions are the updates of a pod, in upstream's order; Update where it names none
 // (framework/events.go PodSchedulingPropertiesChange).
 func PodActions(before, after *corev1.Pod) (out []Action) {
 	if !equality.Semantic.DeepEqual(before.Labels, after.Labels) {
 		out = append(out, UpdatePodLabel)
 	}
-	if scaledDown(Held(before), Held(after)) {
+	if scaledDown(state.Held(before), state.Held(after)) {
 		out = append(out, UpdatePodScaleDown)
 	}
 	if len(after.Spec.SchedulingGates) == 0 && len(before.Spec.SchedulingGates) > 0 {

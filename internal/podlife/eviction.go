@@ -7,9 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"berth/internal/kube/object/apiserver"
+	"berth/internal/kube/object/stored"
 )
 
 // Signal is what a node runs out of.
@@ -205,9 +205,10 @@ func requestOf(p *corev1.Pod, name corev1.ResourceName) resource.Quantity {
 	if name == usageMemory || name == usageDisk {
 		out.Format = resource.BinarySI
 	}
-	all := resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{
-		SkipContainerLevelResources: resourcehelper.IsPodLevelResourcesSet(p), ExcludeOverhead: true,
-	})
+	all := stored.ContainerRequests(p)
+	if stored.HasPodResources(p) {
+		all = p.Spec.Resources.Requests
+	}
 	if q, ok := all[name]; ok {
 		out.Add(q)
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"berth/internal/decision"
 	"berth/internal/engine/state"
+	"berth/internal/kube/object/stored"
 )
 
 // amounts are quantities by resource, cpu in thousandths.
@@ -136,9 +136,9 @@ func requests(list []Arrival, without map[podName]bool) amounts {
 // bound, a status that it has counts as well (framework/types.go PodInfo.CalculateResource).
 func requestsOf(pod *corev1.Pod) amounts {
 	out := amounts{corev1.ResourcePods: 1}
-	list := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	list := stored.Sum{}.Of(pod)
 	if len(pod.Status.ContainerStatuses)+len(pod.Status.InitContainerStatuses) > 0 {
-		bound := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+		bound := state.Held(pod)
 		for name, q := range list {
 			if least := bound[name]; least.Cmp(q) < 0 {
 				list[name] = least

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/decision"
-	"berth/internal/engine"
+	"berth/internal/engine/state"
 	"berth/internal/jsonscan"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -63,7 +63,7 @@ func (l *Log) facts(v *revision.View, pod *corev1.Pod, d *store.Decision) string
 
 // factsOf returns the facts of a pod on a state.
 func factsOf(v *revision.View, pod *corev1.Pod) string {
-	held := engine.Held(pod)
+	held := state.Held(pod)
 	var requests, labels [256]byte
 	f := store.PodFacts{
 		PriorityClass: pod.Spec.PriorityClassName, Scheduler: pod.Spec.SchedulerName,

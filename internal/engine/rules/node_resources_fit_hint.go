@@ -3,11 +3,11 @@ package rules
 import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 	"k8s.io/utils/ptr"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/kube/object/stored"
 )
 
 // Hints returns those of pods that go or need less, of nodes that are new or offer more, and of
@@ -31,8 +31,8 @@ func fitAfterPod(w *engine.Waiter, e *engine.Event) bool {
 	case is.Spec.NodeName == "":
 		return false
 	}
-	before, after := engine.Held(was), engine.Held(is)
-	for name, q := range engine.Held(w.Pod) {
+	before, after := state.Held(was), state.Held(is)
+	for name, q := range state.Held(w.Pod) {
 		if !q.IsZero() && amountOf(before, name) > amountOf(after, name) {
 			return true
 		}
@@ -58,7 +58,7 @@ func amountOf(list corev1.ResourceList, name corev1.ResourceName) int64 {
 // upstream.
 func fitAfterNode(w *engine.Waiter, e *engine.Event) bool {
 	was, is := versions[corev1.Node](e)
-	want := resourcehelper.PodRequests(w.Pod, resourcehelper.PodResourcesOptions{})
+	want := stored.Sum{}.Of(w.Pod)
 	pods := func(n *corev1.Node) int64 { return n.Status.Allocatable.Pods().Value() }
 	if pods(is) < 1 {
 		return false
@@ -81,7 +81,7 @@ func fitAfterNode(w *engine.Waiter, e *engine.Event) bool {
 
 func fitAfterClass(w *engine.Waiter, e *engine.Event) bool {
 	was, is := versions[resourcev1.DeviceClass](e)
-	own := resourcehelper.PodRequests(w.Pod, resourcehelper.PodResourcesOptions{})
+	own := stored.Sum{}.Of(w.Pod)
 	requests := func(name string) bool {
 		_, ok := own[corev1.ResourceName(name)]
 		return ok

@@ -7,7 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
-	resourcehelper "k8s.io/component-helpers/resource"
+
+	"berth/internal/kube/object/stored"
 )
 
 // What a container without a request counts as in LeastAllocated and similar scorers: 100
@@ -78,15 +79,15 @@ func (l *LocalNames) RequestOf(pod *corev1.Pod) Request {
 	if r, _, _, ok := plainRequest(l, pod); ok {
 		return r
 	}
-	return request(l, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
+	return request(l, stored.Sum{}.Of(pod))
 }
 
-// statusOptions counts containers that are being resized by the largest of the requested, the
+// counting counts containers that are being resized by the largest of the requested, the
 // allocated and the actual amount.
-var statusOptions = resourcehelper.PodResourcesOptions{
-	UseStatusResources: true,
-	InPlacePodLevelResourcesVerticalScalingEnabled: true,
-}
+var counting = stored.Counting{Status: true, PodStatus: true}
+
+// Held returns what a pod requests, resizes included.
+func Held(pod *corev1.Pod) corev1.ResourceList { return stored.Sum{Counting: counting}.Of(pod) }
 
 // nonMissing returns the defaults for requests that containers lack.
 func nonMissing(cpu, memory bool) corev1.ResourceList {
@@ -106,18 +107,16 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 	if r, cpu, memory, ok := plainRequest(t, pod); ok {
 		return r, cpu, memory
 	}
-	list := resourcehelper.PodRequests(pod, statusOptions)
+	list := Held(pod)
 	req = request(t, list)
 	cpu, memory := true, true
-	if resourcehelper.IsPodLevelRequestsSet(pod) {
+	if stored.HasPodRequests(pod) {
 		_, hasCPU := list[corev1.ResourceCPU]
 		_, hasMemory := list[corev1.ResourceMemory]
 		cpu, memory = !hasCPU, !hasMemory
 	}
 	if cpu || memory {
-		opts := statusOptions
-		opts.NonMissingContainerRequests = nonMissing(cpu, memory)
-		list = resourcehelper.PodRequests(pod, opts)
+		list = stored.Sum{Counting: counting, Missing: nonMissing(cpu, memory)}.Of(pod)
 	}
 	c, m := list[corev1.ResourceCPU], list[corev1.ResourceMemory]
 	return req, c.MilliValue(), m.Value()
@@ -137,12 +136,9 @@ func (l *LocalNames) ScoringRequest(pod *corev1.Pod, nonZero bool) Request {
 		return r
 	}
 	if !nonZero {
-		return request(l, resourcehelper.PodRequests(pod, statusOptions))
+		return request(l, Held(pod))
 	}
-	return request(l, resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
-		SkipPodLevelResources:       true,
-		NonMissingContainerRequests: nonMissing(true, true),
-	}))
+	return request(l, stored.Sum{ContainersOnly: true, Missing: nonMissing(true, true)}.Of(pod))
 }
 
 func request(ids scalarIDs, list corev1.ResourceList) Request {

@@ -6,9 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"berth/internal/engine/state"
+	"berth/internal/kube/object/stored"
 )
 
 const (
@@ -159,7 +159,7 @@ func (s *searcher) lessRequested(key corev1.ResourceName, short int64) {
 
 // lessInTotal lowers the pod-level request, which may not be below the sum of its containers'.
 func (s *searcher) lessInTotal(key corev1.ResourceName, total resource.Quantity, short int64) {
-	least := resourcehelper.AggregateContainerRequests(s.q.Pod, resourcehelper.PodResourcesOptions{})[key]
+	least := stored.ContainerRequests(s.q.Pod)[key]
 	most, floor := amountOf(key, total), amountOf(key, least)
 	n := wholePages(key, most-short)
 	if n < max(floor, 1) {

@@ -3,12 +3,10 @@ package stored
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 )
 
 // defaultPod does what an apiserver does on create, of what decisions read
@@ -124,19 +122,6 @@ func roundUp(list corev1.ResourceList) {
 	}
 }
 
-// addMissing copies to dst the resources that it lacks. dst becomes an empty list, not nil, if src
-// is one.
-func addMissing(dst *corev1.ResourceList, src corev1.ResourceList) {
-	if src != nil && *dst == nil {
-		*dst = corev1.ResourceList{}
-	}
-	for name, q := range src {
-		if _, ok := (*dst)[name]; !ok {
-			(*dst)[name] = q.DeepCopy()
-		}
-	}
-}
-
 // setPodResourceDefaults completes pod-level resources that are given in part: limits of huge pages
 // from the containers' sum, then requests from the containers' sum, then requests from the limits
 // (upstream defaults.go, defaultHugePagePodLimits and defaultPodRequests). The containers have
@@ -155,22 +140,18 @@ func setPodResourceDefaults(p *corev1.Pod) {
 	}
 	fill := func(dst *corev1.ResourceList, src corev1.ResourceList, admit func(corev1.ResourceName) bool) {
 		for name, q := range src {
-			if resourcehelper.IsSupportedPodLevelResource(name) && admit(name) {
+			if OfPods(name) && admit(name) {
 				addMissing(dst, corev1.ResourceList{name: q})
 			}
 		}
 	}
-	fill(&r.Limits, resourcehelper.AggregateContainerLimits(p, resourcehelper.PodResourcesOptions{}), func(name corev1.ResourceName) bool {
+	fill(&r.Limits, ContainerLimits(p), func(name corev1.ResourceName) bool {
 		_, requested := r.Requests[name]
 		return isHugePage(name) && !requested
 	})
 	if len(r.Limits) == 0 {
 		return
 	}
-	fill(&r.Requests, resourcehelper.AggregateContainerRequests(p, resourcehelper.PodResourcesOptions{}), overcommits)
+	fill(&r.Requests, ContainerRequests(p), overcommits)
 	fill(&r.Requests, r.Limits, func(corev1.ResourceName) bool { return true })
-}
-
-func isHugePage(name corev1.ResourceName) bool {
-	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }

@@ -11,7 +11,6 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	resourcehelper "k8s.io/component-helpers/resource"
 )
 
 // checkRequirements is validateResourceRequirements without claims: names, then quantities, then
@@ -123,8 +122,8 @@ func containerResource(name corev1.ResourceName, at *field.Path) field.ErrorList
 // podResource is validatePodResourceName.
 func podResource(name corev1.ResourceName, at *field.Path) field.ErrorList {
 	errs := resourceName(name, at)
-	if len(errs) == 0 && !resourcehelper.IsSupportedPodLevelResource(name) {
-		errs = append(errs, field.NotSupported(at, name, slices.Sorted(maps.Keys(resourcehelper.SupportedPodLevelResources()))))
+	if len(errs) == 0 && !OfPods(name) {
+		errs = append(errs, field.NotSupported(at, name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceHugePagesPrefix, corev1.ResourceMemory}))
 	}
 	return errs
 }
@@ -141,14 +140,14 @@ func (k *containerCheck) podResources(path *field.Path) (errs field.ErrorList) {
 	}
 	errs = append(errs, checkRequirements(r, podResource, path)...)
 	pod := &corev1.Pod{Spec: *k.spec}
-	sums := resourcehelper.AggregateContainerRequests(pod, resourcehelper.PodResourcesOptions{})
+	sums := ContainerRequests(pod)
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		sum := sums[name]
 		if q, ok := r.Requests[name]; ok && sum.Cmp(q) > 0 {
 			errs = append(errs, field.Invalid(path.Child("requests").Key(string(name)), q.String(), fmt.Sprintf("must be greater than or equal to aggregate container requests of %s", sum.String())))
 		}
 	}
-	sums = resourcehelper.AggregateContainerLimits(pod, resourcehelper.PodResourcesOptions{})
+	sums = ContainerLimits(pod)
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		sum := sums[name]
 		if q, ok := r.Limits[name]; ok && isHugePage(name) && sum.Cmp(q) > 0 {

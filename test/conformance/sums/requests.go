@@ -1,0 +1,1 @@
+../../../internal/kube/object/stored/requests.go
