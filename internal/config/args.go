@@ -39,7 +39,7 @@ func (r *reader) args(path *field.Path, list []configv1.PluginConfig) (out rules
 		if !r.decodeArgs(at.Child("args"), c.Args.Raw, k.args.Kind, v) {
 			continue
 		}
-		problems, ignored := k.args.Read(v, at.Child("args"), len(c.Args.Raw) > 0, &out)
+		problems, ignored := k.args.Read(v, r.release, at.Child("args"), len(c.Args.Raw) > 0, &out)
 		r.problems, r.ignored = append(r.problems, problems...), append(r.ignored, ignored...)
 	}
 	return out, fit

@@ -40,7 +40,7 @@ func Parse(raw []byte, under *semantics.Release) (list []*engine.Profile, ignore
 // Read reads a configuration, YAML or JSON, as a release does. Unknown and repeated fields, unknown
 // plugins and values that kube-scheduler would refuse are errors that name the field.
 func Read(raw []byte, under *semantics.Release) (*Config, error) {
-	conf, ignored, err := decode(raw)
+	conf, ignored, err := decode(raw, under)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"berth/internal/kube/object"
+	"berth/internal/semantics"
 )
 
 // Kind is the kind of object that Parse reads.
@@ -26,9 +27,9 @@ var APIVersion = configv1.SchemeGroupVersion.String()
 // removed are the versions that kube-scheduler has read once.
 var removed = []string{"v1alpha1", "v1alpha2", "v1beta1", "v1beta2", "v1beta3"}
 
-// decode reads the document strictly. It gives also what is ignored of its top
+// decode reads the document strictly, as a release does. It gives also what is ignored of its top
 // level, for only the document reports whether a field was there.
-func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) {
+func decode(raw []byte, under *semantics.Release) (*configv1.KubeSchedulerConfiguration, []string, error) {
 	doc := raw
 	if !json.Valid(raw) {
 		if len(raw) > maxYAML {
@@ -47,13 +48,14 @@ func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) 
 		if err != nil {
 			return nil, nil, err
 		}
-		return decode(held)
+		return decode(held, under)
 	}
 	if err := checkKind(head, APIVersion, Kind, true); err != nil {
 		return nil, nil, err
 	}
 	var conf configv1.KubeSchedulerConfiguration
-	if problems := strictly(doc, &conf, nil); len(problems) > 0 {
+	problems := append(strictly(doc, &conf, nil), unknownPoints(doc, under)...)
+	if len(problems) > 0 {
 		return nil, nil, (&reader{problems: problems}).err()
 	}
 	var ignored []string
@@ -63,6 +65,25 @@ func decode(raw []byte) (*configv1.KubeSchedulerConfiguration, []string, error) 
 		}
 	}
 	return &conf, ignored, nil
+}
+
+// unknownPoints refuses the extension points of other releases, also where no plugin is listed.
+func unknownPoints(doc []byte, r *semantics.Release) (out []error) {
+	var conf struct {
+		Profiles []struct {
+			Plugins map[string]json.RawMessage `json:"plugins"`
+		} `json:"profiles"`
+	}
+	_ = json.Unmarshal(doc, &conf) // what is of another type is a problem already
+	for i := range conf.Profiles {
+		for _, p := range points {
+			if _, there := conf.Profiles[i].Plugins[p.name]; there && !slices.Contains(r.Points, p.name) {
+				at := field.NewPath("profiles").Index(i).Child("plugins", p.name)
+				out = append(out, fmt.Errorf("unknown field %q", at))
+			}
+		}
+	}
+	return out
 }
 
 // err joins what was found; nil where that is nothing.

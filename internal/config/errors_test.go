@@ -135,6 +135,61 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestOfReleases: each release refuses what it does not have, and takes what only others refuse.
+func TestOfReleases(t *testing.T) {
+	named := func(point, plugin string) string {
+		return one("plugins: {" + point + ": {enabled: [{name: " + plugin + "}]}}")
+	}
+	ratio := one("pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}}}]")
+	wrong := strings.Replace(ratio, "score: 1", "score: 11", 1)
+	devices := one("pluginConfig: [{name: DynamicResources, args: {bindingTimeout: 5s}}]")
+	for _, c := range []struct{ under, doc, want string }{ // want is empty where it is taken
+		{"v1.35", one("plugins: {placementScore: {}}"), `unknown field "profiles[0].plugins.placementScore"`},
+		{"v1.36", one("plugins: {placementScore: {}}"), ""},
+		{"v1.35", named("placementGenerate", "TopologyPlacementGenerator"), `unknown field "profiles[0].plugins.placementGenerate"`},
+		{"v1.35", named("multiPoint", "PodGroupPodsCount"), "is not a plugin of Kubernetes v1.35"},
+		{"v1.36", named("multiPoint", "PodGroupPodsCount"), ""},
+		{"v1.35", named("reserve", "GangScheduling"), ""},
+		{"v1.36", named("reserve", "GangScheduling"), "plays no part in reserve"},
+		{"v1.36", named("permit", "DeferredPodScheduling"), "is not a plugin of Kubernetes v1.36"},
+		{"v1.37", named("permit", "DeferredPodScheduling"), ""},
+		{"v1.36", named("preFilter", "NodeName"), "plays no part in preFilter"},
+		{"v1.37", named("preFilter", "NodeName"), ""},
+		{"v1.37", named("preFilter", "TaintToleration"), ""},
+		{"v1.35", ratio, ""},
+		{"v1.35", wrong, "requestedToCapacityRatio.shape[0].score"},
+		{"v1.36", ratio, "requestedToCapacityRatio: Forbidden"},
+		{"v1.35", devices, "bindingTimeout: Forbidden"},
+		{"v1.36", devices, ""},
+		{"v1.36 NodeDeclaredFeatures=false", one("plugins: {preFilter: {disabled: [{name: NodeDeclaredFeatures}]}}"), ""},
+		{"v1.36", one("plugins: {preFilter: {disabled: [{name: NodeDeclaredFeatures}]}}"), "relies on its preFilter"},
+		{"v1.36 NodeDeclaredFeatures=false", named("filter", "NodeDeclaredFeatures"), ""},
+	} {
+		under, err := semantics.Parse(c.under)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = config.Parse([]byte(c.doc), under)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s reads\n%s\n%v, want %q", c.under, c.doc, err, c.want)
+		}
+	}
+}
+
+// TestDefaultsOfReleases: the profile of a file without any is the release's default.
+func TestDefaultsOfReleases(t *testing.T) {
+	for _, name := range []string{"v1.35", "v1.36", "v1.37", "v1.36 NodeDeclaredFeatures=false", "v1.35 NodeDeclaredFeatures=true"} {
+		under, err := semantics.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, ignored, err := config.Parse([]byte(head), under)
+		if err != nil || len(ignored) > 0 || string(list[0].Payload) != string(config.Default(under)[0].Payload) {
+			t.Errorf("%s: %v, %q\n%s\nwant\n%s", name, err, ignored, list[0].Payload, config.Default(under)[0].Payload)
+		}
+	}
+}
+
 // seeds are documents that the fuzzer starts from.
 var seeds = []string{
 	"", "{}", "null", "[", "\x00", "a: &a [*a]", "? {a: b}\n: c", head, two,

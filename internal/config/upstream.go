@@ -69,22 +69,28 @@ type known struct {
 // framework/plugins/registry.go).
 func pluginsOf(r *semantics.Release) []known {
 	var list []known
+	var there point
+	for _, name := range r.Points {
+		there |= pointOf(name)
+	}
 	for _, d := range rules.Describe(r) {
 		k := known{name: d.Plugin, args: d.Args, optional: d.Optional, needs: map[point]point{}}
 		for _, name := range slices.Concat(d.Phases, d.Also) {
-			k.at |= pointOf(name)
+			k.at |= pointOf(name) & there
 		}
 		for name, before := range d.Needs {
 			k.needs[pointOf(name)] = pointOf(before)
 		}
 		list = append(list, k)
 	}
-	return append(list,
-		known{name: "PrioritySort", at: queueSort},
-		known{name: "DefaultBinder", at: bind},
-		known{name: "GangScheduling", at: preEnqueue | permit, optional: true},
-		known{name: "TopologyPlacementGenerator", at: placementGenerate, optional: true},
-		known{name: "PodGroupPodsCount", at: placementScore, optional: true})
+	for _, o := range r.Others {
+		k := known{name: o.Name, optional: o.Gate != "" && !r.On(o.Gate)}
+		for _, name := range o.Points {
+			k.at |= pointOf(name)
+		}
+		list = append(list, k)
+	}
+	return list
 }
 
 // pointOf returns the extension point of a name such as PreFilter.

@@ -8,6 +8,22 @@ var behaviours = []*Behaviour{
 		Where: "apis/config/v1/default_plugins.go getDefaultPlugins",
 	},
 	{
+		Name: "Others", Row: "A12, B22",
+		What:  "which plugins without a part in decisions about one pod a configuration may name",
+		Where: "plugins/registry.go NewInTreeRegistry",
+	},
+	{
+		Name: "Points", Row: "A12, B22",
+		What:  "which extension points a configuration may have plugins for",
+		Where: "kube-scheduler/config/v1 Plugins",
+	},
+	{
+		Name: "RatioOfItsType", Row: "A12",
+		What:   "whether requestedToCapacityRatio is refused with other types of scores",
+		Where:  "apis/config/validation/validation_pluginargs.go ValidateNodeResourcesFitArgs",
+		Remedy: "take requestedToCapacityRatio out of arguments of NodeResourcesFit with another type",
+	},
+	{
 		Name: "NodePreFilters", Row: "B2",
 		What:   "whether NodeName leaves other nodes out before any filter",
 		Where:  "plugins/nodename/node_name.go PreFilter",

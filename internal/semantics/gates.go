@@ -97,6 +97,12 @@ func (r *Release) set(name, value string) error {
 	return nil
 }
 
+// On reports whether a gate is on. Those that cannot be set are off.
+func (r *Release) On(gate string) bool {
+	f := reflect.ValueOf(r.Gates).FieldByName(gate)
+	return f.IsValid() && f.Bool()
+}
+
 // gateNames lists the gates that can be set.
 func gateNames() (list []string) {
 	for f := range reflect.TypeFor[Gates]().Fields() {

@@ -29,6 +29,17 @@ type Release struct {
 	// (pkg/scheduler/apis/config/v1/default_plugins.go getDefaultPlugins, applyFeatureGates).
 	Plugins []string
 
+	// Others are the plugins that have no part in a decision about one pod
+	// (framework/plugins/registry.go NewInTreeRegistry, applyFeatureGates; A12, B22).
+	Others []Other
+	// Points are the extension points that a configuration may have plugins for
+	// (kube-scheduler/config/v1 Plugins; A12, B22).
+	Points []string
+	// RatioOfItsType reports whether arguments of NodeResourcesFit may have
+	// requestedToCapacityRatio only with the type of its name (apis/config/validation
+	// ValidateNodeResourcesFitArgs; A12).
+	RatioOfItsType bool
+
 	// NodePreFilters reports whether NodeName, NodeUnschedulable and TaintToleration have a
 	// PreFilter, of which NodeName's leaves only the node that the pod names (plugins/nodename
 	// PreFilter; B2).
@@ -65,6 +76,14 @@ const (
 	// BalanceChange is by how much the pod improves it.
 	BalanceChange
 )
+
+// Other is a plugin that has no part in a decision about one pod.
+type Other struct {
+	Name   string
+	Points []string // where it plays a part, as configurations have them
+	// Gate puts it into the default profile; it is there in any case where that is empty.
+	Gate string
+}
 
 // releases are the known ones, oldest first.
 var releases = []*Release{v135, v136, v137}

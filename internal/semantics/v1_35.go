@@ -1,9 +1,21 @@
 package semantics
 
+import (
+	"slices"
+	"strings"
+)
+
 var v135 = v136.but(func(r *Release) {
 	r.Name = "v1.35.4"
 	r.Gates = Gates{} // NodeDeclaredFeatures, too (A4)
 
+	r.Others = []Other{r.Others[0], r.Others[1], { // A12
+		Name: "GangScheduling", Points: []string{"preEnqueue", "reserve", "permit"}, Gate: "GangScheduling",
+	}}
+	r.Points = slices.DeleteFunc(slices.Clone(r.Points), func(p string) bool { // A12
+		return strings.HasPrefix(p, "placement")
+	})
+	r.RatioOfItsType = false                                      // A12
 	r.Features = []string{"RestartAllContainersOnContainerExits"} // A4
 	r.FeaturesNamed = true                                        // A4
 	r.Balance = BalanceAfter                                      // A1

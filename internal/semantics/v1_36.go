@@ -8,6 +8,19 @@ var v136 = &Release{
 		"PodTopologySpread", "InterPodAffinity", "DynamicResources", "DefaultPreemption",
 		"NodeResourcesBalancedAllocation", "ImageLocality", "NodeDeclaredFeatures",
 	},
+	Others: []Other{
+		{Name: "PrioritySort", Points: []string{"queueSort"}},
+		{Name: "DefaultBinder", Points: []string{"bind"}},
+		{Name: "GangScheduling", Points: []string{"preEnqueue", "permit"}, Gate: "GangScheduling"},
+		{Name: "TopologyPlacementGenerator", Points: []string{"placementGenerate"}, Gate: "TopologyAwareWorkloadScheduling"},
+		{Name: "PodGroupPodsCount", Points: []string{"placementScore"}, Gate: "TopologyAwareWorkloadScheduling"},
+	},
+	Points: []string{
+		"preEnqueue", "queueSort", "preFilter", "filter", "postFilter", "preScore", "score", "reserve",
+		"permit", "preBind", "bind", "postBind", "placementGenerate", "placementScore",
+	},
+	RatioOfItsType: true,
+
 	Gates: Gates{
 		DRAConsumableCapacity: true, DRADeviceBindingConditions: true, DRADeviceTaints: true,
 		DRAExtendedResource: true, DRAPartitionableDevices: true,

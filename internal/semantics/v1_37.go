@@ -1,5 +1,7 @@
 package semantics
 
+import "slices"
+
 var v137 = v136.but(func(r *Release) {
 	r.Name = "v1.37.2"
 	r.Locked = []string{"DRAExtendedResource", "NodeDeclaredFeatures"}
@@ -7,7 +9,13 @@ var v137 = v136.but(func(r *Release) {
 	r.StorageCapacityScoring = true // B4
 	r.VolumeLimitScaling = true     // B5
 
-	r.Plugins = ahead(r.Plugins, "NodeName", "NodeUnschedulable")          // B1
+	r.Plugins = ahead(r.Plugins, "NodeName", "NodeUnschedulable") // B1
+	r.Others = slices.Clone(r.Others)                             // B22
+	r.Others[2].Gate = "GenericWorkload"
+	r.Others = append(r.Others, Other{
+		Name: "DeferredPodScheduling", Points: []string{"preFilter", "filter", "permit"},
+		Gate: "InPlacePodVerticalScalingSchedulerPreemption",
+	})
 	r.NodePreFilters = true                                                // B2
 	r.Features = append([]string{"VolumeBindMountOptions"}, r.Features...) // B21
 	r.ImageVolumesRaiseTop = true                                          // B6

@@ -4,6 +4,7 @@
 # berth answers as the release AS, or by its default where it is empty. Differences are counted by
 # kind and by the rows of releases/*.txt; EACH cases of every group are minimised into
 # tmp/conformance/RELEASE. With AS=upstream, go.mod's own plugins answer instead of berth.
+# With CONFIG=settings, configurations are tried (cmd/settings) and not decisions.
 # Exits 1 where a difference is no row. The first run builds the scheduler, which takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -12,7 +13,9 @@ mod=releases/$release.mod
 [ -f "test/conformance/$mod" ] || { echo "no test/conformance/$mod: releases/write.sh writes it"; exit 2; }
 echo "building the oracle of $release (some minutes the first time)"
 mkdir -p bin
-(cd test/conformance && go build -modfile="$mod" -tags "${release/./_}" -o "../../bin/conformance-$release" ./cmd/conformance)
+command=conformance
+[ "$config" = settings ] && command=settings
+(cd test/conformance && go build -modfile="$mod" -tags "${release/./_}" -o "../../bin/$command-$release" "./cmd/$command")
 own=$(sed -n 's/.*k8s.io\/kubernetes \(v1\.[0-9]*\)\..*/\1/p' test/conformance/go.mod)
 more=()
 if [ "$as" = upstream ]; then
@@ -25,6 +28,10 @@ if [ "$as" = upstream ]; then
   sleep 1
 else
   . test/conformance/server.sh
+fi
+if [ "$command" = settings ]; then
+  "./bin/settings-$release" -server "$berth" -n "$n" -seed "$seed" -semantics "$as"
+  exit
 fi
 known=test/conformance/releases/$(printf '%s\n' "${as:-$own}" "$release" | sort -uV | paste -sd-).txt
 [ -f "$known" ] || known=

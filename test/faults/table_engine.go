@@ -77,6 +77,18 @@ var engineFaults = []fault{
 	{"optional-by-default", "a plugin whose gate is off is in the default profile", "./internal/engine/rules", "TestProfilesOfReleases", []edit{
 		{"internal/engine/rules/registry.go", `if !d.Optional {`, `if d.Plugin != "" {`},
 	}},
+	{"points-of-the-newest", "a configuration may use extension points that the release does not have", "./internal/config", "TestOfReleases", []edit{
+		{"internal/config/decode.go", `there && !slices.Contains(r.Points, p.name)`, `there && len(r.Points) == 0`},
+	}},
+	{"gates-of-other-plugins", "plugins whose gate is off are in the default profile", "./internal/config", "TestIgnoredIsTold", []edit{
+		{"internal/config/upstream.go", `optional: o.Gate != "" && !r.On(o.Gate)`, `optional: o.Gate == "never"`},
+	}},
+	{"ratio-of-any-type", "every release takes requestedToCapacityRatio with other types", "./internal/config", "TestOfReleases", []edit{
+		{"internal/engine/rules/node_resources_fit_args.go", `case in.under.RatioOfItsType:`, `case in.under == nil:`},
+	}},
+	{"binding-timeout-without-gate", "bindingTimeout is taken where its gate is off", "./internal/config", "TestOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources_args.go", `case t != nil && !in.under.DRADeviceBindingConditions:`, `case t != nil && in.under == nil:`},
+	}},
 	{"preempt-equals", "a pod evicts its equals", "./internal/engine/preempt", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
 		{"internal/engine/state/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},

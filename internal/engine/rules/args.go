@@ -4,6 +4,8 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/semantics"
 )
 
 // Args are the arguments of the plugins that have some, as a profile is recorded: a field more or
@@ -42,11 +44,11 @@ type ArgsCodec struct {
 	read     func(in *argsInput, decoded any, out *Args)
 }
 
-// Read checks decoded arguments and writes them over the defaults in out. It returns what is wrong
-// with them, and what of them has no part in a decision. given reports whether the configuration
-// has the arguments at all.
-func (c *ArgsCodec) Read(decoded any, at *field.Path, given bool, out *Args) (problems []error, ignored []string) {
-	in := argsInput{at: at, given: given}
+// Read checks decoded arguments as a release does and writes them over the defaults in out. It
+// returns what is wrong with them, and what of them has no part in a decision. given reports
+// whether the configuration has the arguments at all.
+func (c *ArgsCodec) Read(decoded any, under *semantics.Release, at *field.Path, given bool, out *Args) (problems []error, ignored []string) {
+	in := argsInput{under: under, at: at, given: given}
 	c.read(&in, decoded, out)
 	return in.problems, in.ignored
 }
@@ -59,8 +61,9 @@ func codecOf[V any](defaults func(*Args), read func(in *argsInput, v *V, out *Ar
 	}
 }
 
-// argsInput is where arguments stand, and what was found there.
+// argsInput is where arguments stand and which release reads them, and what was found there.
 type argsInput struct {
+	under    *semantics.Release
 	at       *field.Path
 	given    bool
 	problems []error

@@ -23,7 +23,10 @@ func readDynamicResourcesArgs(in *argsInput, a *configv1.DynamicResourcesArgs, o
 	if t := a.FilterTimeout; t != nil && t.Duration < 0 {
 		in.refuse(field.Invalid(in.at.Child("filterTimeout"), t.Duration.String(), "must not be negative"))
 	}
-	if t := a.BindingTimeout; t != nil && t.Duration.Seconds() < 1 {
+	switch t := a.BindingTimeout; {
+	case t != nil && !in.under.DRADeviceBindingConditions:
+		in.refuse(field.Forbidden(in.at.Child("bindingTimeout"), "needs the feature gate DRADeviceBindingConditions, which is off"))
+	case t != nil && t.Duration.Seconds() < 1:
 		in.refuse(field.Invalid(in.at.Child("bindingTimeout"), t.Duration.String(), "must be at least 1s"))
 	}
 	if t := a.BindingTimeout; t != nil {

@@ -49,8 +49,12 @@ func readFitArgs(in *argsInput, a *configv1.NodeResourcesFitArgs, out *Args) {
 	ratio := at.Child("requestedToCapacityRatio")
 	switch s.Type {
 	case configv1.LeastAllocated, configv1.MostAllocated:
-		if s.RequestedToCapacityRatio != nil {
+		switch {
+		case s.RequestedToCapacityRatio == nil:
+		case in.under.RatioOfItsType:
 			in.refuse(field.Forbidden(ratio, "is for the type RequestedToCapacityRatio only"))
+		default: // it has no part in the score, and has to be right
+			in.shape(ratio.Child("shape"), s.RequestedToCapacityRatio.Shape)
 		}
 	case configv1.RequestedToCapacityRatio:
 		if s.RequestedToCapacityRatio == nil {

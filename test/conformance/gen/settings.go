@@ -171,7 +171,7 @@ func (s settings) extenders() any {
 }
 
 // pluginNames are those of Kubernetes, some of which are off by default.
-var pluginNames = append(slices.Clone(optional), "PrioritySort", "DefaultBinder", "GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount")
+var pluginNames = append(slices.Clone(optional), "PrioritySort", "DefaultBinder", "GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount", "DeferredPodScheduling")
 
 // strange are names that no plugin has, or none any more.
 var strange = []string{"Coscheduling", "EBSLimits", "NodeLabel", "", "nodename", "*"}
@@ -179,11 +179,11 @@ var strange = []string{"Coscheduling", "EBSLimits", "NodeLabel", "", "nodename",
 // extensionPoints are the lists of plugins with the plugins that play a part there.
 var extensionPoints = map[string][]string{
 	"preEnqueue": {"SchedulingGates", "DefaultPreemption", "DynamicResources"}, "queueSort": {"PrioritySort"},
-	"preFilter":  {"NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures"},
+	"preFilter":  {"NodeName", "NodeUnschedulable", "TaintToleration", "DeferredPodScheduling", "NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources", "NodeDeclaredFeatures"},
 	"filter":     {"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures", "VolumeZone"},
 	"postFilter": {"DefaultPreemption", "DynamicResources"}, "preScore": {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation", "VolumeBinding"},
 	"score":   {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources", "VolumeBinding"},
-	"reserve": {"VolumeBinding", "DynamicResources"}, "permit": {"GangScheduling"}, "preBind": {"VolumeBinding", "DynamicResources"}, "bind": {"DefaultBinder"}, "postBind": {},
+	"reserve": {"VolumeBinding", "DynamicResources", "GangScheduling"}, "permit": {"GangScheduling"}, "preBind": {"VolumeBinding", "DynamicResources"}, "bind": {"DefaultBinder"}, "postBind": {},
 	"placementGenerate": {"TopologyPlacementGenerator"}, "placementScore": {"NodeResourcesFit", "PodGroupPodsCount"},
 }
 

@@ -18,7 +18,7 @@ const failsEveryPod = "kube-scheduler would fail every pod"
 // named are the words in which berth refuses by name what kube-scheduler starts
 // with: it could not answer for it.
 var named = []string{
-	"is not a plugin of Kubernetes v1.36, and berth runs no others", // from outside, and so unknown
+	", and berth runs no others", // a plugin from outside, and so unknown
 	failsEveryPod,
 }
 

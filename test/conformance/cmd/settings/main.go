@@ -16,9 +16,11 @@ import (
 
 func main() {
 	verbose := flag.Bool("v", false, "print the configurations that differ")
+	semantics := flag.String("semantics", "", "the release of Kubernetes that berth is to read as")
 	kinds := map[string]int{}
 	cases := trial.Cases{Name: "settings", What: "configurations", N: 1000}
 	cases.Try = func(ctx context.Context, client *trial.Client, seed uint64) ([]trial.Difference, error) {
+		client.Semantics = *semantics
 		r, err := trial.ReadSettings(ctx, client, seed)
 		switch {
 		case err != nil:
