@@ -15,7 +15,6 @@ import (
 	"berth/internal/decision"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
-	"berth/internal/engine"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/limits"
 	"berth/internal/jobs"
@@ -45,6 +44,8 @@ type dependencies struct {
 	holder   *follow.Holder
 	budget   *memory.Budget
 	epochs   *epochWatch
+	// configured is how questions are decided that bring no configuration.
+	configured *decision.Configuration
 }
 
 // queueCapacity is how many records may wait for the disk.
@@ -95,7 +96,8 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 	d.kube = map[string]*followed{}
 	d.holder = &follow.Holder{Newer: d.clusters.Newer, Follower: d.follower, Atmost: s.Kube.HoldRejections}
 	guarded := func(cluster string) bool { return !s.Kube.BindUnrecorded && d.followed(cluster) }
-	d.log = record.New(d.clusters, st, conf.Profiles, record.Options{
+	d.configured = &decision.Configuration{Profiles: conf.Profiles, Read: conf.Under}
+	d.log = record.New(d.clusters, st, d.configured, record.Options{
 		MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Guarded: guarded,
 		TolerationSeconds: s.TolerationSeconds, PoolLabel: s.PoolLabel,
 		Backoff: conf.Backoff,
@@ -105,14 +107,14 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 		d.classes.Replaced()
 	})
 	d.binder = bind.New(d.clusters, d.log, bind.Options{APIServer: d.apiserver, Guarded: guarded, Profiles: checked, Hold: d.hold})
-	d.newReplays(s, conf.Profiles, nil, log)
+	d.newReplays(s, nil, log)
 	return d, nil
 }
 
 // newReplays sets d.replays; observe is called with the progress of the batch replays.
-func (d *dependencies) newReplays(s *settings, schedulers []*engine.Profile, observe func(identical, different, errors int64), log *slog.Logger) {
+func (d *dependencies) newReplays(s *settings, observe func(identical, different, errors int64), log *slog.Logger) {
 	d.replays = replays.New(d.store, d.log, jobs.Options{
-		ParseProfiles: config.Parse, Profiles: schedulers, Unfinished: s.Limits.ReplayJobs, Budget: d.budget, Observe: observe, Log: log,
+		ParseProfiles: config.Parse, Unfinished: s.Limits.ReplayJobs, Budget: d.budget, Observe: observe, Log: log,
 	})
 }
 

@@ -230,7 +230,7 @@ func (p *startup) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.deps.newReplays(&p.settings, p.conf.Profiles, replayed, p.log)
+	p.deps.newReplays(&p.settings, replayed, p.log)
 	p.background(ctx, p.deps.replays.Work)
 	callers, keepCallers, err := p.deps.callers(p.ending, &p.settings, p.log)
 	if err != nil {
@@ -255,7 +255,7 @@ func (p *startup) makeAPI(ctx context.Context) error {
 		Capacities: deps.store, Queries: deps.store, Seals: deps.store, CursorKey: cursorKey,
 		PriorityClasses: deps.classes, ParseProfiles: config.Parse,
 		TolerationSeconds: p.TolerationSeconds,
-		Profiles:          p.conf.Profiles,
+		Configuration:     deps.configured,
 		Checks:            append([]admit.Check{{Name: "store", Probe: deps.ready}, {Name: "clusters", Probe: undamaged(deps.clusters), Warn: true}}, followChecks(p.following, p.Kube.MaxStaleness, time.Now)...),
 		Notes:             append(append(deps.notes(), admit.Note{Name: "audit chains", Text: p.chains.note}), followNotes(p.following)...),
 		Followed:          deps.followed, Hold: deps.hold,

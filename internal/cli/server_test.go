@@ -48,8 +48,8 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(semantics.Default()), Unfinished: 3})
+	l := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{Classes: registry, Clock: ticking(today.Add(-20 * time.Minute))})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
 	api, err := handlers.New(admit.Options{
 		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: config.Parse, Limits: limits.Default(),

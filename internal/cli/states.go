@@ -31,7 +31,7 @@ func newStates(list []*engine.Profile, views ...*revision.View) (*states, error)
 	}
 	api, err := handlers.New(admit.Options{
 		Clusters: s, Decisions: unlogged{Unlogged: s.decide}, PriorityClasses: noClasses{},
-		ParseProfiles: config.Parse, Profiles: list, Limits: limits.Unbounded(),
+		ParseProfiles: config.Parse, Configuration: &decision.Configuration{Profiles: list}, Limits: limits.Unbounded(),
 	})
 	if err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ type Config struct {
 	Ignored []string
 	// File is the configuration as it was read.
 	File *configv1.KubeSchedulerConfiguration
+
+	text []byte // it was read from; nil: it is upstream's default
 }
 
 // Parse is Read for those who need the profiles, and what of the text has no effect.
@@ -52,7 +54,7 @@ func Read(raw []byte, under *semantics.Release) (*Config, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	out := &Config{Ignored: r.ignored, Backoff: backoffOf(conf), File: conf}
+	out := &Config{text: raw, Ignored: r.ignored, Backoff: backoffOf(conf), File: conf}
 	for _, s := range specs {
 		p, err := rules.Build(s)
 		if err != nil {
@@ -61,6 +63,18 @@ func Read(raw []byte, under *semantics.Release) (*Config, error) {
 		out.Profiles = append(out.Profiles, p)
 	}
 	return out, nil
+}
+
+// Under returns the profiles of the same configuration as a release reads it.
+func (c *Config) Under(r *semantics.Release) ([]*engine.Profile, error) {
+	if c.text == nil {
+		return Default(r), nil
+	}
+	other, err := Read(c.text, r)
+	if err != nil {
+		return nil, err
+	}
+	return other.Profiles, nil
 }
 
 // Default returns a release's default profile, alone.

@@ -15,7 +15,7 @@ import (
 
 // Scheduler evaluates questions under a server's configuration. It is safe for concurrent use.
 type Scheduler struct {
-	Profiles []*engine.Profile // at least one
+	*Configuration
 	// Classes has the stored priority classes; none where it is nil.
 	Classes Classes
 	// TolerationSeconds admits pods that a bind creates with the plugin DefaultTolerationSeconds.
@@ -98,7 +98,7 @@ func (s *Scheduler) PrepareIn(ctx context.Context, p *Prepared, v *revision.View
 	}
 	profiles := q.Profiles
 	if p.ours = len(profiles) == 0; p.ours {
-		profiles = s.Profiles
+		profiles = s.Of(v.Cluster)
 	}
 	if p.Profile, err = ChooseProfile(profiles, q.Profile, p.Pod.Spec.SchedulerName); err != nil {
 		return err

@@ -35,7 +35,7 @@ func Preview(ctx context.Context, v *revision.View, profiles []*engine.Profile, 
 		return nil, err
 	}
 	began := clock()
-	ans, err := (&Scheduler{Profiles: profiles}).DryRun(ctx, v, q)
+	ans, err := (&Scheduler{Configuration: &Configuration{Profiles: profiles}}).DryRun(ctx, v, q)
 	if err != nil {
 		return nil, err
 	}

@@ -104,11 +104,11 @@ func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityc
 			}
 		}
 	})
-	return m, record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: stored}), stored, st
+	return m, record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{Classes: stored}), stored, st
 }
 
 func optionsFor(m *revision.Manager, l *record.Log, st store.Store) admit.Options {
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(semantics.Default()), Unfinished: 3})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Unfinished: 3})
 	return admit.Options{Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, ParseProfiles: config.Parse, Limits: limits.Default()}
 }
 

@@ -30,9 +30,9 @@ func at(second int) string {
 
 func TestQueue(t *testing.T) {
 	h := start(t, func(o *admit.Options) {
-		o.Profiles = slices.Concat(config.Default(semantics.Default()), []*engine.Profile{
+		o.Configuration = &decision.Configuration{Profiles: slices.Concat(config.Default(semantics.Default()), []*engine.Profile{
 			{Name: "mine", Gates: true}, {Name: "ungated"},
-		})
+		})}
 	})
 	h.want(404, nil, "GET", "/v1/clusters/prod/queue", "")
 	h.want(201, nil, "POST", "/v1/priorityclasses?cluster=prod", priorityClass("high", `,"value":1000`))
@@ -348,7 +348,7 @@ func TestQueueBackoffOfTheConfiguration(t *testing.T) {
 	m, _, stored, st := openLogAndClasses(t)
 	h := start(t, func(o *admit.Options) {
 		o.Clusters, o.PriorityClasses = m, stored
-		l := record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
+		l := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})
 		o.Decisions, o.Binder = l, bind.New(m, l, bind.Options{})
 	})
 	h.upload("prod", listOf(node("n1", "4"), waitingPod("p", at(1), `,"nodeSelector":{"a":"b"}`, "")))

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/config"
+	"berth/internal/decision"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/handlers/admit"
@@ -22,7 +23,7 @@ func TestTolerationsOfLostNodes(t *testing.T) {
 	h := start(t, func(o *admit.Options) {
 		o.TolerationSeconds = true
 		m := o.Clusters.(*revision.Manager)
-		log := record.New(m, o.Seals.(store.Store), config.Default(semantics.Default()), record.Options{TolerationSeconds: true})
+		log := record.New(m, o.Seals.(store.Store), &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{TolerationSeconds: true})
 		o.Decisions, o.Binder = log, bind.New(m, log, bind.Options{})
 	})
 	h.want(http.StatusCreated, nil, "POST", "/v1/snapshots", listOf(node("n1", "8")))

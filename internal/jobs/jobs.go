@@ -36,8 +36,6 @@ type Options struct {
 	Budget *memory.Budget
 	// ParseProfiles reads a KubeSchedulerConfiguration; needed for batch replays with one.
 	ParseProfiles func(raw []byte, under *semantics.Release) (list []*engine.Profile, ignored []string, err error)
-	// Profiles are the server's, which a batch replay's profile must be one of.
-	Profiles []*engine.Profile
 	// Observe is called with the progress of batch replays: decisions answered again, by result.
 	Observe func(identical, different, errors int64)
 	Clock   func() time.Time

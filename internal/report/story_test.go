@@ -50,7 +50,7 @@ func open(t testing.TB) (*Reader, *revision.Manager, *record.Log) {
 			}
 		}
 	})
-	l := record.New(m, st, config.Default(semantics.Default()), record.Options{})
+	l := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{})
 	return &Reader{Clusters: m, Log: l, Runs: func(s string) (ours, gates bool) { return s == "default-scheduler", true }, Clock: time.Now}, m, l
 }
 

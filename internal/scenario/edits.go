@@ -58,9 +58,9 @@ type Editor struct {
 	ReadPod func(at string, raw json.RawMessage) (*corev1.Pod, error)
 	// MaxNodes bounds the nodes that are added; 0: no bound.
 	MaxNodes int
-	// Configure reads a KubeSchedulerConfiguration at a place of the request, for questions with
-	// several; absent ones are the present one.
-	Configure func(at string, raw json.RawMessage) ([]*engine.Profile, error)
+	// Configure reads a configuration at a place of the request, for questions with several; absent
+	// ones are the present one.
+	Configure func(at string, c *Configuration) ([]*engine.Profile, error)
 	// Warnings are those of what was read; nil: there are none.
 	Warnings func() []string
 	// History reads recorded decisions as arrivals, an error where they are more; nil: there are

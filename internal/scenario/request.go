@@ -85,6 +85,8 @@ type Configuration struct {
 	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string; the server's own
 	// if absent.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Semantics is the release of Kubernetes to decide as; the scenario's if absent.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 } // @name SimulationProfile
 
 // Until is when a scenario ends.

@@ -127,7 +127,7 @@ func (q *Request) Answer(ctx context.Context, s *Stage) (any, error) {
 	}
 	list := make([]configured, 0, len(q.Profiles))
 	for i, p := range q.Profiles {
-		profiles, err := s.Editor.Configure(fmt.Sprintf("profiles[%d].config", i), p.Config)
+		profiles, err := s.Editor.Configure(fmt.Sprintf("profiles[%d].config", i), &q.Profiles[i])
 		if err != nil {
 			return nil, err
 		}

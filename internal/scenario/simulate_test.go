@@ -67,7 +67,7 @@ func configured(q *scenario.Request, c map[string][]*engine.Profile) *scenario.E
 		q.Profiles[i].Config = json.RawMessage(q.Profiles[i].Name)
 	}
 	d := editor()
-	d.Configure = func(_ string, raw json.RawMessage) ([]*engine.Profile, error) { return c[string(raw)], nil }
+	d.Configure = func(_ string, x *scenario.Configuration) ([]*engine.Profile, error) { return c[string(x.Config)], nil }
 	return d
 }
 

@@ -62,12 +62,14 @@ type Job struct {
 	Progress string
 
 	// A batch replay's. Since is inclusive, Until exclusive; UTC, microseconds. Profile and Config
-	// replace the recorded profile; empty: as recorded.
+	// replace the recorded profile, and Release its release, by a stamp; empty: as recorded.
 	Since, Until time.Time
 	Profile      string
 	Config       []byte
+	Release      string
 	// ThroughSeq is the last place in the log before it was planned: all decisions of the window up
-	// to it are its. Semantics is the release that its server decides as. Written only.
+	// to it are its. Semantics is Release, or what its server decides as in the cluster. Both are
+	// written only.
 	ThroughSeq int64
 	Semantics  string
 	ReplayCounts
@@ -91,7 +93,7 @@ func (j *Job) Validate() error {
 	case j.Cluster == "":
 		return invalid("job.cluster", "is empty")
 	}
-	return validateText("job", j.ID, j.Cluster, j.AskedBy, j.Verb, j.Progress, j.Profile, j.Reason)
+	return validateText("job", j.ID, j.Cluster, j.AskedBy, j.Verb, j.Progress, j.Profile, j.Release, j.Reason)
 }
 
 // The parts that every simulation has and that a finished one has; others are a runner's own.

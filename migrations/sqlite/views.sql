@@ -533,7 +533,8 @@ SELECT j.cluster, strftime('%Y-%m-%dT%H:%M:%S', j.created_at / 1000000, 'unixepo
        nullif(j.asked_by, '') AS asked_by, j.created_at, j.ended_at
 FROM (
   SELECT r.cluster, r.id, r.state, r.since, r.until, r.through_seq,
-         trim(CASE WHEN r.profile <> '' THEN 'profile ' ELSE '' END || CASE WHEN length(r.config) > 0 THEN 'config' ELSE '' END) AS overrides,
+         trim(CASE WHEN r.profile <> '' THEN 'profile ' ELSE '' END || CASE WHEN length(r.config) > 0 THEN 'config ' ELSE '' END
+           || CASE WHEN r.release <> '' THEN 'semantics' ELSE '' END) AS overrides,
          r.semantics,
          (SELECT coalesce(sum(p.total), 0) FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS total,
          (SELECT coalesce(sum(p.identical), 0) FROM replay_parts p WHERE p.cluster = r.cluster AND p.replay = r.id) AS identical,
@@ -581,7 +582,7 @@ SELECT d.cluster, strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepo
        coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
 FROM decisions d
 WHERE NOT EXISTS (SELECT 1 FROM replays j
-    WHERE j.cluster = d.cluster AND j.state = 'done' AND j.profile = '' AND coalesce(length(j.config), 0) = 0
+    WHERE j.cluster = d.cluster AND j.state = 'done' AND j.profile = '' AND coalesce(length(j.config), 0) = 0 AND j.release = ''
       AND j.since <= d.created_at AND d.created_at < j.until AND d.seq <= j.through_seq)
   AND NOT EXISTS (SELECT 1 FROM replay_runs j
     WHERE j.cluster = d.cluster AND j.state = 'done' AND j.overrides = '' AND j.since <= d.created_at AND d.created_at < j.until AND d.seq <= j.through_seq)

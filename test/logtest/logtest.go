@@ -53,7 +53,7 @@ func (f *Fixture) Rebuild() {
 		return !f.Unguarded && f.BindOptions.APIServer != nil && f.BindOptions.APIServer(cluster) != nil
 	}
 	f.LogOptions.Guarded, f.BindOptions.Guarded = guarded, guarded
-	f.Log = record.New(f.Manager, f.Store, f.Profiles, f.LogOptions)
+	f.Log = record.New(f.Manager, f.Store, &decision.Configuration{Profiles: f.Profiles}, f.LogOptions)
 	f.Binder = bind.New(f.Manager, f.Log, f.BindOptions)
 }
 

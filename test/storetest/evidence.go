@@ -143,7 +143,7 @@ coalesce(profile_digest, ''), replay, CASE WHEN batch THEN 'batch' ELSE 'single'
 	batch(t, s, "b2", 1) // of a job that did not end: nothing is known to have been answered
 	wantErr(t, "EndJob", s.EndJob(t.Context(), store.Replays, "b2", store.JobCancelled, ""), nil)
 	wantErr(t, "DeleteJob", s.DeleteJob(t.Context(), store.Replays, "b2"), nil)
-	compareRows(t, ask, []question{log, {`SELECT id, state, overrides, semantics FROM replay_runs_log ORDER BY id`, []string{"b1|done||v2", "b2|cancelled|profile config|"}}})
+	compareRows(t, ask, []question{log, {`SELECT id, state, overrides, semantics FROM replay_runs_log ORDER BY id`, []string{"b1|done||v2", "b2|cancelled|profile config semantics|"}}})
 	simulation(t, s, "s1")
 	compareRows(t, ask, []question{{`SELECT id, coalesce(asked_by, 'NULL') FROM simulation_log`, []string{"s1|NULL"}}})
 }

@@ -27,7 +27,7 @@ func batch(t *testing.T, s store.Store, id string, parts int) *store.Job {
 	}
 	r := &store.Job{
 		Kind: store.Replays, ID: id, Cluster: "prod", State: store.JobQueued, Since: at(0), Until: at(100), CreatedAt: at(200),
-		Profile: "packed", Config: []byte{0, 0xff}, Parts: parts,
+		Profile: "packed", Release: "v1.37.2 VolumeLimitScaling=false", Config: []byte{0, 0xff}, Parts: parts,
 	}
 	var list []*store.ReplayPart
 	for i := range parts {

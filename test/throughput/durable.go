@@ -57,7 +57,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 	if h.m, err = revision.Open(ctx, st, h.group, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))}); err != nil {
 		return nil, err
 	}
-	h.log = record.New(h.m, st, config.Default(semantics.Default()), record.Options{})
+	h.log = record.New(h.m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{})
 	if h.pod, h.js, err = object.NewRequestPods(object.Limits{}, false).Decode([]byte(podJSON)); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (b *Binder) Unserved(cluster string, pod decision.PodRef, scheduler string)
 	if !b.guarded(cluster) {
 		return ""
 	}
-	profiles := b.log.Profiles()
+	profiles := b.log.Configured().Of(cluster)
 	served := make([]string, len(profiles))
 	for i, p := range profiles {
 		if served[i] = p.Name; p.Name == scheduler {

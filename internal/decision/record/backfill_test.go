@@ -201,7 +201,7 @@ func fillIn(t *testing.T, c *corpus, st store.Store, cluster string, page int) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := record.New(c.Manager, st, c.Profiles, record.Options{})
+	l := record.New(c.Manager, st, &decision.Configuration{Profiles: c.Profiles}, record.Options{})
 	told := func(int64) {}
 	b := l.NewBackfill(f, &out, told)
 	b.Pages(page)

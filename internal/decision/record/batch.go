@@ -26,7 +26,7 @@ type Batch struct {
 	l      *Log
 	walk   *revision.Walk
 	decide decision.Engine // the walk's
-	o      Overrides       // profile and configuration at most
+	o      Overrides       // profile, configuration and release at most
 	// digests compares those that are hashed beside; nil: each is compared at once.
 	digests *digests
 
@@ -38,9 +38,9 @@ type Batch struct {
 }
 
 // NewBatch starts a batch over a cluster's records. Overrides may replace
-// profile and configuration.
+// profile, configuration and release.
 func (l *Log) NewBatch(name string, o Overrides) *Batch {
-	b := &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles}}
+	b := &Batch{l: l, walk: l.m.Walk(name), o: Overrides{Profile: o.Profile, Profiles: o.Profiles, Release: o.Release}}
 	b.decide = b.walk.Decide
 	if b.o.none() {
 		b.digests = newDigests()

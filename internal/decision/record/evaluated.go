@@ -99,15 +99,21 @@ func (e *Evaluated) read(ctx context.Context, l *Log, rec *record) (err error) {
 var noClass decision.ClassSource = (*decision.StoredClass)(nil).Source
 
 // question returns the recorded question on a view, under overrides.
-func (e *Evaluated) question(rec *record, v *revision.View, o *Overrides) (decision.Question, error) {
-	e.one[0], e.fixed = e.profile, decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Fallback: e.Fallback, Class: noClass}
+func (e *Evaluated) question(l *Log, rec *record, v *revision.View, o *Overrides) (q decision.Question, err error) {
+	other := o.Profile != "" || len(o.Profiles) > 0
+	if e.one[0] = e.profile; o.Release != nil && !other {
+		if e.one[0], err = l.profiles.under(e.profile, o.Release); err != nil {
+			return q, err
+		}
+	}
+	e.fixed = decision.Recorded{PodJSON: e.PodJSON, Owned: e.owned, Fallback: e.Fallback, Class: noClass}
 	if e.Class != nil {
 		e.fixed.Class = e.Class.Source
 	}
 	if e.Only != nil {
 		e.fixed.Candidates = e.candidates
 	}
-	q := decision.Question{
+	q = decision.Question{
 		Cluster: v.Cluster, Revision: v.Revision, Verb: rec.Verb, Now: rec.Now.UTC(), Pod: e.pod, Explain: e.Explain,
 		NoPreemption: e.NoPreemption, ScoreAlways: e.ScoreAlways, Suggest: e.Suggest, Excluded: e.Excluded,
 		Profiles: e.one[:], Profile: e.profile.Name,
@@ -130,7 +136,7 @@ func (e *Evaluated) question(rec *record, v *revision.View, o *Overrides) (decis
 	if o.Pod != nil { // which may name a class that the record does not have
 		q.Pod, q.Recorded = o.Pod, &decision.Recorded{Candidates: e.fixed.Candidates}
 	}
-	if o.Profile != "" || len(o.Profiles) > 0 {
+	if other {
 		q.Profiles, q.Profile, e.fixed.Fallback = o.Profiles, o.Profile, false
 	}
 	return q, nil
@@ -148,7 +154,7 @@ func (e *Evaluated) candidates(nodes *state.NodeSet) (names []string, err error)
 
 // replay implements Kind.
 func (e *Evaluated) replay(ctx context.Context, l *Log, rec *record, v *revision.View, o *Overrides, decide decision.Engine) (*replayed, error) {
-	q, err := e.question(rec, v, o)
+	q, err := e.question(l, rec, v, o)
 	if err != nil {
 		return nil, err
 	}

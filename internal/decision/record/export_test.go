@@ -22,7 +22,7 @@ func (l *Log) Evaluated(o *decision.Outcome) (*store.Decision, error) {
 func (l *Log) Scheduler() *decision.Scheduler { return l.scheduler }
 
 // ForgetOverlays empties the scheduler's cache of overlays.
-func (l *Log) ForgetOverlays() { l.scheduler = &decision.Scheduler{Profiles: l.Profiles()} }
+func (l *Log) ForgetOverlays() { l.scheduler = &decision.Scheduler{Configuration: l.Configured()} }
 
 // Noted reports whether an answer about a pod is remembered, and whether its nodes are in memory.
 func (l *Log) Noted(cluster, uid string) (noted, held bool) {

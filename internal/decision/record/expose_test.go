@@ -28,6 +28,7 @@ import (
 
 	"berth/internal/cli"
 	"berth/internal/config"
+	"berth/internal/decision"
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/handlers"
@@ -64,7 +65,7 @@ func expose(t *testing.T, backend string, all []*canary) map[string]map[string]b
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter))
 	spans := tracetest.NewInMemoryExporter()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
-	l := record.New(m, st, config.Default(semantics.Default()), record.Options{})
+	l := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{})
 	api, err := handlers.New(admit.Options{
 		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), ParseProfiles: config.Parse, Limits: limits.Default(),
 		Log: logger, Meter: meters.Meter("berth"), Tracer: tracer, Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),

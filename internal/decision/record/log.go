@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"berth/internal/decision"
-	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -48,9 +47,8 @@ type Log struct {
 	judged   judgedPods
 }
 
-// New makes a log over a manager and its store. Profiles are the server's
-// configuration, at least one.
-func New(m *revision.Manager, st store.Store, profiles []*engine.Profile, o Options) *Log {
+// New makes a log over a manager and its store, under the server's configuration.
+func New(m *revision.Manager, st store.Store, c *decision.Configuration, o Options) *Log {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -61,16 +59,16 @@ func New(m *revision.Manager, st store.Store, profiles []*engine.Profile, o Opti
 		o.Backoff = state.DefaultBackoff()
 	}
 	return &Log{
-		m: m, st: st, o: o, profiles: newProfileCache(st, profiles), agreed: newRecent[agreement](maxRecent), passed: newRecent[passage](maxRecent), judged: newJudgedPods(),
+		m: m, st: st, o: o, profiles: newProfileCache(st, c.All()), agreed: newRecent[agreement](maxRecent), passed: newRecent[passage](maxRecent), judged: newJudgedPods(),
 		attempts:  newAttempts(maxRecent),
-		scheduler: &decision.Scheduler{Profiles: profiles, Classes: o.Classes, TolerationSeconds: o.TolerationSeconds, MaxSteps: o.MaxSteps},
+		scheduler: &decision.Scheduler{Configuration: c, Classes: o.Classes, TolerationSeconds: o.TolerationSeconds, MaxSteps: o.MaxSteps},
 	}
 }
 
 func (l *Log) now() time.Time { return l.o.Clock().UTC().Truncate(time.Microsecond) }
 
-// Profiles are the server's configuration.
-func (l *Log) Profiles() []*engine.Profile { return l.scheduler.Profiles }
+// Configured is the server's configuration.
+func (l *Log) Configured() *decision.Configuration { return l.scheduler.Configuration }
 
 // Configuration returns the configuration that records name by this digest; store.ErrNotFound
 // where neither the server nor a record has it.

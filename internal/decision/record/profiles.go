@@ -9,6 +9,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -22,8 +23,8 @@ type profileCache struct {
 	server []*engine.Profile
 
 	mu       sync.Mutex
-	stored   map[string]struct{} // those that the store is known to have
-	restored map[string]*engine.Profile
+	stored   map[string]struct{}        // those that the store is known to have
+	restored map[string]*engine.Profile // by digest, and the release that stands in for theirs
 }
 
 func newProfileCache(st store.Store, server []*engine.Profile) profileCache {
@@ -81,13 +82,34 @@ func (c *profileCache) get(ctx context.Context, digest string) (*engine.Profile,
 	if p, err = rules.Restore(kept.Payload); err != nil {
 		return nil, fmt.Errorf("profile %s: %w (%w)", digest, revision.ErrCorrupt, err)
 	}
+	c.keep(digest, p)
+	return p, nil
+}
+
+func (c *profileCache) keep(key string, p *engine.Profile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.restored) >= maxProfiles {
 		clear(c.restored)
 	}
-	c.restored[digest] = p
-	return p, nil
+	c.restored[key] = p
+}
+
+// under returns a profile as a release has it; nil: as it is.
+func (c *profileCache) under(p *engine.Profile, r *semantics.Release) (*engine.Profile, error) {
+	key := p.Digest + " " + r.Stamp()
+	c.mu.Lock()
+	other := c.restored[key]
+	c.mu.Unlock()
+	if other != nil {
+		return other, nil
+	}
+	other, err := rules.Under(p, r)
+	if err != nil {
+		return nil, decision.Errorf(decision.Invalid, "semantics", "profile %s is none of %s: %v", p.Name, r.Stamp(), err)
+	}
+	c.keep(key, other)
+	return other, nil
 }
 
 // kept returns a configuration of the server's or of the store, as its digest says.

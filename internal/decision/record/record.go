@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/engine/explain/digest"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -40,8 +41,9 @@ type BindResult struct {
 // OutcomeUnknown is of a bind whose answer never came.
 const OutcomeUnknown engine.Outcome = "Unknown"
 
-// header returns the columns that records of every kind have.
-func (l *Log) header(v *revision.View, verb string, pod decision.PodRef) (*store.Decision, error) {
+// header returns the columns that records of every kind have. The release is that of the profile
+// that decided, or of those of the cluster where none did.
+func (l *Log) header(v *revision.View, verb string, pod decision.PodRef, under *semantics.Release) (*store.Decision, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
@@ -49,7 +51,7 @@ func (l *Log) header(v *revision.View, verb string, pod decision.PodRef) (*store
 	now := l.now()
 	d := &store.Decision{
 		ID: id.String(), Cluster: v.Cluster, Revision: v.Revision, Verb: verb, CreatedAt: now, Now: now,
-		Namespace: pod.Namespace, Pod: pod.Name, PodUID: pod.UID, Engine: engine.Version, Semantics: l.Profiles()[0].Semantics.Stamp(),
+		Namespace: pod.Namespace, Pod: pod.Name, PodUID: pod.UID, Engine: engine.Version, Semantics: under.Stamp(),
 		SnapshotDigest: v.Digest, Purpose: decision.PurposeLive, Attempt: id.String(),
 	}
 	if l.o.Stale != nil {
@@ -77,13 +79,12 @@ const maxNamed = 8
 // evaluated makes the record of an outcome: columns for SQL, the input for a replay,
 // and the digest of the whole answer.
 func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, error) {
-	d, err := l.header(o.View, o.Verb, decision.PodRef{Namespace: o.Pod.Namespace, Name: o.Pod.Name, UID: string(o.Pod.UID)})
+	d, err := l.header(o.View, o.Verb, decision.PodRef{Namespace: o.Pod.Namespace, Name: o.Pod.Name, UID: string(o.Pod.UID)}, o.Profile.Semantics)
 	if err != nil {
 		return nil, err
 	}
 	r := o.Result
 	d.Now, d.Profile, d.ProfileDigest, d.PodDigest = o.Now, o.Profile.Name, o.Profile.Digest, o.PodDigest()
-	d.Semantics = o.Profile.Semantics.Stamp()
 	d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.Pod.Spec.Priority
 	d.NodesTotal, d.NodesFeasible, d.AnswerDigest = r.Considered(), r.Feasible.Count(), digest.Of(r)
 	if r.Outcome == engine.Scheduled {
@@ -135,7 +136,7 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 		return nil, err
 	}
 	ref := decision.PodRef{Namespace: namespace, Name: name, UID: string(pod.UID)}
-	d, err := l.header(v, decision.VerbBind, ref)
+	d, err := l.header(v, decision.VerbBind, ref, l.Configured().Release(v.Cluster))
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 	step := &revision.Step{Bind: &revision.Bind{Pod: pod, Node: node}, Decision: d}
 	kind := &LedgerBind{Node: node}
 	if effects {
-		p, err := decision.ChooseProfile(l.Profiles(), "", pod.Spec.SchedulerName)
+		p, err := decision.ChooseProfile(l.Configured().Of(v.Cluster), "", pod.Spec.SchedulerName)
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +171,7 @@ func (l *Log) NewLedgerBind(v *revision.View, namespace, name, node string, effe
 // NewBindResult makes the record of a bind's result, which is of the attempt that the bind is of;
 // empty: no bind was recorded.
 func (l *Log) NewBindResult(v *revision.View, pod decision.PodRef, attempt string, priority int32, res *BindResult, began time.Time) (*store.Decision, error) {
-	d, err := l.header(v, decision.VerbBindResult, pod)
+	d, err := l.header(v, decision.VerbBindResult, pod, l.Configured().Release(v.Cluster))
 	if err != nil {
 		return nil, err
 	}

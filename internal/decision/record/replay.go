@@ -12,6 +12,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -20,7 +21,10 @@ type Overrides struct {
 	Snapshot string            // an id, such as prod@latest
 	Profile  string            // a profile's name, of Profiles or the server's
 	Profiles []*engine.Profile // another configuration
-	Pod      *corev1.Pod
+	// Release has the recorded profile as another release of Kubernetes has it. It counts where
+	// neither Profile nor Profiles are given.
+	Release *semantics.Release
+	Pod     *corev1.Pod
 }
 
 func (o *Overrides) none() bool { return o.String() == "" }
@@ -31,7 +35,7 @@ func (o *Overrides) String() string {
 	for _, given := range []struct {
 		name string
 		is   bool
-	}{{"snapshot", o.Snapshot != ""}, {"pod", o.Pod != nil}, {"profile", o.Profile != ""}, {"config", len(o.Profiles) > 0}} {
+	}{{"snapshot", o.Snapshot != ""}, {"pod", o.Pod != nil}, {"profile", o.Profile != ""}, {"config", len(o.Profiles) > 0}, {"semantics", o.Release != nil}} {
 		if given.is {
 			names = append(names, given.name)
 		}

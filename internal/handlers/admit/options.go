@@ -123,9 +123,8 @@ type Options struct {
 	// ParseProfiles reads a KubeSchedulerConfiguration in JSON or YAML. ignored says, a sentence
 	// each, what of it has no effect, with the path of the field first.
 	ParseProfiles func(raw []byte, under *semantics.Release) (list []*engine.Profile, ignored []string, err error)
-	// Profiles are the server's configuration, whose pods are for it to place; upstream's default
-	// one if nil.
-	Profiles []*engine.Profile
+	// Configuration is the server's, whose pods are for it to place; upstream's default one if nil.
+	Configuration *decision.Configuration
 	// Callers identifies who sends a request; nil: there are no tokens.
 	Callers *access.Authenticator
 	// AccessLog is the log of changes of access; nil: there is none.

@@ -32,7 +32,7 @@ type API struct {
 	queries         store.Queries
 	viewColumns     sync.Map // the columns of views, by name
 	profiles        func(raw []byte, under *semantics.Release) ([]*engine.Profile, []string, error)
-	configured      []*engine.Profile
+	configured      *decision.Configuration
 	forks           ledger.Options // of them, about which nothing was decided
 	accessLog       store.Access
 	followed        func(cluster string) bool
@@ -50,7 +50,7 @@ type API struct {
 // New makes the API below /v1. gone is told of clusters that were deleted.
 func New(a *admit.Admission, o admit.Options, gone func(cluster string)) (*API, error) {
 	r := &API{
-		Admission: a, queries: o.Queries, profiles: o.ParseProfiles, configured: o.Profiles, accessLog: o.AccessLog,
+		Admission: a, queries: o.Queries, profiles: o.ParseProfiles, configured: o.Configuration, accessLog: o.AccessLog,
 		followed: o.Followed, capacities: capacities{kept: o.Capacities},
 		seals: o.Seals, cursorKey: o.CursorKey, pods: object.NewRequestPods(a.Limits.Objects(), false), gone: gone,
 	}
@@ -68,9 +68,9 @@ func New(a *admit.Admission, o admit.Options, gone func(cluster string)) (*API, 
 	}
 	r.ledger = ledger.New(r.clusters, stored)
 	if r.configured == nil {
-		r.configured = config.Default(semantics.Default())
+		r.configured = &decision.Configuration{Profiles: config.Default(semantics.Default())}
 	}
-	r.schedules = decision.RunsOf(r.configured)
+	r.schedules = decision.RunsOf(r.configured.Profiles)
 	if r.followed == nil {
 		r.followed = func(string) bool { return false }
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"berth/internal/handlers/observe"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/span"
 )
 
@@ -37,6 +39,9 @@ type DecisionRequest struct {
 	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, to decide under
 	// instead of the server's.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Semantics is the release of Kubernetes to decide as, and gates that are not at its defaults:
+	// v1.37, or v1.37 StorageCapacityScoring=false. If absent, that of the cluster.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 	// Explain describes how much is written out: full, failures, groups, all (full, with every rule
 	// that rejects a node) or none.
 	Explain string `json:"explain,omitempty" enums:"full,failures,groups,all,none" default:"failures"`
@@ -154,7 +159,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 	if req.PodRef != nil {
 		q.PodRef = &object.Key{Namespace: req.PodRef.Namespace, Name: req.PodRef.Name}
 	}
-	if q.Profiles, err = a.parseConfig("config", req.Config, p); err != nil {
+	if q.Profiles, err = a.asked(q.Cluster, req.Semantics, "config", req.Config, p); err != nil {
 		return q, err
 	}
 	if req.Now != nil {
@@ -192,13 +197,35 @@ func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Questio
 	return exchange.InField(at, err)
 }
 
-// parseConfig reads a KubeSchedulerConfiguration that comes as an object, or as YAML or JSON in a
-// string, at a place of the body. What of it has no effect is a warning of the request, unless that
-// wants none.
-func (a *API) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.Profile, error) {
-	if exchange.IsNull(raw) {
+// releaseOf reads the release that a request names; nil where it names none.
+func releaseOf(at, text string) (*semantics.Release, error) {
+	if text == "" {
 		return nil, nil
 	}
+	r, err := semantics.Parse(text)
+	if err != nil {
+		return nil, exchange.BadField(http.StatusBadRequest, at, err.Error())
+	}
+	return r, nil
+}
+
+// asked returns the profiles that a request brings or names, by a configuration at a place of the
+// body or by a release; nil: those of the cluster.
+func (a *API) asked(cluster, release, at string, config json.RawMessage, p *posted) ([]*engine.Profile, error) {
+	under, err := releaseOf(strings.TrimSuffix(at, "config")+"semantics", release)
+	if err != nil || under == nil && exchange.IsNull(config) {
+		return nil, err
+	}
+	if exchange.IsNull(config) {
+		return a.configured.Under(under)
+	}
+	return a.parseConfig(at, config, cmp.Or(under, a.configured.Release(cluster)), p)
+}
+
+// parseConfig reads a KubeSchedulerConfiguration as a release does. It comes as an object, or as
+// YAML or JSON in a string, at a place of the body. What of it has no effect is a warning of the
+// request, unless that wants none.
+func (a *API) parseConfig(at string, raw json.RawMessage, under *semantics.Release, p *posted) ([]*engine.Profile, error) {
 	switch raw[0] {
 	case '"':
 		var text string
@@ -213,7 +240,7 @@ func (a *API) parseConfig(at string, raw json.RawMessage, p *posted) ([]*engine.
 	default:
 		return nil, exchange.BadField(http.StatusBadRequest, at, "want a KubeSchedulerConfiguration as an object, or as YAML in a string")
 	}
-	profiles, ignored, err := a.profiles(raw, a.configured[0].Semantics)
+	profiles, ignored, err := a.profiles(raw, under)
 	if err != nil {
 		return nil, exchange.BadField(http.StatusUnprocessableEntity, at, err.Error())
 	}

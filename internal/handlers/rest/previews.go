@@ -25,6 +25,9 @@ type PreviewRequest struct {
 	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string; the server's if
 	// absent.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Semantics is the release of Kubernetes to decide as, as for decisions; if absent, that of the
+	// server.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 	// Explain is as for decisions.
 	Explain string `json:"explain,omitempty" enums:"full,failures,groups,all,none" default:"failures"`
 	// Suggest requests single changes that would make a pod fit that fits nowhere, each tried.
@@ -58,12 +61,12 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 	if req.Now != nil {
 		q.Now = *req.Now
 	}
-	list, err := a.parseConfig("config", req.Config, p)
+	list, err := a.asked(previewCluster, req.Semantics, "config", req.Config, p)
 	if err != nil {
 		return err
 	}
 	if list == nil {
-		list = a.configured
+		list = a.configured.Of(previewCluster)
 	}
 	if req.Pod, err = a.fromYAML(r, "pod", req.Pod); err != nil {
 		return err

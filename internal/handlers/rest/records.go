@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -36,6 +37,9 @@ type ReplayRequest struct {
 	Profile string `json:"profile,omitempty"`
 	// Config is another KubeSchedulerConfiguration, as an object or as YAML in a string.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Semantics is another release of Kubernetes, as for decisions: the recorded profile decides as
+	// that one has it, or Config or Profile does.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 	// Pod is another v1.Pod.
 	Pod json.RawMessage `json:"pod,omitempty" swaggertype:"object"`
 } // @name ReplayRequest
@@ -230,7 +234,7 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	o, err := a.decodeReplay(body, p)
+	o, err := a.decodeReplay(r.Context(), id, body, p)
 	if err != nil {
 		return err
 	}
@@ -246,7 +250,7 @@ func (a *API) replay(w http.ResponseWriter, r *http.Request) error {
 	return exchange.WriteJSON(w, http.StatusOK, out)
 }
 
-func (a *API) decodeReplay(body []byte, p *posted) (o record.Overrides, err error) {
+func (a *API) decodeReplay(ctx context.Context, id string, body []byte, p *posted) (o record.Overrides, err error) {
 	if strings.TrimSpace(string(body)) == "" {
 		return o, nil
 	}
@@ -260,7 +264,7 @@ func (a *API) decodeReplay(body []byte, p *posted) (o record.Overrides, err erro
 			return o, exchange.BadField(http.StatusBadRequest, "snapshot", exchange.Reason(err))
 		}
 	}
-	if o.Profiles, err = a.parseConfig("config", req.Config, p); err != nil {
+	if err := a.decodeProfile(ctx, id, &req, &o, p); err != nil {
 		return o, err
 	}
 	if !exchange.IsNull(req.Pod) {
@@ -269,6 +273,29 @@ func (a *API) decodeReplay(body []byte, p *posted) (o record.Overrides, err erro
 		}
 	}
 	return o, nil
+}
+
+// decodeProfile reads what stands in for a recorded profile.
+func (a *API) decodeProfile(ctx context.Context, id string, req *ReplayRequest, o *record.Overrides, p *posted) (err error) {
+	if o.Release, err = releaseOf("semantics", req.Semantics); err != nil {
+		return err
+	}
+	under := o.Release
+	switch {
+	case exchange.IsNull(req.Config) && (under == nil || req.Profile == ""):
+		return nil
+	case exchange.IsNull(req.Config):
+		o.Profiles, err = a.configured.Under(under)
+		return err
+	case under == nil:
+		d, err := a.decisions.Record(ctx, id)
+		if err != nil {
+			return err
+		}
+		under = a.configured.Release(d.Cluster)
+	}
+	o.Profiles, err = a.parseConfig("config", req.Config, under, p)
+	return err
 }
 
 // ProfileConfiguration is a configuration of a profile, which decisions name by its digest.

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -22,6 +23,9 @@ type BatchRequest struct {
 	Profile string `json:"profile,omitempty"`
 	// Config is another KubeSchedulerConfiguration, as an object or as YAML in a string.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Semantics is another release of Kubernetes, as for decisions: each recorded profile decides
+	// as that one has it, or Config does.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 } // @name BatchRequest
 
 // BatchList is a page of batch replays, newest first.
@@ -93,10 +97,10 @@ func (a *API) decodeBatch(body []byte, p *posted) (q replays.Request, err error)
 			return q, exchange.BadField(http.StatusUnprocessableEntity, name, "want a year from 1970 to 9999")
 		}
 	}
-	if exchange.IsNull(req.Config) {
-		return q, nil
+	if q.Release, err = releaseOf("semantics", req.Semantics); err != nil || exchange.IsNull(req.Config) {
+		return q, err
 	}
-	if _, err := a.parseConfig("config", req.Config, p); err != nil {
+	if _, err := a.parseConfig("config", req.Config, cmp.Or(q.Release, a.configured.Release(q.Cluster)), p); err != nil {
 		return q, err
 	}
 	q.Config = req.Config

@@ -37,6 +37,9 @@ type ScenarioBase struct {
 	// Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, instead of the
 	// server's.
 	Config json.RawMessage `json:"config,omitempty" swaggertype:"object"`
+	// Semantics is the release of Kubernetes to decide as, as for decisions; if absent, that of the
+	// cluster.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 	// Profile is the one profile to decide under; if absent, that of each pod's schedulerName.
 	Profile string `json:"profile,omitempty"`
 }
@@ -51,6 +54,8 @@ type scenarioCall struct {
 	posted  *posted
 	classes ledger.Classes
 	watch   *scenario.Watch
+	// semantics is the release of configurations that name none; empty: that of the cluster.
+	semantics string
 }
 
 // askScenario answers a question, or starts a job that does.
@@ -104,7 +109,8 @@ func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err err
 // answer answers a question on its revision, with its edits and its configuration.
 func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, error) {
 	base, limits := req.base(), &c.a.Limits
-	list, err := c.profiles(base.Config, base.Profile)
+	c.semantics = base.Semantics
+	list, err := c.profiles(base)
 	if err != nil {
 		return nil, err
 	}
@@ -133,17 +139,11 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 }
 
 // profiles returns the configuration of a question, or the one profile that it names.
-func (c *scenarioCall) profiles(config json.RawMessage, name string) ([]*engine.Profile, error) {
-	list, err := c.a.parseConfig("config", config, c.posted)
-	if err != nil {
-		return nil, err
+func (c *scenarioCall) profiles(base *ScenarioBase) ([]*engine.Profile, error) {
+	list, err := c.configuration("config", &scenario.Configuration{Config: base.Config})
+	if err != nil || base.Profile == "" {
+		return list, err
 	}
-	if list == nil {
-		list = c.a.configured
-	}
-	if name == "" {
-		return list, nil
-	}
-	p, err := decision.ChooseProfile(list, name, "")
+	p, err := decision.ChooseProfile(list, base.Profile, "")
 	return []*engine.Profile{p}, err
 }

@@ -139,6 +139,9 @@ func newRollout() scenarioRequest { return &RolloutRequest{} }
 type SimulationRequest struct {
 	scenario.Request
 	ScenarioWait
+	// Semantics is the release of Kubernetes to decide as, as for decisions, where a profile names
+	// none; if absent, that of the cluster.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 } // @name SimulationRequest
 
 // newSimulation returns an empty request.

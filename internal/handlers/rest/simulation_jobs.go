@@ -20,6 +20,7 @@ import (
 	"berth/internal/kube/object/stored"
 	"berth/internal/memory"
 	"berth/internal/scenario"
+	"berth/internal/semantics"
 	"berth/internal/span"
 	"berth/internal/steps"
 	"berth/internal/store"
@@ -56,10 +57,10 @@ type jobQuestion struct {
 	Body    json.RawMessage
 }
 
-// server names what the answers of this server depend on.
-func (a *API) server() string {
-	text := fmt.Sprint(engine.Version, " ", a.configured[0].Semantics.Stamp(), " ", a.forks.TolerationSeconds)
-	for _, p := range a.configured {
+// server names what the answers of this server about a cluster depend on.
+func (a *API) server(cluster string) string {
+	text := fmt.Sprint(engine.Version, " ", semantics.Known(), " ", a.forks.TolerationSeconds)
+	for _, p := range a.configured.Of(cluster) {
 		text += " " + p.Digest
 	}
 	return text
@@ -138,7 +139,7 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 			return err
 		}
 	}
-	kept, err := json.Marshal(&jobQuestion{a.server(), c.at.now, c.posted.mode, classes, body})
+	kept, err := json.Marshal(&jobQuestion{a.server(c.at.view.Cluster), c.at.now, c.posted.mode, classes, body})
 	if err != nil {
 		return fmt.Errorf("encode a question: %w", err)
 	}
@@ -168,7 +169,7 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte
 	if err := json.Unmarshal(question, &q); err != nil {
 		return nil, fmt.Errorf("read the question of job %s: %w", job.ID, err)
 	}
-	if q.Server != a.server() {
+	if q.Server != a.server(job.Cluster) {
 		return nil, exchange.BadRequest("the server has another version or configuration than the one that was asked: ask again")
 	}
 	if err := memory.Take(ctx, object.Weight(q.Body)); err != nil {

@@ -3,7 +3,6 @@ package rest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -15,7 +14,9 @@ import (
 )
 
 // base implements scenarioRequest. A scenario brings its configurations itself.
-func (q *SimulationRequest) base() *ScenarioBase { return &ScenarioBase{Edits: q.Edits} }
+func (q *SimulationRequest) base() *ScenarioBase {
+	return &ScenarioBase{Edits: q.Edits, Semantics: q.Semantics}
+}
 
 // at returns the revision that a scenario begins at, and its time.
 func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error) {
@@ -67,11 +68,12 @@ func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most in
 	return out, err
 }
 
-// configuration reads a configuration at a place of the body; the server's own without one.
-func (c *scenarioCall) configuration(field string, raw json.RawMessage) ([]*engine.Profile, error) {
-	list, err := c.a.parseConfig(field, raw, c.posted)
+// configuration reads a configuration at a place of the body; the cluster's own without one.
+func (c *scenarioCall) configuration(at string, conf *scenario.Configuration) ([]*engine.Profile, error) {
+	name := c.at.view.Cluster
+	list, err := c.a.asked(name, cmp.Or(conf.Semantics, c.semantics), at, conf.Config, c.posted)
 	if list == nil {
-		list = c.a.configured
+		list = c.a.configured.Of(name)
 	}
 	return list, err
 }

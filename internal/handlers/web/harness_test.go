@@ -46,8 +46,8 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	check(t, err)
 	registry, err := priorityclass.Open(ctx, st, priorityclass.Options{})
 	check(t, err)
-	l := record.New(m, st, config.Default(semantics.Default()), record.Options{Classes: registry})
-	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Profiles: config.Default(semantics.Default()), Unfinished: 3})
+	l := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{Classes: registry})
+	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{})
 	api, err := handlers.New(admit.Options{
 		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, Queries: st, PriorityClasses: registry,

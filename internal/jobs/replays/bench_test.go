@@ -40,7 +40,7 @@ func BenchmarkBatch(b *testing.B) {
 		must(g.Close(ctx))
 		must(st.Close())
 	}()
-	log := record.New(m, st, config.Default(semantics.Default()), record.Options{})
+	log := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{})
 	_, _, err = m.Upload(ctx, "prod", func(yield func(object.Object) error) (map[string]int, error) {
 		for i := range nodes + pods {
 			js := fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-%05d","labels":{"topology.kubernetes.io/zone":"z%d"}},

@@ -87,7 +87,7 @@ func openFixture(t *testing.T, st store.Store) *fixture {
 }
 
 func newFixture(st store.Store, m *revision.Manager) *fixture {
-	l := record.New(m, st, config.Default(semantics.Default()), record.Options{})
+	l := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{})
 	return &fixture{st, m, l, bind.New(m, l, bind.Options{})}
 }
 
@@ -97,7 +97,7 @@ func (h *fixture) jobs(st store.Store, o jobs.Options) *Jobs {
 	if st == nil {
 		st = h.Store
 	}
-	o.ParseProfiles, o.Profiles = config.Parse, config.Default(semantics.Default())
+	o.ParseProfiles = config.Parse
 	if o.Chunk == 0 {
 		o.Chunk = time.Nanosecond // commits after every decision
 	}

@@ -11,6 +11,7 @@ import (
 	"berth/internal/decision/record"
 	"berth/internal/jobs"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -40,19 +41,23 @@ type Request struct {
 	AskedBy string // the caller: kind:name, or an address
 	// Since is inclusive, Until exclusive; zero: from the beginning, until now.
 	Since, Until time.Time
-	// Profile and Config replace the recorded profile where they are given.
+	// Profile and Config replace the recorded profile where they are given, and Release its
+	// release.
 	Profile string
 	Config  []byte
+	Release *semantics.Release
 }
 
 // Job is a batch replay.
 type Job struct {
-	ID        string     `json:"id"`
-	State     string     `json:"state" enums:"queued,running,done,cancelled,failed"`
-	Cluster   string     `json:"cluster"`
-	Since     time.Time  `json:"since"`
-	Until     time.Time  `json:"until"`
-	Profile   string     `json:"profile,omitempty"`
+	ID      string    `json:"id"`
+	State   string    `json:"state" enums:"queued,running,done,cancelled,failed"`
+	Cluster string    `json:"cluster"`
+	Since   time.Time `json:"since"`
+	Until   time.Time `json:"until"`
+	Profile string    `json:"profile,omitempty"`
+	// Semantics is the release that stands in for the recorded one.
+	Semantics string     `json:"semantics,omitempty" example:"v1.37.2"`
 	CreatedAt time.Time  `json:"createdAt"`
 	EndedAt   *time.Time `json:"endedAt,omitempty"`
 	// Reason is the reason why it failed.
@@ -72,7 +77,7 @@ func (j *Job) Ended() bool { return store.JobEnded(j.State) }
 
 func jobOf(r *store.Job) *Job {
 	j := &Job{
-		ID: r.ID, State: r.State, Cluster: r.Cluster, Since: r.Since, Until: r.Until, Profile: r.Profile, CreatedAt: r.CreatedAt,
+		ID: r.ID, State: r.State, Cluster: r.Cluster, Since: r.Since, Until: r.Until, Profile: r.Profile, Semantics: r.Release, CreatedAt: r.CreatedAt,
 		Reason: r.Reason, Total: r.Total, Done: r.Done, Identical: r.Identical, Different: r.Different, Errors: r.Errors,
 		Parts: r.Parts, PartsDone: r.PartsDone,
 	}
@@ -107,9 +112,6 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	if q.Since.After(q.Until) {
 		return nil, decision.Errorf(decision.Invalid, "since", "%s is after until, %s", q.Since.UTC().Format(time.RFC3339Nano), q.Until.UTC().Format(time.RFC3339Nano))
 	}
-	if _, err := j.overrides(q.Profile, q.Config); err != nil {
-		return nil, err
-	}
 	switch _, err := j.st.Newest(ctx, q.Cluster); {
 	case errors.Is(err, store.ErrNotFound):
 		return nil, decision.Errorf(decision.NotFound, "cluster", "there is no cluster %q", q.Cluster)
@@ -121,6 +123,14 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 		return nil, err
 	}
 	r.Since, r.Until, r.Profile, r.Config = q.Since, q.Until, q.Profile, q.Config
+	r.Semantics = j.log.Configured().Release(q.Cluster).Stamp()
+	if q.Release != nil {
+		r.Release = q.Release.Stamp()
+		r.Semantics = r.Release
+	}
+	if _, err := j.overrides(r); err != nil {
+		return nil, err
+	}
 	if err := j.st.CheckJobs(ctx, r, j.Limits()); err != nil {
 		return nil, fmt.Errorf("count batch replays: %w", err) // before the plan, which takes long
 	}
@@ -132,7 +142,6 @@ func (j *Jobs) Start(ctx context.Context, q Request) (*Job, error) {
 	for _, h := range heads {
 		r.ThroughSeq = h.Seq
 	}
-	r.Semantics = j.Profiles[0].Semantics.Stamp()
 	parts, err := j.st.PlanReplay(ctx, q.Cluster, q.Since, q.Until, leastPart)
 	if err != nil {
 		return nil, fmt.Errorf("plan a batch replay: %w", err)
@@ -165,28 +174,40 @@ func join(pieces []*store.ReplayPart) []*store.ReplayPart {
 }
 
 // overrides reads what a job replaces.
-func (j *Jobs) overrides(profile string, config []byte) (o record.Overrides, err error) {
-	o.Profile = profile
-	choice := j.Profiles
-	if len(config) > 0 {
-		if j.ParseProfiles == nil {
-			return o, decision.Errorf(decision.Invalid, "config", "it cannot be read here")
+func (j *Jobs) overrides(r *store.Job) (o record.Overrides, err error) {
+	o.Profile = r.Profile
+	c := j.log.Configured()
+	choice, under := c.Of(r.Cluster), c.Release(r.Cluster)
+	if r.Release != "" {
+		if under, err = semantics.Parse(r.Release); err != nil { // another server's
+			return o, decision.Errorf(decision.Malformed, "semantics", "%v", err)
 		}
-		if o.Profiles, _, err = j.ParseProfiles(config, j.Profiles[0].Semantics); err != nil {
+		o.Release = under
+	}
+	switch {
+	case len(r.Config) > 0 && j.ParseProfiles == nil:
+		return o, decision.Errorf(decision.Invalid, "config", "it cannot be read here")
+	case len(r.Config) > 0:
+		if o.Profiles, _, err = j.ParseProfiles(r.Config, under); err != nil {
 			return o, decision.Errorf(decision.Invalid, "config", "%v", err)
 		}
 		choice = o.Profiles
+	case r.Profile != "" && r.Release != "":
+		if o.Profiles, err = c.Under(under); err != nil {
+			return o, err
+		}
+		choice = o.Profiles
 	}
-	if profile == "" {
+	if r.Profile == "" {
 		return o, nil
 	}
 	names := make([]string, len(choice))
 	for i, p := range choice {
-		if names[i] = p.Name; p.Name == profile {
+		if names[i] = p.Name; p.Name == r.Profile {
 			return o, nil
 		}
 	}
-	return o, decision.Errorf(decision.Invalid, "profile", "there is no profile %q; there are %q", profile, names)
+	return o, decision.Errorf(decision.Invalid, "profile", "there is no profile %q; there are %q", r.Profile, names)
 }
 
 // Difference is a decision that came out otherwise, with its place in the list.

@@ -15,7 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"berth/internal/decision"
+	"berth/internal/decision/record"
 	"berth/internal/jobs"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -55,7 +57,7 @@ func TestOverrideIsFoundByPath(t *testing.T) {
 			t.Errorf("paths %s", got)
 		}
 		// Each is what a replay of that decision alone says.
-		o, err := j.overrides("", []byte(packed))
+		o, err := j.overrides(&store.Job{Cluster: "prod", Config: []byte(packed)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,6 +84,64 @@ func TestOverrideIsFoundByPath(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnotherRelease: every decision is answered as the release has its recorded profile; without
+// one it is answered as it was, whatever release it was of.
+func TestAnotherRelease(t *testing.T) {
+	onBoth(t, func(t *testing.T, h *fixture) {
+		n := live(t, h, 60, 3)
+		old := release(t, "v1.35")
+		mine, err := h.log.Configured().Under(release(t, "v1.37 StorageCapacityScoring=false"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		gated, err := h.log.Decide(t.Context(), decision.Question{Cluster: "prod", Pod: pod(t, "gated", rand.New(rand.NewPCG(1, 1))), Profiles: mine})
+		if err != nil || gated.Semantics != "v1.37.2 StorageCapacityScoring=false" {
+			t.Fatalf("%+v, %v", gated, err)
+		}
+		n++
+		j := h.jobs(nil, jobs.Options{Unfinished: 9})
+		same := start(t, j, Request{})
+		job := start(t, j, Request{Release: old})
+		named := start(t, j, Request{Release: old, Profile: "default-scheduler"})
+		read := start(t, j, Request{Release: old, Config: []byte(`{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration"}`)})
+		finish(t, j.Worker())
+		want(t, get(t, j, same.ID), n, 0, 0)
+		job = get(t, j, job.ID)
+		if job.State != store.JobDone || job.Semantics != "v1.35.4" || job.Done != int64(n) || job.Different == 0 || job.Identical == 0 || job.Errors != 0 {
+			t.Fatalf("%+v of %d", job, n)
+		}
+		all := found(t, j, job)
+		if got := paths(all); !strings.Contains(got, "scores[NodeResourcesBalancedAllocation].raw") || strings.Contains(got, "NodeResourcesFit") {
+			t.Errorf("paths %s", got)
+		}
+		for _, other := range []*Job{named, read} {
+			if other = get(t, j, other.ID); other.Different != job.Different || other.Errors != 0 {
+				t.Errorf("%+v, as recorded %+v", other, job)
+			}
+		}
+		alone, err := h.log.Replay(t.Context(), all[0].ID, record.Overrides{Release: old})
+		if err != nil || alone.Identical || alone.Decision.Semantics != "v1.35.4" {
+			t.Errorf("%+v, %v", alone, err)
+		}
+		if alone, err = h.log.Replay(t.Context(), gated.ID, record.Overrides{}); err != nil || !alone.Identical || alone.Decision.Semantics != gated.Semantics {
+			t.Errorf("%+v, %v", alone, err)
+		}
+		listed, err := j.List(t.Context(), "prod", "", 0)
+		if err != nil || len(listed) != 4 || listed[2].Semantics != "v1.35.4" || listed[3].Semantics != "" {
+			t.Errorf("%+v, %v", listed, err)
+		}
+	})
+}
+
+func release(t *testing.T, text string) *semantics.Release {
+	t.Helper()
+	r, err := semantics.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func encode(t *testing.T, v any) string {

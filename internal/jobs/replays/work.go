@@ -65,7 +65,7 @@ func (w *Worker) work(ctx context.Context, job *store.Job) error {
 	if part.Attempts > maxAttempts {
 		return w.j.Fail(ctx, job, fmt.Sprintf("part %d was begun %d times without progress", part.Number, part.Attempts-1))
 	}
-	o, err := w.j.overrides(job.Profile, job.Config)
+	o, err := w.j.overrides(job)
 	if err != nil {
 		return w.j.Fail(ctx, job, err.Error())
 	}

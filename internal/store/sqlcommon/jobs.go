@@ -47,7 +47,7 @@ WHERE id = $1 AND owner = $2 AND state = 'running'`
 // columns of a job j; what differs between the kinds is NULL in the other.
 var columns = map[store.JobKind]string{
 	store.Simulations: `j.cluster, j.id, j.state, j.asked_by, j.created_at, j.ended_at, j.reason, j.revision, j.kind, j.progress, j.owner, j.attempts`,
-	store.Replays: `j.cluster, j.id, j.state, j.asked_by, j.created_at, j.ended_at, j.reason, j.since, j.until, j.profile, %s,
+	store.Replays: `j.cluster, j.id, j.state, j.asked_by, j.created_at, j.ended_at, j.reason, j.since, j.until, j.profile, j.release, %s,
 (SELECT coalesce(sum(total), 0) || ' ' || coalesce(sum(done), 0) || ' ' || coalesce(sum(identical), 0) || ' ' || coalesce(sum(different), 0)
   || ' ' || coalesce(sum(errors), 0) || ' ' || count(*) || ' ' || count(*) FILTER (WHERE state = 'done')
   FROM replay_parts p WHERE p.cluster = j.cluster AND p.replay = j.id)`,
@@ -75,7 +75,7 @@ func scanned(kind store.JobKind) (*store.Job, func(scan func(into ...any) error)
 		return j, func(scan func(into ...any) error) error { return scan(into...) }
 	}
 	var sums string
-	into = append(into, Time{&j.Since}, Time{&j.Until}, &j.Profile, &j.Config, &sums)
+	into = append(into, Time{&j.Since}, Time{&j.Until}, &j.Profile, &j.Release, &j.Config, &sums)
 	return j, func(scan func(into ...any) error) error {
 		if err := scan(into...); err != nil {
 			return err

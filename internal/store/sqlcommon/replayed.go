@@ -10,7 +10,8 @@ import (
 // What is known of replays beyond their jobs.
 const (
 	// overrides of a job j, in words.
-	overrides = `trim(CASE WHEN j.profile <> '' THEN 'profile ' ELSE '' END || CASE WHEN length(j.config) > 0 THEN 'config' ELSE '' END)`
+	overrides = `trim(CASE WHEN j.profile <> '' THEN 'profile ' ELSE '' END || CASE WHEN length(j.config) > 0 THEN 'config ' ELSE '' END
+  || CASE WHEN j.release <> '' THEN 'semantics' ELSE '' END)`
 
 	sqlPutResult = `INSERT INTO replay_results (cluster, decision_id, replay, batch, seq, identical, differences, overrides, semantics,
   profile_digest, asked_by, peer, request_id, created_at)

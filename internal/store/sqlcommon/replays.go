@@ -14,8 +14,8 @@ import (
 
 // Locks are taken in the order part, job.
 const (
-	sqlPutReplay = `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at, asked_by, through_seq, semantics)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $3 = 'done' THEN {now} END, $9, $10, $11) ON CONFLICT (cluster, id) DO NOTHING`
+	sqlPutReplay = `INSERT INTO replays (cluster, id, state, since, until, profile, config, created_at, ended_at, asked_by, through_seq, semantics, release)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $3 = 'done' THEN {now} END, $9, $10, $11, $12) ON CONFLICT (cluster, id) DO NOTHING`
 	sqlPutPart = `INSERT INTO replay_parts (cluster, replay, part, first, last, state, total) VALUES ($1, $2, $3, $4, $5, 'queued', $6)`
 	// A caller's turn is judged by all of its jobs, those that have ended too.
 	sqlFreePart = `SELECT p.cluster, p.replay, p.part FROM replays r JOIN replay_parts p ON p.cluster = r.cluster AND p.replay = r.id
@@ -74,7 +74,7 @@ func (s Jobs) CreateReplay(ctx context.Context, j *store.Job, parts []*store.Rep
 		state = store.JobDone
 	}
 	return s.create(ctx, j, limits, func(t tx) error {
-		n, err := t.Exec(sqlPutReplay, j.Cluster, j.ID, state, ceil(j.Since), ceil(j.Until), j.Profile, j.Config, j.CreatedAt.Truncate(time.Microsecond), j.AskedBy, j.ThroughSeq, j.Semantics)
+		n, err := t.Exec(sqlPutReplay, j.Cluster, j.ID, state, ceil(j.Since), ceil(j.Until), j.Profile, j.Config, j.CreatedAt.Truncate(time.Microsecond), j.AskedBy, j.ThroughSeq, j.Semantics, j.Release)
 		if err != nil || n == 0 { // stored already: the answer was lost
 			return err
 		}
