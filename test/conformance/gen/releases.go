@@ -18,7 +18,7 @@ import (
 // was. What a release's types lack is written into the text of an object, so that a seed has the
 // same objects under every release.
 func (m *maker) releases(seed uint64, incoming *v1.Pod) {
-	r := &releaser{maker: *m, incoming: incoming}
+	r := &releaser{maker: *m, incoming: incoming, seed: seed}
 	r.Rand = rand.New(rand.NewPCG(seed, 0x72656c65617365))
 	if !r.chance(m.opts.Releases) {
 		return
@@ -29,6 +29,7 @@ func (m *maker) releases(seed uint64, incoming *v1.Pod) {
 	for _, part := range []func(*releaser){
 		(*releaser).statuses, (*releaser).namespaceSelectors, (*releaser).imageVolumes, (*releaser).overlap,
 		(*releaser).partly, (*releaser).startTimes, (*releaser).drivers, (*releaser).taintRules,
+		(*releaser).features,
 	} {
 		if r.chance(40) {
 			part(r)
@@ -43,6 +44,7 @@ func (m *maker) releases(seed uint64, incoming *v1.Pod) {
 type releaser struct {
 	maker
 	incoming *v1.Pod
+	seed     uint64
 }
 
 // existing calls f for so many of a hundred of the pods that stand on nodes.

@@ -1,0 +1,41 @@
+package gen
+
+import (
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// features declares features on nodes, and has the pod need one that not every release knows: to
+// share the host's network from a user namespace, or options of a mount. An API server drops the
+// latter unless a gate is on, which it is not by default.
+func (r *releaser) features() {
+	for _, n := range r.nodes {
+		for _, f := range []string{"UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"} {
+			if r.chance(50) && !slices.Contains(n.Status.DeclaredFeatures, f) {
+				n.Status.DeclaredFeatures = append(n.Status.DeclaredFeatures, f)
+			}
+		}
+	}
+	if r.chance(50) {
+		r.incoming.Spec.HostUsers, r.incoming.Spec.HostNetwork = new(false), true
+		for _, c := range containersOf(r.incoming) {
+			c.Ports = nil
+		}
+		return
+	}
+	if r.seed%2 == 1 { // the pod is sent in full, and no field of it may be unknown to berth
+		return
+	}
+	r.incoming.Spec.Volumes = append(r.incoming.Spec.Volumes, v1.Volume{Name: "scratch", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}})
+	c := &r.incoming.Spec.Containers[0]
+	c.VolumeMounts = append([]v1.VolumeMount{{Name: "scratch", MountPath: "/scratch"}}, c.VolumeMounts...)
+	before := r.later[r.incoming.UID]
+	r.later[r.incoming.UID] = func(o tree) {
+		if before != nil {
+			before(o)
+		}
+		first := o["spec"].(tree)["containers"].([]any)[0].(tree)
+		first["volumeMounts"].([]any)[0].(tree)["bindMountOptions"] = []any{"noexec"}
+	}
+}
