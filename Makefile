@@ -118,7 +118,7 @@ openb: ## run a real cluster's trace against a running server: make openb DATA=D
 	$(GO) run ./test/openb --data $(DATA)
 
 conformance: ## try berth against kube-scheduler's own plugins: make conformance N=2000 SEED=1 CONFIG=mixed RELEASE=v1.37
-	./test/conformance/$(if $(RELEASE),release.sh $(RELEASE),run.sh) $(N) $(SEED) $(CONFIG) $(if $(RELEASE),"$(AS)" $(EACH))
+	./test/conformance/$(if $(RELEASE),release.sh $(RELEASE),run.sh) $(N) $(SEED) $(if $(RELEASE),$(or $(CONFIG),default) "$(AS)" $(EACH),$(CONFIG))
 
 conformance-short: ## decisions alone, by the default configuration and by mixed ones, from seeds of their own
 	./test/conformance/run.sh 1000 1 default ""

@@ -3,26 +3,35 @@
 #   release.sh RELEASE CASES SEED [CONFIG [AS [EACH]]]
 # berth answers as the release AS, or by its default where it is empty. Differences are counted by
 # kind and by the rows of releases/*.txt; EACH cases of every group are minimised into
-# tmp/conformance/RELEASE. With AS=upstream, go.mod's own plugins answer instead of berth.
+# tmp/conformance/RELEASE. With AS=upstream, go.mod's own plugins answer instead of berth, and with
+# AS=upstream-v1.35 those of another release.
 # With CONFIG=settings, configurations are tried (cmd/settings) and not decisions.
 # Exits 1 where a difference is no row. The first run builds the scheduler, which takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 release=$1 n=${2:-1000} seed=${3:-1} config=${4:-default} as=${5:-} each=${6:-0}
-mod=releases/$release.mod
-[ -f "test/conformance/$mod" ] || { echo "no test/conformance/$mod: releases/write.sh writes it"; exit 2; }
-echo "building the oracle of $release (some minutes the first time)"
+[ -f "test/conformance/releases/$release.mod" ] || { echo "no releases/$release.mod in test/conformance: releases/write.sh writes it"; exit 2; }
 mkdir -p bin
 command=conformance
 [ "$config" = settings ] && command=settings
-(cd test/conformance && go build -modfile="$mod" -tags "${release/./_}" -o "../../bin/$command-$release" "./cmd/$command")
+build() {
+  echo "building the oracle of $1 (some minutes the first time)"
+  (cd test/conformance && go build -modfile="releases/$1.mod" -tags "${1/./_}" -o "../../bin/$2-$1" "./cmd/$2")
+}
+build "$release" "$command"
 own=$(sed -n 's/.*k8s.io\/kubernetes \(v1\.[0-9]*\)\..*/\1/p' test/conformance/go.mod)
 more=()
-if [ "$as" = upstream ]; then
-  as= more=(-named)
-  (cd test/conformance && go build -o ../../bin/ ./cmd/conformance)
+if [[ $as = upstream* ]]; then
+  other=${as#upstream} as= more=(-named)
+  other=${other#-}
+  if [ -n "$other" ]; then
+    build "$other" conformance
+    own=$other
+  else
+    (cd test/conformance && go build -o ../../bin/ ./cmd/conformance)
+  fi
   berth=127.0.0.1:${PORT:-18036}
-  ./bin/conformance -serve "$berth" &
+  "./bin/conformance${other:+-$other}" -serve "$berth" &
   trap 'kill $! 2>/dev/null || true' EXIT
   berth=http://$berth
   sleep 1

@@ -269,7 +269,7 @@ func (m *deviceMaker) device(driver string, i int, counters bool) resourcev1.Dev
 		}
 	}
 	if m.on["taint"] && m.chance(30) {
-		d.Taints = []resourcev1.DeviceTaint{{Key: pick(&m.maker, "example.com/sick", "example.com/slow"), Value: pick(&m.maker, "", "very"), Effect: pick(&m.maker, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNone)}}
+		d.Taints = []resourcev1.DeviceTaint{{Key: pick(&m.maker, "example.com/sick", "example.com/slow"), Value: pick(&m.maker, "", "very"), Effect: pick(&m.maker, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute, "None")}}
 	}
 	if m.on["binding"] && m.chance(25) {
 		d.BindingConditions, d.BindingFailureConditions = []string{"example.com/attached"}, []string{"example.com/failed"}

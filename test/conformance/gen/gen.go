@@ -47,7 +47,7 @@ type maker struct {
 	serial int
 	// later are the fields that not every release's types have, by their object; raws are objects
 	// of kinds that they lack.
-	later map[types.UID]func(tree)
+	later map[any]func(tree)
 	raws  []json.RawMessage
 }
 
@@ -87,7 +87,7 @@ var features = []struct {
 
 // Case draws the case of a seed. Its objects are in their raw form.
 func Case(seed uint64, opts Options) (*oracle.Case, error) {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6265727468)), opts: opts, on: map[string]bool{}, later: map[types.UID]func(tree){}}
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, 0x6265727468)), opts: opts, on: map[string]bool{}, later: map[any]func(tree){}}
 	for _, f := range features {
 		m.on[f.name] = m.chance(f.percent)
 	}
@@ -127,8 +127,8 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	}
 	for _, o := range m.objs {
 		more := rewrites
-		if named, ok := o.(metav1.Object); ok && m.later[named.GetUID()] != nil {
-			more = append([]func(tree){m.later[named.GetUID()]}, rewrites...)
+		if m.later[o] != nil {
+			more = append([]func(tree){m.later[o]}, rewrites...)
 		}
 		raw, err := Compact(o, more...)
 		if err != nil {
@@ -140,6 +140,36 @@ func Case(seed uint64, opts Options) (*oracle.Case, error) {
 	return c, nil
 }
 
+// write changes the text of an object, for fields that not every release's types have.
+func (m *maker) write(object any, change func(tree)) {
+	before := m.later[object]
+	m.later[object] = func(o tree) {
+		if before != nil {
+			before(o)
+		}
+		change(o)
+	}
+}
+
+// status has a field of an object's status in its text; nil leaves it out.
+func (m *maker) status(object any, name string, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // amounts and names, which have a text
+	}
+	m.write(object, func(o tree) {
+		status, _ := o["status"].(tree)
+		if status == nil {
+			status = tree{}
+			o["status"] = status
+		}
+		delete(status, name)
+		if plain := decodeAny(raw); plain != nil {
+			status[name] = plain
+		}
+	})
+}
+
 // Compact marshals an object without what Go's types write for unset fields.
 // Empty selectors and terms stay: empty and absent differ in meaning there.
 // Each of the rewrites then changes what is left.
@@ -148,17 +178,25 @@ func Compact(o any, rewrites ...func(tree)) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var object tree
-	if err := d.Decode(&object); err != nil {
-		return nil, err
+	object, ok := decodeAny(raw).(tree)
+	if !ok {
+		return nil, fmt.Errorf("%T is no object", o)
 	}
 	prune(object)
 	for _, rewrite := range rewrites {
 		rewrite(object)
 	}
 	return json.Marshal(object)
+}
+
+// decodeAny reads a text that was written by json, with numbers as they stand there.
+func decodeAny(raw []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // droppable are the keys whose empty object says nothing.

@@ -85,10 +85,14 @@ func (m *maker) node(name string) *v1.Node {
 		m.imagesOn(node)
 	}
 	if m.on["declared"] {
+		var declared []string
 		for _, f := range []string{"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"} {
 			if m.chance(60) {
-				node.Status.DeclaredFeatures = append(node.Status.DeclaredFeatures, f)
+				declared = append(declared, f)
 			}
+		}
+		if declared != nil {
+			m.status(node, "declaredFeatures", declared)
 		}
 	}
 	return node

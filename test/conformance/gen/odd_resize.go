@@ -135,13 +135,18 @@ func (o *odd) resizePodLevel(p *v1.Pod) {
 		delete(p.Spec.Resources.Requests, pick(o.maker, v1.ResourceCPU, v1.ResourceMemory))
 	}
 	if o.chance(80) {
-		p.Status.Resources = &v1.ResourceRequirements{Requests: o.some()}
+		both := v1.ResourceRequirements{Requests: o.some()}
 		if o.chance(30) {
-			p.Status.Resources = &v1.ResourceRequirements{Limits: o.some()}
+			both = v1.ResourceRequirements{Limits: o.some()}
+		}
+		if len(both.Requests)+len(both.Limits) > 0 {
+			o.status(p, "resources", both)
 		}
 	}
 	if o.chance(70) {
-		p.Status.AllocatedResources = o.some()
+		if some := o.some(); len(some) > 0 {
+			o.status(p, "allocatedResources", some)
+		}
 	}
 }
 
@@ -149,15 +154,17 @@ func (o *odd) resizePodLevel(p *v1.Pod) {
 // several at once or need them by an init container alone.
 func (o *odd) declaredFeatures() {
 	for _, n := range o.nodes {
-		n.Status.DeclaredFeatures = nil
+		var declared any
 		for _, f := range []string{
 			"ExtendWebSocketsToKubelet", "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers",
 			"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport",
 		} {
 			if o.chance(40) {
-				n.Status.DeclaredFeatures = append(n.Status.DeclaredFeatures, f)
+				list, _ := declared.([]string)
+				declared = append(list, f)
 			}
 		}
+		o.status(n, "declaredFeatures", declared)
 	}
 	if o.chance(50) {
 		o.incoming.Spec.HostUsers, o.incoming.Spec.HostNetwork = new(false), true
@@ -173,7 +180,7 @@ func (o *odd) declaredFeatures() {
 			c := &o.incoming.Spec.InitContainers[i]
 			c.RestartPolicy = new(v1.ContainerRestartPolicyNever)
 			c.RestartPolicyRules = []v1.ContainerRestartRule{{
-				Action:    v1.ContainerRestartRuleActionRestartAllContainers,
+				Action:    "RestartAllContainers",
 				ExitCodes: &v1.ContainerRestartRuleOnExitCodes{Operator: v1.ContainerRestartRuleOnExitCodesOpNotIn, Values: []int32{0}},
 			}}
 		}

@@ -114,7 +114,7 @@ func (m *maker) declared(p *v1.Pod) {
 		c := &p.Spec.Containers[0]
 		c.RestartPolicy = &never
 		c.RestartPolicyRules = []v1.ContainerRestartRule{{
-			Action:    v1.ContainerRestartRuleActionRestartAllContainers,
+			Action:    "RestartAllContainers",
 			ExitCodes: &v1.ContainerRestartRuleOnExitCodes{Operator: v1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{42}},
 		}}
 	}

@@ -80,16 +80,9 @@ func (r *releaser) statuses() {
 		if r.chance(20) {
 			actual = r.amounts()
 		}
-		both, before := r.chance(85), r.later[p.UID]
-		r.later[p.UID] = func(o tree) {
-			if before != nil {
-				before(o)
-			}
-			status := o["status"].(tree)
-			status["allocatedResources"] = allocated
-			if both {
-				status["resources"] = tree{"requests": actual}
-			}
+		r.status(p, "allocatedResources", allocated)
+		if r.chance(85) {
+			r.status(p, "resources", tree{"requests": actual})
 		}
 	})
 }
@@ -230,7 +223,7 @@ func (r *releaser) drivers() {
 		switch o := o.(type) {
 		case *storagev1.CSIDriver:
 			if r.chance(60) {
-				r.later[o.UID] = func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = true }
+				r.write(o, func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = true })
 			}
 		case *storagev1.CSINode:
 			if n := len(o.Spec.Drivers); n > 0 && r.chance(50) {

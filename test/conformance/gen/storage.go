@@ -111,7 +111,7 @@ func (s *store) nodeSide() {
 		yes, no := true, false
 		d.Spec.StorageCapacity = pick(s.maker, &yes, &yes, &no, nil)
 		if s.chance(10) {
-			s.later[d.UID] = func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = true }
+			s.write(d, func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = true })
 		}
 		s.objs = append(s.objs, d)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"unsafe"
 
-	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
@@ -30,11 +29,11 @@ func Alone(ctx context.Context, c *Case) (map[string][]Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	pre, err := pluginField[fwk.PreFilterPlugin](cl.framework, "preFilterPlugins")
+	pre, err := pluginField[preFilterPlugin](cl.framework, "preFilterPlugins")
 	if err != nil {
 		return nil, err
 	}
-	filters, err := pluginField[fwk.FilterPlugin](cl.framework, "filterPlugins")
+	filters, err := pluginField[filterPlugin](cl.framework, "filterPlugins")
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +42,7 @@ func Alone(ctx context.Context, c *Case) (map[string][]Failure, error) {
 	names := map[string]bool{}
 	var order []string
 	for _, p := range allPre {
-		if !names[p.Name()] && !slices.ContainsFunc(allFilters, func(f fwk.FilterPlugin) bool { return f.Name() == p.Name() }) {
+		if !names[p.Name()] && !slices.ContainsFunc(allFilters, func(f filterPlugin) bool { return f.Name() == p.Name() }) {
 			order, names[p.Name()] = append(order, p.Name()), true
 		}
 	}
@@ -52,8 +51,8 @@ func Alone(ctx context.Context, c *Case) (map[string][]Failure, error) {
 	}
 	out := map[string][]Failure{}
 	for _, name := range order {
-		*pre = slices.DeleteFunc(slices.Clone(allPre), func(p fwk.PreFilterPlugin) bool { return p.Name() != name })
-		*filters = slices.DeleteFunc(slices.Clone(allFilters), func(p fwk.FilterPlugin) bool { return p.Name() != name })
+		*pre = slices.DeleteFunc(slices.Clone(allPre), func(p preFilterPlugin) bool { return p.Name() != name })
+		*filters = slices.DeleteFunc(slices.Clone(allFilters), func(p filterPlugin) bool { return p.Name() != name })
 		state := framework.NewCycleState()
 		_, whole, _ := cl.framework.RunPreFilterPlugins(ctx, state, cl.pod)
 		for _, n := range nodes {

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
-	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
@@ -33,7 +32,7 @@ import (
 type cluster struct {
 	sched     *scheduler.Scheduler
 	framework framework.Framework
-	plugins   map[string]fwk.Plugin
+	plugins   map[string]plugin
 	informers informers.SharedInformerFactory
 	snapshot  *schedcache.Snapshot
 	pod       *v1.Pod
@@ -192,12 +191,12 @@ var sharedClient = sync.OnceValue(func() clientset.Interface { return fake.NewCl
 // pluginsOf reads the framework's own plugin instances. They are unexported,
 // and raw scores can be had from nowhere else: RunScorePlugins normalises
 // before it returns. The field's name is pinned with the release in go.mod.
-func pluginsOf(f framework.Framework) (map[string]fwk.Plugin, error) {
+func pluginsOf(f framework.Framework) (map[string]plugin, error) {
 	field := reflect.ValueOf(f).Elem().FieldByName("pluginsMap")
 	if !field.IsValid() {
 		return nil, fmt.Errorf("%T has no pluginsMap", f)
 	}
-	plugins, ok := reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Interface().(map[string]fwk.Plugin)
+	plugins, ok := reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Interface().(map[string]plugin)
 	if !ok {
 		return nil, fmt.Errorf("pluginsMap is a %s", field.Type())
 	}

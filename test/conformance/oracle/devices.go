@@ -56,14 +56,19 @@ func (cl *cluster) announce(obj runtime.Object) error {
 		}
 		assumecache.AddTestObject(claims, o)
 	case *resourcev1.DeviceClass:
-		if reflect.ValueOf(manager.DeviceClassResolver()).IsNil() {
+		resolver := classResolver(cl.framework)
+		if resolver == nil || reflect.ValueOf(resolver).IsNil() {
 			return nil // a release that asks no class for extended resources
 		}
-		mapping, ok := manager.DeviceClassResolver().(cache.ResourceEventHandler)
+		mapping, ok := resolver.(cache.ResourceEventHandler)
 		if !ok {
-			return fmt.Errorf("%T hears of no class", manager.DeviceClassResolver())
+			return fmt.Errorf("%T hears of no class", resolver)
 		}
 		mapping.OnAdd(o, true)
+	case *v1.PersistentVolume:
+		return cl.announceVolume(o, "pvCache")
+	case *v1.PersistentVolumeClaim:
+		return cl.announceVolume(o, "pvcCache")
 	}
 	return nil
 }
@@ -114,7 +119,7 @@ func invalidDevices(obj runtime.Object) (field.ErrorList, error) {
 // by reserving them there and taking it back. The claim that it makes up for
 // extended resources cannot be asked about.
 func (cl *cluster) allotted(ctx context.Context, state fwk.CycleState, v *Verdict) error {
-	plugin, ok := cl.plugins[names.DynamicResources].(fwk.ReservePlugin)
+	plugin, ok := cl.plugins[names.DynamicResources].(reservePlugin)
 	if !ok || len(cl.pod.Spec.ResourceClaims) == 0 {
 		return nil
 	}

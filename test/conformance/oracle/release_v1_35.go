@@ -44,7 +44,7 @@ func (cl *cluster) queue(ctx context.Context, p *v1.Pod) {
 }
 
 // pending reads the tracker's own map, which this release does not export.
-func pending(claims fwk.ResourceClaimTracker, c *resourcev1.ResourceClaim) (*resourcev1.AllocationResult, error) {
+func pending(claims claimTracker, c *resourcev1.ResourceClaim) (*resourcev1.AllocationResult, error) {
 	flights := reflect.ValueOf(claims).Elem().FieldByName("inFlightAllocations")
 	if !flights.IsValid() {
 		return nil, fmt.Errorf("%T has no inFlightAllocations", claims)

@@ -43,7 +43,7 @@ func noEvents(string) events.EventRecorderLogger { return nil }
 
 func (cl *cluster) queue(ctx context.Context, p *v1.Pod) { cl.sched.SchedulingQueue.Add(ctx, p) }
 
-func pending(claims fwk.ResourceClaimTracker, c *resourcev1.ResourceClaim) (*resourcev1.AllocationResult, error) {
+func pending(claims claimTracker, c *resourcev1.ResourceClaim) (*resourcev1.AllocationResult, error) {
 	return claims.GetPendingAllocation(c.UID), nil
 }
 

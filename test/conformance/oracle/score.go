@@ -20,7 +20,7 @@ func (cl *cluster) score(ctx context.Context, state fwk.CycleState, v *Verdict, 
 		if state.GetSkipScorePlugins().Has(p.Name) {
 			continue
 		}
-		plugin, ok := cl.plugins[p.Name].(fwk.ScorePlugin)
+		plugin, ok := cl.plugins[p.Name].(scorePlugin)
 		if !ok {
 			return fmt.Errorf("%s is no score plugin", p.Name)
 		}

@@ -34,7 +34,7 @@ func main() {
 		from, to := flag.Arg(0), flag.Arg(1)
 		if left, err = compare(os.Stdout, options{
 			cache: strings.TrimSpace(string(cache)), from: from, to: to,
-			known: filepath.Join(*dir, from+"-"+to+".functions.txt"), rows: *doc, out: *out, all: *all,
+			known: filepath.Join(*dir, from+"-"+to+".functions"), rows: *doc, out: *out, all: *all,
 		}); left > 0 {
 			os.Exit(1)
 		}
