@@ -132,8 +132,8 @@ release-diff: ## what two releases of Kubernetes differ in, beside what is known
 hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1
 	cd test/upstream && HINTS=$(or $(HINTS),15000) HINTS_SEED=$(SEED) $(GO) test -count=1 -timeout 60m -run 'TestHints$$' -v .
 
-tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity
-	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN))
+tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity RELEASE=v1.37
+	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN)) $(if $(RELEASE),-release $(RELEASE)) $(if $(AS),-semantics $(AS))
 
 vectors: ## write the golden vectors again from kube-scheduler's own verdicts
 	cd test/conformance && $(GO) run ./cmd/conformance -write-vectors ../../internal/engine/testdata/vectors

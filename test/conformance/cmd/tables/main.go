@@ -27,6 +27,8 @@ func run(ctx context.Context) (int, error) {
 	only := flag.String("plugin", "", "plugins to try, by name and separated by commas; all without")
 	out := flag.String("out", "tables-out", "directory for the cases that differ")
 	recorded := flag.String("recorded", "", "directory that recordings stay in; those of an earlier run are played again")
+	release := flag.String("release", "", "release of Kubernetes whose tests to run, of releases/*.mod; that of go.mod without")
+	semantics := flag.String("semantics", "", "release that berth is to answer as")
 	verbose := flag.Bool("v", false, "print every scenario with its outcome")
 	flag.Parse()
 	if *server == "" {
@@ -50,11 +52,12 @@ func run(ctx context.Context) (int, error) {
 	if tmp, err = filepath.Abs(tmp); err != nil {
 		return 2, err
 	}
-	scenarios, err := recordAll(ctx, root, tmp, dirs)
+	scenarios, err := recordAll(ctx, root, tmp, *release, dirs)
 	if err != nil {
 		return 2, err
 	}
 	client := trial.NewClient(strings.TrimSuffix(*server, "/"), "tables")
+	client.Semantics = *semantics
 	r := &report{out: *out, verbose: *verbose, excuses: newExcuses(explained, pluginsOf(dirs))}
 	for _, dir := range dirs {
 		for _, s := range scenarios[dir] {

@@ -36,9 +36,14 @@ var packages = []struct{ dir, plugins string }{
 }
 
 // recordAll runs upstream's tests with the recorder in their plugins and returns the scenarios by
-// package. root is the directory of this module.
-func recordAll(ctx context.Context, root, tmp string, dirs []string) (map[string][]*record.Scenario, error) {
-	plugins, err := output(ctx, root, "go", "list", "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/scheduler/framework/plugins")
+// package. root is the directory of this module; the tests are those of a release of releases/, or
+// of go.mod.
+func recordAll(ctx context.Context, root, tmp, release string, dirs []string) (map[string][]*record.Scenario, error) {
+	mod, tag := filepath.Join(root, "go.mod"), ""
+	if release != "" {
+		mod, tag = filepath.Join(root, "releases", release+".mod"), strings.ReplaceAll(release, ".", "_")
+	}
+	plugins, err := output(ctx, root, "go", "list", "-modfile", mod, "-tags", tag, "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/scheduler/framework/plugins")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +54,7 @@ func recordAll(ctx context.Context, root, tmp string, dirs []string) (map[string
 	// Upstream's tests import more than this module does; go may write that into a
 	// copy of go.mod.
 	for _, name := range []string{"go.mod", "go.sum"} {
-		raw, err := os.ReadFile(filepath.Join(root, name))
+		raw, err := os.ReadFile(strings.TrimSuffix(mod, ".mod") + filepath.Ext(name))
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +74,7 @@ func recordAll(ctx context.Context, root, tmp string, dirs []string) (map[string
 		}
 		// The directory is not there, so go can build its tests but not run them.
 		bin := filepath.Join(to, "tests")
-		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", bin, "-p", "1", "-vet", "off", "-mod=mod", "-modfile", filepath.Join(tmp, "go.mod"), "-overlay", over, "./"+overlay.Home+"/"+dir)
+		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", bin, "-p", "1", "-vet", "off", "-mod=mod", "-modfile", filepath.Join(tmp, "go.mod"), "-tags", tag, "-overlay", over, "./"+overlay.Home+"/"+dir)
 		build.Dir = root
 		if said, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("build upstream's tests of %s: %w\n%s", dir, err, said)
