@@ -4,7 +4,7 @@
 # berth answers as the release AS, or by its default where it is empty. Differences are counted by
 # kind and by the rows of releases/*.txt; EACH cases of every group are minimised into
 # tmp/conformance/RELEASE. With AS=upstream, go.mod's own plugins answer instead of berth, and with
-# AS=upstream-v1.35 those of another release.
+# AS=upstream-v1.35 those of another release; GATES are feature gates that those have set.
 # With CONFIG=settings, configurations are tried (cmd/settings) and not decisions.
 # Exits 1 where a difference is no row. The first run builds the scheduler, which takes some minutes.
 set -euo pipefail
@@ -31,7 +31,7 @@ if [[ $as = upstream* ]]; then
     (cd test/conformance && go build -o ../../bin/ ./cmd/conformance)
   fi
   berth=127.0.0.1:${PORT:-18036}
-  "./bin/conformance${other:+-$other}" -serve "$berth" &
+  "./bin/conformance${other:+-$other}" -serve "$berth" -gates "${GATES:-}" &
   trap 'kill $! 2>/dev/null || true' EXIT
   berth=http://$berth
   sleep 1

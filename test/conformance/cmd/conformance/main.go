@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/test/conformance/gen"
+	"berth/test/conformance/oracle"
 	"berth/test/conformance/trial"
 )
 
@@ -45,7 +46,11 @@ func run(ctx context.Context) (int, error) {
 	odd := flag.String("odd", "", "with -server: change each case by some of these mutators, or by any of them with all: "+strings.Join(gen.Mutators(), ", "))
 	every := flag.Bool("all", false, "with -server: also run every filter plugin on its own, and compare with what is named beside the first")
 	config := flag.String("config", "default", "configuration that the cases are decided under: "+strings.Join(gen.Configs, ", "))
+	gates := flag.String("gates", "", "feature gates of upstream's plugins, as kube-scheduler's --feature-gates has them")
 	flag.Parse()
+	if err := oracle.SetGates(*gates); err != nil {
+		return 2, err
+	}
 	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Releases: *releases, Named: *named, Lookalikes: *lookalikes, Config: *config}
 	switch {
 	case *odd == "all":
