@@ -67,6 +67,7 @@ func TestGolden(t *testing.T) {
 		{"pools-none", exitYes, []string{"pools", "shop/small", "--like", "n-a1,max=5"}},
 		{"fit-gated", exitYes, []string{"fit", "shop/gated", "--by", "disk"}},
 		{"capacity", exitYes, []string{"capacity", "--by", "zone"}},
+		{"upgrade", exitNo, []string{"upgrade", "--to", "v1.37"}},
 		{"capacity-pools", exitYes, []string{"capacity", "--by", "pool", "--pool", "disk", "-o", "wide"}},
 		{"drain", exitYes, []string{"drain", "worker-1", "--ignore-daemonsets", "--snapshot", drains}},
 		{"drain-zone", exitNo, []string{"drain", "--zone", "eu-1a", "--ignore-daemonsets", "--delete-emptydir-data", "--snapshot", drains}},

@@ -161,6 +161,7 @@ func TestServerSaysTheSame(t *testing.T) {
 		{"garbage"},
 		{"classes"},
 		{"capacity", "--by", "zone"},
+		{"upgrade", "--to", "v1.37"},
 		{"drain", "n-a1", "--force"},
 		{"drain", "n-a1", "--disable-eviction", "--grace-period", "3", "-o", "wide"},
 		{"drain", "--find", "2", "--force"},

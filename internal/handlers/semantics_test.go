@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +12,10 @@ import (
 	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/rest"
 	"berth/internal/jobs/replays"
+	"berth/internal/report"
 	"berth/internal/scenario"
 	"berth/internal/semantics"
+	"berth/internal/upgrade"
 )
 
 // volumeOfImage is a pod with an image volume, which counts for nothing in v1.35, for its size in
@@ -168,5 +171,30 @@ func TestUnknownSemantics(t *testing.T) {
 	h.want(400, &p, "POST", "/v1/simulations", `{"base":"prod@latest","arrivals":{"pending":true},"profiles":[{"name":"a"},{"name":"b","semantics":"v1.99"}]}`)
 	if len(p.Errors) != 1 || p.Errors[0].Field != "profiles[1].semantics" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestUpgradeOfACluster: what another release changes is answered of a revision, by the behaviours
+// that make it, and what is wrong with the question is named.
+func TestUpgradeOfACluster(t *testing.T) {
+	h := start(t, nil)
+	h.upload("prod", listOf(withImage("has"), node("lacks", "8"), strings.Replace(volumeOfImage, `{"metadata"`, `{"kind":"Pod","apiVersion":"v1","metadata"`, 1)))
+	var out report.Upgrade
+	h.want(200, &out, "GET", "/v1/clusters/prod/upgrade?to=v1.37", "")
+	if out.From != "v1.36.3" || out.To != "v1.37.2" || out.Asked.Waiting != 1 || out.Differ != 1 || len(out.Groups) == 0 {
+		t.Fatalf("%+v", out)
+	}
+	if g := out.Groups[0]; g.Kind != upgrade.OtherScores || !slices.Equal(g.Causes, []string{"ImageVolumesRaiseTop"}) {
+		t.Errorf("%+v", g)
+	}
+	if len(out.Objects) == 0 || out.Objects[0].Sample[0] != "shop/v" {
+		t.Errorf("%+v", out.Objects)
+	}
+	for query, field := range map[string]string{"": "to", "to=v1.99": "to", "to=v1.37&limit=0": "limit"} {
+		var p exchange.Problem
+		h.want(400, &p, "GET", "/v1/clusters/prod/upgrade?"+query, "")
+		if len(p.Errors) != 1 || p.Errors[0].Field != field {
+			t.Errorf("%s: %+v", query, p)
+		}
 	}
 }

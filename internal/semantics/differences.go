@@ -19,7 +19,7 @@ type Behaviour struct {
 	Where string `json:"where"`
 	// Remedy is what keeps the answer of before, or is to be looked at; empty where nothing is.
 	Remedy string `json:"remedy,omitempty"`
-}
+} // @name Behaviour
 
 // Differences lists the behaviours in which two releases differ, code first, then gates.
 func Differences(a, b *Release) (list []*Behaviour) {
@@ -33,12 +33,14 @@ func Differences(a, b *Release) (list []*Behaviour) {
 }
 
 // With returns the release with some behaviours as another one has them. It is for comparing
-// answers: no record is stamped with it.
+// answers: its stamp is no release's.
 func (r *Release) With(behaviours []*Behaviour, of *Release) *Release {
 	mixed := *r
+	mixed.stamp = r.Stamp() + ", of " + of.Stamp()
 	to, from := reflect.ValueOf(&mixed).Elem(), reflect.ValueOf(of).Elem()
 	for _, b := range behaviours {
 		to.FieldByName(b.Name).Set(from.FieldByName(b.Name))
+		mixed.stamp += " " + b.Name
 	}
 	return &mixed
 }

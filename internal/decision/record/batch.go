@@ -17,6 +17,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/store"
+	"berth/internal/upgrade"
 )
 
 // Batch answers many recorded questions of one cluster again, in order of their
@@ -156,6 +157,9 @@ type BatchDifference struct {
 	// Differences are by path, the first of them where there are many.
 	Differences        []Difference `json:"differences,omitempty"`
 	DifferencesOmitted int          `json:"differencesOmitted,omitempty"`
+	// Changes are the differences between two releases with their causes, where the batch is under
+	// another one.
+	Changes []upgrade.Change `json:"changes,omitempty"`
 	// Error is why there is no answer.
 	Error string `json:"error,omitempty"`
 }
@@ -273,6 +277,11 @@ func (b *Batch) describe(ctx context.Context, rec *record) (*BatchDifference, er
 		return nil, err
 	}
 	out := differenceOf(d)
+	if e, ok := rec.kind.(*Evaluated); ok && b.o.Release != nil && e.profile != nil {
+		if out.Changes, err = b.l.changes(ctx, rec, e.profile.Semantics, b.o.Release); err != nil {
+			return nil, err
+		}
+	}
 	// What is true of the whole answer goes first, single nodes second.
 	whole := func(d Difference) bool { return !strings.Contains(d.Path, "[") }
 	slices.SortStableFunc(r.Differences, func(a, b Difference) int {

@@ -10,6 +10,7 @@ import (
 	"berth/internal/memory"
 	"berth/internal/report"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 )
 
 // diffSnapshots returns what changed between two revisions.
@@ -90,6 +91,44 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, err := report.ClassesIn(r.Context(), at.view, stored.Items)
+	if err != nil {
+		return err
+	}
+	return exchange.WriteJSON(w, http.StatusOK, out)
+}
+
+// getUpgrade compares what two releases decide about a cluster.
+//
+//	@Summary		What another release of Kubernetes would change for a cluster
+//	@Description	Pods that wait, and one that runs of each workload, are decided on under the release of the cluster's configuration and under another one, without records. Each difference is counted by its kind, with the behaviours that make it. Objects that a difference concerns are listed whatever is decided today. For recorded decisions, POST /v1/replays takes the release.
+//	@Tags			clusters
+//	@Produce		json
+//	@Param			cluster		path		string	true	"the cluster"
+//	@Param			to			query		string	true	"the release, such as v1.37, or v1.37 StorageCapacityScoring=false"
+//	@Param			limit		query		int		false	"pods that are decided on, 1000 if absent and at most; the others are counted"
+//	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
+//	@Param			now			query		string	false	"the time to decide at (RFC 3339); if absent the server's, for an older revision the time when that was made"
+//	@Success		200			{object}	report.Upgrade
+//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/clusters/{cluster}/upgrade [get]
+func (a *API) getUpgrade(w http.ResponseWriter, r *http.Request) error {
+	name, err := clusterParam(r)
+	if err != nil {
+		return err
+	}
+	var ask report.UpgradeAsk
+	if ask.To, err = semantics.Parse(r.URL.Query().Get("to")); err != nil {
+		return exchange.BadField(http.StatusBadRequest, "to", err.Error())
+	}
+	if ask.Limit, err = a.podLimit(r); err != nil {
+		return err
+	}
+	at, err := a.asOf(r, name)
+	if err != nil {
+		return err
+	}
+	ask.Now, ask.Profiles = at.now, a.configured.Of(name)
+	out, err := report.UpgradeIn(r.Context(), at.view, ask, a.stories.Decide)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("GET /v1/clusters/{cluster}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getCluster),
 		admit.Routed("GET /v1/clusters/{cluster}/queue", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getQueue, "limit", "cursor", "snapshot", "now"),
 		admit.Routed("GET /v1/clusters/{cluster}/pending", access.View, exchange.SomeNamespaces, a.DecisionCalls, a.listPending, "namespace", "limit", "suggest", "snapshot", "now"),
+		admit.Routed("GET /v1/clusters/{cluster}/upgrade", access.View, exchange.WholeCluster, a.DecisionCalls, a.getUpgrade, "to", "limit", "snapshot", "now"),
 		admit.Routed("GET /v1/clusters/{cluster}/classes", access.View, exchange.WholeCluster, a.ReadCalls, a.surveyClasses, "snapshot"),
 		admit.Routed("POST /v1/clusters/{cluster}/garbage", access.Decide, exchange.WholeCluster, a.DecisionCalls, a.listGarbage),
 		admit.Routed("GET /v1/clusters/{cluster}/nodes", access.View, exchange.WholeCluster, a.ReadCalls, a.listNodes, "group", "snapshot"),

@@ -31,11 +31,9 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := r.URL.Query()
-	ask := report.PendingAsk{Namespace: query.Get("namespace"), Limit: a.Limits.PendingPage}
-	if text := query.Get("limit"); text != "" {
-		if ask.Limit, err = strconv.Atoi(text); err != nil || ask.Limit < 1 || ask.Limit > a.Limits.PendingPage {
-			return exchange.BadField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", a.Limits.PendingPage))
-		}
+	ask := report.PendingAsk{Namespace: query.Get("namespace")}
+	if ask.Limit, err = a.podLimit(r); err != nil {
+		return err
 	}
 	if ask.Suggest, err = flag(r, "suggest", true); err != nil {
 		return err
@@ -50,6 +48,19 @@ func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return exchange.WriteJSON(w, http.StatusOK, out)
+}
+
+// podLimit reads how many pods an answer is about.
+func (a *API) podLimit(r *http.Request) (int, error) {
+	text := r.URL.Query().Get("limit")
+	if text == "" {
+		return a.Limits.PendingPage, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > a.Limits.PendingPage {
+		return 0, exchange.BadField(http.StatusBadRequest, "limit", fmt.Sprintf("want a number from 1 to %d", a.Limits.PendingPage))
+	}
+	return n, nil
 }
 
 // flag reads a parameter that is true or false.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"berth/internal/jobs"
 	"berth/internal/semantics"
 	"berth/internal/store"
+	"berth/internal/upgrade"
 )
 
 func TestEverythingReplaysIdentical(t *testing.T) {
@@ -115,6 +117,20 @@ func TestAnotherRelease(t *testing.T) {
 		all := found(t, j, job)
 		if got := paths(all); !strings.Contains(got, "scores[NodeResourcesBalancedAllocation].raw") || strings.Contains(got, "NodeResourcesFit") {
 			t.Errorf("paths %s", got)
+		}
+		var scores int
+		for _, d := range all {
+			for _, c := range d.Changes {
+				if len(c.Causes) == 0 {
+					t.Errorf("%s: nothing causes %+v", d.ID, c)
+				}
+				if c.Kind == upgrade.OtherScores && slices.Equal(c.Causes, []string{"Balance"}) {
+					scores++
+				}
+			}
+		}
+		if scores == 0 {
+			t.Errorf("no scores differ by Balance: %+v", all[0].Changes)
 		}
 		for _, other := range []*Job{named, read} {
 			if other = get(t, j, other.ID); other.Different != job.Different || other.Errors != 0 {
