@@ -131,18 +131,16 @@ func (h *Hint) Registers(kind string, a Action) bool {
 	return h.Kind == kind && h.Action&a != 0 && a <= h.Action
 }
 
-// hintsOf are a rule's hints as the queue has them. Who hears of new nodes and not of taints hears
-// of each change of taints, too (pkg/scheduler/scheduler.go buildQueueingHintMap).
-func hintsOf(r Hinter) []Hint {
-	out := r.Hints()
+// HearOfTaints has a rule that hears of new nodes and not of taints hear of each change of taints,
+// too (pkg/scheduler/scheduler.go buildQueueingHintMap).
+func (p *Plugin) HearOfTaints() {
 	var of Action
-	for i := range out {
-		if out[i].Kind == "Node" {
-			of |= out[i].Action
+	for i := range p.Hints {
+		if p.Hints[i].Kind == "Node" {
+			of |= p.Hints[i].Action
 		}
 	}
 	if of&Add != 0 && of&UpdateNodeTaint == 0 {
-		out = append(out, Hint{Kind: "Node", Action: UpdateNodeTaint})
+		p.Hints = append(p.Hints, Hint{Kind: "Node", Action: UpdateNodeTaint})
 	}
-	return out
 }

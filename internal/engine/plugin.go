@@ -77,7 +77,7 @@ func Adapt[S any](rule Rule) *Plugin {
 		p.ReasonRank = r.ReasonRank
 	}
 	if r, ok := rule.(Hinter); ok {
-		p.Hints = hintsOf(r)
+		p.Hints = r.Hints()
 	}
 	if r, ok := rule.(Detailer[S]); ok {
 		p.Details = func(q *Query, state any, row int) []Detail { return clipped(r.Details(q, typed(state), row)) }

@@ -12,8 +12,7 @@ type PostFilterer[S any] interface {
 
 // PostFilterResult is the result of one plugin.
 type PostFilterResult struct {
-	// Text returns what the plugin adds to the message where no node is nominated; it may be
-	// nothing.
+	// Text returns what the plugin adds to the message; it may be nothing.
 	Text func() string
 	// Search is the search for victims; nil for rules that evict nothing.
 	Search Search
@@ -72,6 +71,7 @@ func (r *Result) postFilter() {
 		r.PostFilter.Search = res.Search
 		if res.Search.Row() >= 0 {
 			r.Outcome = Preempting
+			r.PostFilter.texts = append(r.PostFilter.texts[:0], res.Text) // the others' are dropped
 			return
 		}
 	}
@@ -95,11 +95,11 @@ func (r *Result) NominatedNode() string {
 	return ""
 }
 
-// Text is what the phase adds to the message: nothing where a node was nominated. The error of a
-// plugin is all of it.
+// Text is what the phase adds to the message. The error of a plugin is all of it, and so is the text
+// of the one that nominated a node.
 func (p *PostFilter) Text() string {
 	switch {
-	case p == nil || p.Search != nil && p.Search.Row() >= 0:
+	case p == nil:
 		return ""
 	case p.FailedPlugin != "":
 		return p.Error

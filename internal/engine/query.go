@@ -212,7 +212,7 @@ func NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (q *Query,
 		}
 	}()
 	defer caught(&err)
-	if q.terms, err = s.TermsOf(pod, q.checkContext); err != nil {
+	if q.terms, err = s.TermsOf(pod, p.ExclusionMeansAll, q.checkContext); err != nil {
 		return nil, err
 	}
 	q.Request = q.local.RequestOf(pod)

@@ -16,6 +16,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
+	"berth/internal/semantics"
 )
 
 // world is objects by key, and their state.
@@ -177,6 +178,87 @@ func TestWakes(t *testing.T) {
 				t.Errorf("%s\nwant %s", text, c.want)
 			}
 		})
+	}
+}
+
+// TestWakesByRelease: what counts of other pods is for the release to say.
+func TestWakesByRelease(t *testing.T) {
+	away := func(apps ...string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			var terms []corev1.PodAffinityTerm
+			for _, app := range apps {
+				terms = append(terms, corev1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}})
+			}
+			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+		}
+	}
+	spread := func(p *corev1.Pod) {
+		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: "zone", WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+		}}
+	}
+	toN := func(p *corev1.Pod) { p.Status.NominatedNodeName = "n1" }
+	app := func(name string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Labels = map[string]string{"app": name} }
+	}
+	key := func(name string) object.Key { return object.Key{Kind: "Pod", Namespace: "d", Name: name} }
+	own := func(r *semantics.Release) { r.AffinityWakes = semantics.WakesByOwn }
+	any1 := func(r *semantics.Release) { r.AffinityWakes = semantics.WakesByAny }
+	unnamed := func(r *semantics.Release) { r.NominationsWake = false }
+	const affinity = "waits InterPodAffinity AssignedPodDelete"
+	for name, c := range map[string]struct {
+		waits, gone []func(*corev1.Pod)
+		relabel     string // of the waiting pod, in place of the other's end
+		plugin      string
+		under       func(*semantics.Release)
+		were, want  string // under v1.36 and with the change
+	}{
+		"one of two terms selects it":              {waits: []func(*corev1.Pod){away("web", "db")}, gone: []func(*corev1.Pod){onNode}, plugin: "InterPodAffinity", under: any1, want: affinity},
+		"the only term does":                       {waits: []func(*corev1.Pod){away("web")}, gone: []func(*corev1.Pod){onNode}, plugin: "InterPodAffinity", under: own, were: affinity, want: affinity},
+		"its term selects the one that waits":      {gone: []func(*corev1.Pod){onNode, away("web")}, plugin: "InterPodAffinity", under: own, were: affinity},
+		"one of its two terms does":                {gone: []func(*corev1.Pod){onNode, away("web", "db")}, plugin: "InterPodAffinity", under: any1, want: affinity},
+		"none of its terms does":                   {gone: []func(*corev1.Pod){onNode, away("db", "x")}, plugin: "InterPodAffinity", under: any1},
+		"new labels of its own":                    {relabel: "db", plugin: "InterPodAffinity", under: own, were: "waits InterPodAffinity UnschedulablePodUpdatePodLabel"},
+		"a nomination, away from it":               {waits: []func(*corev1.Pod){away("web")}, gone: []func(*corev1.Pod){toN}, plugin: "InterPodAffinity", under: unnamed, were: affinity},
+		"a nomination beside which it spreads":     {waits: []func(*corev1.Pod){spread}, gone: []func(*corev1.Pod){toN}, plugin: "PodTopologySpread", under: unnamed, were: "waits PodTopologySpread AssignedPodDelete"},
+		"a pod on a node beside which it spreads":  {waits: []func(*corev1.Pod){spread}, gone: []func(*corev1.Pod){onNode}, plugin: "PodTopologySpread", under: unnamed, were: "waits PodTopologySpread AssignedPodDelete", want: "waits PodTopologySpread AssignedPodDelete"},
+		"a relabelled pod that is in none of them": {waits: []func(*corev1.Pod){away("db", "x")}, gone: []func(*corev1.Pod){onNode}, plugin: "InterPodAffinity", under: any1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := world{}.with(t, []any{hintNode("n1", 4), hintPod("waits", 1, c.waits...), hintPod("other", 1, c.gone...)})
+			after, changed := before.with(t, nil, key("other")), key("other")
+			if c.relabel != "" {
+				after, changed = before.with(t, []any{hintPod("waits", 1, append(c.waits, app(c.relabel))...)}), key("waits")
+			}
+			for i, want := range []string{c.were, c.want} {
+				r := *semantics.Default()
+				if i == 1 {
+					c.under(&r)
+				}
+				profile, err := rules.BuildUnder(rules.DefaultSpec(), &r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := slices.DeleteFunc(wakes(t, profile, before, after, changed), func(s string) bool { return !strings.Contains(s, c.plugin) })
+				if text := strings.Join(got, ", "); text != want {
+					t.Errorf("changed %v: %q, want %q", i == 1, text, want)
+				}
+			}
+		})
+	}
+	tainted := hintNode("n1", 4, func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}} })
+	before := world{}.with(t, []any{hintNode("n1", 4), hintPod("big", 99)})
+	for _, all := range []bool{false, true} {
+		r := *semantics.Default()
+		r.NewNodesMeanTaints = all
+		profile, err := rules.BuildUnder(rules.DefaultSpec(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := wakes(t, profile, before, before.with(t, []any{tainted}), keyOf(tainted))
+		if heard := slices.Contains(got, "big NodeResourcesFit NodeUpdateNodeTaint"); heard != all {
+			t.Errorf("new nodes mean taints %v: %q", all, got)
+		}
 	}
 }
 

@@ -20,4 +20,9 @@ var v135 = v136.but(func(r *Release) {
 	r.FeaturesNamed = true                                        // A4
 	r.Balance = BalanceAfter                                      // A1
 	r.ImageVolumesScore = false                                   // A2
+
+	// A13
+	r.ClaimNotOwned = "ResourceClaim %s/%s was not created for pod %s/%s (pod is not owner)"
+	r.AffinityWakes = WakesByOwn // H1
+	r.NominationsWake = false    // H1
 })

@@ -30,4 +30,11 @@ var v136 = &Release{
 
 	Balance:           BalanceChange,
 	ImageVolumesScore: true,
+
+	ClaimNotOwned:     "ResourceClaim %s/%s was not created for Pod %s/%s (Pod is not owner)",
+	ExclusionMeansAll: true,
+	AffinityWakes:     WakesByBoth,
+	NominationsWake:   true,
+
+	NewNodesMeanTaints: true,
 }

@@ -19,5 +19,11 @@ var v137 = v136.but(func(r *Release) {
 	r.NodePreFilters = true                                                // B2
 	r.Features = append([]string{"VolumeBindMountOptions"}, r.Features...) // B21
 	r.ImageVolumesRaiseTop = true                                          // B6
-	r.SilentWithoutClaims = true                                           // B7
+	r.SilentAboutClaims = true                                             // B7
+
+	r.ExclusionMeansAll = false  // B3
+	r.TellsPlacement = true      // B8
+	r.FirstViolatedOnly = true   // B9
+	r.AffinityWakes = WakesByAny // H2
+	r.NewNodesMeanTaints = false // H2
 })

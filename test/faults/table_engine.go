@@ -128,6 +128,37 @@ var engineFaults = []fault{
 		{"internal/engine/rules/dynamic_resources_bind.go", `made.Status.Allocation = given.Allocation(`, `_ = given.Allocation(`},
 	}},
 
+	{"exclusion-means-all", "a selector of namespaces that only excludes selects all of them in every release", "./internal/engine/rules", "TestInterPodAffinityFilter", []edit{
+		{"internal/engine/rules/registry.go", `ExclusionMeansAll: r.ExclusionMeansAll,`, `ExclusionMeansAll: true,`},
+	}},
+	{"still-not-schedulable", "a silent release says that claims are still not schedulable", "./internal/engine/rules", "TestDeallocationIsAnnounced", []edit{
+		{"internal/engine/rules/dynamic_resources.go", `if !done && d.silent {`, `if s == nil && d.silent {`},
+	}},
+	{"claim-not-owned", "the text about another pod's claim is the same in every release", "./internal/engine/rules", "TestClaimOfAnotherPod", []edit{
+		{"internal/engine/rules/dynamic_resources_state.go", `fmt.Sprintf(d.notOwned, `, `fmt.Sprintf("ResourceClaim %s/%s was not created for Pod %s/%s (Pod is not owner)", `},
+	}},
+	{"budgets-all", "a victim takes from every budget in every release", "./internal/engine/preempt", "TestBudgetsBehindAViolatedOne", []edit{
+		{"internal/engine/preempt/allowances.go", `violates != 0 && a.ways.FirstViolatedOnly {`, `violates != 0 && false {`},
+	}},
+	{"placement-untold", "the message of a pod that evicts others tells no placement in any release", "./internal/engine/preempt", "TestAPreemptorIsToldWhere", []edit{
+		{"internal/engine/preempt/text.go", `case s.ways.TellsPlacement:`, `case s.ways.TellsPlacement && s.best < 0:`},
+	}},
+	{"told-beside-others", "the message of a pod that evicts others has the texts of plugins that found nothing", "./internal/engine/preempt", "TestAPreemptorIsToldWhere", []edit{
+		{"internal/engine/postfilter.go", `append(r.PostFilter.texts[:0], res.Text)`, `append(r.PostFilter.texts, res.Text)`},
+	}},
+	{"wakes-by-all", "pods hear of one that goes by all of their terms in every release", "./internal/engine", "TestWakesByRelease", []edit{
+		{"internal/engine/rules/inter_pod_affinity_hint.go", `w.excluded = selectedByAny`, `w.excluded = selectedByAll`},
+	}},
+	{"wakes-by-both", "terms of a pod that goes wake others in every release", "./internal/engine", "TestWakesByRelease", []edit{
+		{"internal/engine/rules/inter_pod_affinity_hint.go", `r.AffinityWakes != semantics.WakesByOwn`, `r.AffinityWakes != 0`},
+	}},
+	{"nominations-wake", "nominations that go wake others in every release", "./internal/engine", "TestWakesByRelease", []edit{
+		{"internal/engine/rules/hints.go", `if r.NominationsWake {`, `if r != nil {`},
+	}},
+	{"taints-wake", "changes of taints wake who hears of new nodes in every release", "./internal/engine", "TestWakesByRelease", []edit{
+		{"internal/engine/rules/registry.go", `if r.NewNodesMeanTaints {`, `if r != nil {`},
+	}},
+
 	{"volume-taken-twice", "two claims of a pod are matched to one volume", "./internal/engine/rules", "TestVolumeBindingMatches", []edit{
 		{"internal/engine/rules/volume_binding_match.go", `if m.at(row) == pv {`, `if m.at(row) == pv && false {`},
 	}},

@@ -18,11 +18,12 @@ type allowances struct {
 	allowed []int32 // what the budgets allow, next to each other, and last what no budget limits
 	left    []int32
 	touched []int32
+	ways    Ways
 }
 
-func newAllowances(s *state.State) *allowances {
+func newAllowances(s *state.State, ways Ways) *allowances {
 	list, shape, sole := s.Budgets()
-	a := &allowances{list: list, shape: shape, sole: sole, allowed: make([]int32, len(list)+1)}
+	a := &allowances{list: list, shape: shape, sole: sole, allowed: make([]int32, len(list)+1), ways: ways}
 	for i := range list {
 		a.allowed[i] = list[i].Allowed
 	}
@@ -47,11 +48,16 @@ func (a *allowances) spend(i int32) (violates uint64) {
 }
 
 // take counts a pod against its budgets and returns 1 where the eviction violates one, else 0. A
-// pod that a budget lists as disrupted already takes nothing more from it.
+// pod that a budget lists as disrupted already takes nothing more from it. With
+// Ways.FirstViolatedOnly the order of the budgets matters, which upstream leaves to chance: here it
+// is by name.
 func (a *allowances) take(under []int32, p *state.Pod) (violates uint64) {
 	for _, i := range under {
-		if _, done := a.list[i].Disrupted[p.Name]; !done {
-			violates |= a.spend(i)
+		if _, done := a.list[i].Disrupted[p.Name]; done {
+			continue
+		}
+		if violates |= a.spend(i); violates != 0 && a.ways.FirstViolatedOnly {
+			break
 		}
 	}
 	return violates
@@ -63,14 +69,16 @@ func (a *allowances) entries(shape int32, name string) []engine.Budget {
 		return nil
 	}
 	var out []engine.Budget
+	spent := false // on the one that forbids it, where no other counts then
 	for _, i := range a.shape[shape] {
 		b := &a.list[i]
 		before := a.left[i]
-		if _, done := b.Disrupted[name]; done {
-			out = append(out, engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before, Disrupted: true})
-			continue
+		e := engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before}
+		if _, e.Disrupted = b.Disrupted[name]; !e.Disrupted && !spent {
+			e.AllowedAfter, e.Violated = before-1, a.spend(i) != 0
+			spent = e.Violated && a.ways.FirstViolatedOnly
 		}
-		out = append(out, engine.Budget{Name: b.Name, AllowedBefore: before, AllowedAfter: before - 1, Violated: a.spend(i) != 0})
+		out = append(out, e)
 	}
 	return out
 }
@@ -89,6 +97,9 @@ func (a *allowances) takeForeign(n *engine.NamedVictim) (violates bool) {
 			continue
 		}
 		violates = a.spend(int32(i)) != 0 || violates
+		if violates && a.ways.FirstViolatedOnly {
+			break
+		}
 	}
 	return violates
 }

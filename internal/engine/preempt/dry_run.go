@@ -53,9 +53,9 @@ func (j *dryRun) violates(i int) bool { return j.order[0].Has(i) }
 
 // newDryRun prepares the dry runs on some rows. Filters that skipped the pod are left out, as in
 // the decision.
-func newDryRun(r *engine.Result, rows state.Bits) *dryRun {
+func newDryRun(r *engine.Result, rows state.Bits, ways Ways) *dryRun {
 	q := r.Query
-	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes()), classes: q.State.Tables().ClassColumns()}
+	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State, ways), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes()), classes: q.State.Tables().ClassColumns()}
 	j.now, j.nanos = now(q)
 	for _, i := range q.Profile.Filter {
 		f := q.Profile.Rules[i]

@@ -24,8 +24,8 @@ type namedNode struct {
 // nothing: a node that it does not have stays as it came, and so does a pod that it does not have
 // on the node, since kube-scheduler's cache may be ahead. Such a pod counts for nothing here.
 // names, where not nil, are the only nodes that PreFilter left.
-func JudgeVictims(r *engine.Result, names map[string]struct{}) error {
-	q, s := r.Query, newSearch(r)
+func (w Ways) JudgeVictims(r *engine.Result, names map[string]struct{}) error {
+	q, s := r.Query, newSearch(r, w)
 	s.eligible = true
 	r.PostFilter = &engine.PostFilter{Search: s}
 	for _, v := range q.Options.Victims {
@@ -35,7 +35,7 @@ func JudgeVictims(r *engine.Result, names map[string]struct{}) error {
 	}
 	q.Candidates = s.potential
 	if r.PreFilter == nil {
-		s.runs = newDryRun(r, s.potential)
+		s.runs = newDryRun(r, s.potential, w)
 	}
 	for i := range q.Options.Victims {
 		v := &q.Options.Victims[i]

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // The messages for pods that may not preempt, word for word upstream's (plugins/defaultpreemption
@@ -17,10 +18,19 @@ const (
 	ReasonVictimTerminating = "not eligible due to a terminating pod on the nominated node."
 )
 
+// Ways are what releases of Kubernetes do differently.
+type Ways struct {
+	FirstViolatedOnly, TellsPlacement bool // as in semantics.Release
+}
+
+// WaysOf returns those of a release.
+func WaysOf(r *semantics.Release) Ways { return Ways{r.FirstViolatedOnly, r.TellsPlacement} }
+
 // Search is the search for victims: the result for each node, in columns. Nothing is evicted, and
 // the state is not changed (pkg/scheduler/framework/preemption Evaluator.Preempt).
 type Search struct {
 	r        *engine.Result
+	ways     Ways
 	eligible bool
 	reason   string // why not
 	// potential are the nodes on which evictions might help. bare are those of them without a pod
@@ -33,9 +43,9 @@ type Search struct {
 	details                map[int]*evictions
 }
 
-func newSearch(r *engine.Result) *Search {
+func newSearch(r *engine.Result, ways Ways) *Search {
 	q := r.Query
-	return &Search{r: r, best: -1, potential: q.Bits(), bare: q.Bits(), unfit: q.Bits(), details: map[int]*evictions{}}
+	return &Search{r: r, ways: ways, best: -1, potential: q.Bits(), bare: q.Bits(), unfit: q.Bits(), details: map[int]*evictions{}}
 }
 
 // candidatePool holds lists of candidates that later searches use again.
@@ -43,8 +53,8 @@ var candidatePool = sync.Pool{New: func() any { return new([]candidate) }}
 
 // Find looks for victims for a pod that fits nowhere, as DefaultPreemption does, but over all nodes
 // on which evictions might help.
-func Find(r *engine.Result) *Search {
-	q, s := r.Query, newSearch(r)
+func (w Ways) Find(r *engine.Result) *Search {
+	q, s := r.Query, newSearch(r, w)
 	if s.eligible, s.reason = eligible(r); !s.eligible {
 		return s
 	}
@@ -55,7 +65,7 @@ func Find(r *engine.Result) *Search {
 	if s.potential.Empty() {
 		return s
 	}
-	s.runs = newDryRun(r, s.potential)
+	s.runs = newDryRun(r, s.potential, w)
 	s.candidates = (*candidatePool.Get().(*[]candidate))[:0]
 	for row := range s.potential.All() {
 		q.Work(1 + int(q.State.Use(row).Pods))

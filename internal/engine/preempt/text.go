@@ -14,8 +14,17 @@ const (
 	ReasonNotHelpful = "Preemption is not helpful for scheduling"
 )
 
-// Text is what DefaultPreemption adds to the message of a pod for which no evictions help.
-func (s *Search) Text() string { return "preemption: " + s.notHelpful() }
+// Text is what DefaultPreemption adds to the message: why no evictions help, or else where they do,
+// in releases that tell it (plugins/defaultpreemption PostFilter, framework/preemption Preempt).
+func (s *Search) Text() string {
+	switch {
+	case s.best < 0:
+		return "preemption: " + s.notHelpful()
+	case s.ways.TellsPlacement:
+		return fmt.Sprintf("preemption: found a potential placement for pod on node %s, preempting %d victims", s.r.NominatedNode(), s.candidates[s.best].victims)
+	}
+	return ""
+}
 
 // notHelpful counts the reasons why evictions help nowhere.
 func (s *Search) notHelpful() string {

@@ -6,11 +6,12 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/preempt"
+	"berth/internal/semantics"
 )
 
 // DefaultPreemption evicts pods of lower priority for one that fits nowhere
 // (plugins/defaultpreemption/default_preemption.go). Package preemption does its work.
-type DefaultPreemption struct{}
+type DefaultPreemption struct{ preempt.Ways }
 
 var _ engine.PostFilterer[engine.NoState] = DefaultPreemption{}
 
@@ -18,8 +19,8 @@ var _ engine.PostFilterer[engine.NoState] = DefaultPreemption{}
 func (DefaultPreemption) Name() string { return "DefaultPreemption" }
 
 // PostFilter looks for victims.
-func (DefaultPreemption) PostFilter(r *engine.Result, _ engine.NoState) engine.PostFilterResult {
-	s := preempt.Find(r)
+func (p DefaultPreemption) PostFilter(r *engine.Result, _ engine.NoState) engine.PostFilterResult {
+	s := p.Find(r)
 	return engine.PostFilterResult{Text: s.Text, Search: s}
 }
 
@@ -36,7 +37,9 @@ var defaultPreemptionDescriptor = Descriptor{
 	Args: codecOf(func(a *Args) {
 		a.DefaultPreemption = DefaultPreemptionArgs{MinCandidateNodesPercentage: 10, MinCandidateNodesAbsolute: 100}
 	}, readDefaultPreemptionArgs),
-	build: always[engine.NoState](DefaultPreemption{}),
+	build: func(_ *Args, r *semantics.Release) (*engine.Plugin, error) {
+		return engine.Adapt[engine.NoState](DefaultPreemption{preempt.WaysOf(r)}), nil
+	},
 }
 
 // DefaultPreemptionArgs is kubescheduler.config.k8s.io/v1

@@ -30,7 +30,8 @@ const (
 type DynamicResources struct {
 	bindingTimeout time.Duration
 	expressions    *devices.Expressions
-	silent         bool // says nothing about claims to deallocate where there are none
+	silent         bool   // says nothing about claims that it does nothing about
+	notOwned       string // the text about a claim of another pod
 }
 
 var (
@@ -70,7 +71,7 @@ var dynamicResourcesDescriptor = Descriptor{
 	},
 	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		d := newDynamicResources(a.DynamicResources)
-		d.silent = r.SilentWithoutClaims
+		d.silent, d.notOwned = r.SilentAboutClaims, r.ClaimNotOwned
 		return engine.Adapt[*deviceState](d), nil
 	},
 }
@@ -88,11 +89,11 @@ func (*DynamicResources) Locality(q *engine.Query) engine.Locality {
 }
 
 // PreEnqueue holds back a pod whose claims do not exist yet.
-func (*DynamicResources) PreEnqueue(q *engine.Query) string {
+func (d *DynamicResources) PreEnqueue(q *engine.Query) string {
 	if len(q.Pod.Spec.ResourceClaims) == 0 {
 		return ""
 	}
-	_, why := podClaims(q)
+	_, why := d.podClaims(q)
 	return why
 }
 
@@ -101,7 +102,7 @@ func (d *DynamicResources) PreFilter(q *engine.Query) (*deviceState, engine.PreF
 	var claims []*resourcev1.ResourceClaim
 	if len(q.Pod.Spec.ResourceClaims) > 0 {
 		var why string
-		if claims, why = podClaims(q); why != "" {
+		if claims, why = d.podClaims(q); why != "" {
 			return nil, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: why}
 		}
 	}
@@ -213,29 +214,31 @@ func (d *DynamicResources) Filter(q *engine.Query, s *deviceState, in state.Bits
 // that an earlier attempt left behind. berth reports it and changes nothing.
 func (d *DynamicResources) PostFilter(r *engine.Result, s *deviceState) engine.PostFilterResult {
 	return engine.PostFilterResult{Text: func() string {
-		if s == nil && d.silent {
+		text, done := s.deallocation(r.Query, r.RejectedByRule(d.Name()))
+		if !done && d.silent {
 			return ""
 		}
-		return s.deallocation(r.Query, r.RejectedByRule(d.Name()))
+		return text
 	}}
 }
 
-// deallocation is the text of PostFilter; rej are the rule's own rejections.
-func (s *deviceState) deallocation(q *engine.Query, rej *engine.Rejected) string {
+// deallocation is the text of PostFilter, and whether a claim would be changed; rej are the rule's
+// own rejections.
+func (s *deviceState) deallocation(q *engine.Query, rej *engine.Rejected) (text string, done bool) {
 	if s == nil {
-		return "no new claims to deallocate"
+		return "no new claims to deallocate", false
 	}
 	if rej != nil {
 		for _, reason := range rej.Reasons {
 			if reason.Text == ReasonClaimElsewhere && s.releasable(q, reason.Nodes) {
-				return "deallocation of ResourceClaim completed"
+				return "deallocation of ResourceClaim completed", true
 			}
 		}
 	}
 	if s.special >= 0 && s.claims[s.special].Name != extendedClaimName {
-		return "deletion of ResourceClaim completed"
+		return "deletion of ResourceClaim completed", true
 	}
-	return "still not schedulable"
+	return "still not schedulable", false
 }
 
 // Score adds up, over the requests with alternatives, how early in its list the alternative stands

@@ -11,15 +11,15 @@ import (
 
 // Hints returns those of nodes, of the pod's own claims and any that is freed, of classes and
 // slices (plugins/dynamicresources isSchedulableAfterClaimChange, isSchedulableAfterPodChange).
-func (*DynamicResources) Hints() []engine.Hint {
+func (d *DynamicResources) Hints() []engine.Hint {
 	return []engine.Hint{
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeLabel | engine.UpdateNodeAllocatable},
-		{Kind: "ResourceClaim", Action: engine.Add | engine.Update, Queue: afterClaim},
+		{Kind: "ResourceClaim", Action: engine.Add | engine.Update, Queue: d.afterClaim},
 		{Kind: "Pod", Action: engine.UpdatePodGeneratedResourceClaim, Queue: func(w *engine.Waiter, _ *engine.Event) bool {
 			if !w.Self {
 				return false
 			}
-			_, why := claimsOf(w.State, w.Pod)
+			_, why := d.claimsOf(w.State, w.Pod)
 			return why == ""
 		}},
 		{Kind: "DeviceClass", Action: engine.Add | engine.Update},
@@ -27,9 +27,9 @@ func (*DynamicResources) Hints() []engine.Hint {
 	}
 }
 
-func afterClaim(w *engine.Waiter, e *engine.Event) bool {
+func (d *DynamicResources) afterClaim(w *engine.Waiter, e *engine.Event) bool {
 	was, is := versions[resourcev1.ResourceClaim](e)
-	claims, why := claimsOf(w.State, w.Pod)
+	claims, why := d.claimsOf(w.State, w.Pod)
 	if why != "" {
 		return false
 	}

@@ -170,11 +170,11 @@ func (s *deviceState) reaches(claim, row int) bool {
 // podClaims returns the claims that a pod refers to, or the reason why one is missing. A reference
 // that resolves to no claim on purpose is left out (plugins/dynamicresources
 // foreachPodResourceClaim, k8s.io/dynamic-resource-allocation/resourceclaim Name, IsForPod).
-func podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string) {
-	return claimsOf(q.State, q.Pod)
+func (d *DynamicResources) podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string) {
+	return d.claimsOf(q.State, q.Pod)
 }
 
-func claimsOf(s *state.State, pod *corev1.Pod) (claims []*resourcev1.ResourceClaim, why string) {
+func (d *DynamicResources) claimsOf(s *state.State, pod *corev1.Pod) (claims []*resourcev1.ResourceClaim, why string) {
 	for i := range pod.Spec.ResourceClaims {
 		ref := &pod.Spec.ResourceClaims[i]
 		name, generated := ref.ResourceClaimName, false
@@ -199,7 +199,7 @@ func claimsOf(s *state.State, pod *corev1.Pod) (claims []*resourcev1.ResourceCla
 		case c.DeletionTimestamp != nil:
 			return nil, fmt.Sprintf("resourceclaim %q is being deleted", c.Name)
 		case generated && !controls(pod, c):
-			return nil, fmt.Sprintf("ResourceClaim %s/%s was not created for Pod %s/%s (Pod is not owner)", c.Namespace, c.Name, pod.Namespace, pod.Name)
+			return nil, fmt.Sprintf(d.notOwned, c.Namespace, c.Name, pod.Namespace, pod.Name)
 		}
 		claims = append(claims, c)
 	}

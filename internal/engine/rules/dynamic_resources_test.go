@@ -275,19 +275,35 @@ func TestDeallocationIsAnnounced(t *testing.T) {
 		{"they take too long", waiting(), 10 * time.Minute, "deallocation of ResourceClaim completed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := et.Case{Objects: mine(tc.claim), Pod: et.Pod("p", et.Claims("c")), Spec: rules.DefaultSpec(), Options: engine.Options{Now: et.Epoch.Add(tc.after)}}
-			d, err := c.Decide()
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := "0/1 nodes are available: 1 resourceclaim not available on the node. " + tc.want + ", preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
-			if tc.want == "" {
-				want = ""
-			}
-			if d.Message != want {
-				t.Errorf("message %q, want %q", d.Message, want)
+			for _, silent := range []bool{false, true} {
+				c := et.Case{
+					Objects: mine(tc.claim), Pod: et.Pod("p", et.Claims("c")), Spec: rules.DefaultSpec(), Options: engine.Options{Now: et.Epoch.Add(tc.after)},
+					Under: releaseWith(func(r *semantics.Release) { r.SilentAboutClaims = silent }),
+				}
+				d, err := c.Decide()
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := "0/1 nodes are available: 1 resourceclaim not available on the node. " + tc.want + ", preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+				switch {
+				case tc.want == "":
+					want = ""
+				case silent: // only what is not done
+					want = strings.Replace(want, "still not schedulable, ", "", 1)
+				}
+				if d.Message != want {
+					t.Errorf("silent %v: message %q, want %q", silent, d.Message, want)
+				}
 			}
 		})
+	}
+}
+
+// TestClaimOfAnotherPod: the text about it, before v1.36.
+func TestClaimOfAnotherPod(t *testing.T) {
+	of := ruleCase{objects: devicesOf(et.DeviceClaim("c")), pod: et.Pod("p", et.FromTemplate("c")), under: func(r *semantics.Release) { r.ClaimNotOwned = "%s/%s of pod %s/%s" }}
+	if d := decide(t, of); d.Message != "default/c of pod default/p" {
+		t.Errorf("%s %q", d.Outcome, d.Message)
 	}
 }
 
@@ -298,7 +314,7 @@ func TestNoClaimsToDeallocate(t *testing.T) {
 	for silent, want := range map[bool]string{false: full + " no new claims to deallocate, " + rest, true: full + " " + rest} {
 		c := et.Case{
 			Objects: list(et.Node("n", et.Allocatable("cpu", "1"))), Pod: et.Pod("p", et.Requests("cpu", "2")), Spec: rules.DefaultSpec(),
-			Under: releaseWith(func(r *semantics.Release) { r.SilentWithoutClaims = silent }),
+			Under: releaseWith(func(r *semantics.Release) { r.SilentAboutClaims = silent }),
 		}
 		d, err := c.Decide()
 		if err != nil {

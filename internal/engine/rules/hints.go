@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
+	"berth/internal/semantics"
 )
 
 // versions returns an event's object before and after; nil where it was or is not there.
@@ -20,6 +21,17 @@ func ownEvent(w *engine.Waiter, _ *engine.Event) bool { return w.Self }
 
 // placed reports whether a pod has a node, or is nominated to one.
 func placed(p *corev1.Pod) bool { return p.Spec.NodeName != "" || p.Status.NominatedNodeName != "" }
+
+// bound reports whether a pod has a node.
+func bound(p *corev1.Pod) bool { return p.Spec.NodeName != "" }
+
+// looksAt returns whether the hint of a rule that counts other pods looks at one.
+func looksAt(r *semantics.Release) func(*corev1.Pod) bool {
+	if r.NominationsWake {
+		return placed
+	}
+	return bound
+}
 
 // ofOwnClaim reports whether a claim is of one of the pod's volumes.
 func ofOwnClaim(w *engine.Waiter, e *engine.Event) bool {

@@ -26,6 +26,8 @@ type InterPodAffinity struct {
 	// IgnoreExisting leaves existing pods' preferences out for pods that have
 	// none themselves.
 	IgnoreExisting bool
+
+	wakes affinityWakes
 }
 
 var (
@@ -49,9 +51,9 @@ var interPodAffinityDescriptor = Descriptor{
 		termed("podAntiAffinity", "topologyKey, domain, matching, term", engine.CausePodAntiAffinityViolated),
 		termed("existingAntiAffinity", "topologyKey, domain, matching, term", engine.CauseOthersAntiAffinityViolated),
 	},
-	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
+	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		i := a.InterPodAffinity
-		return engine.Adapt[*affinityCounts](&InterPodAffinity{HardWeight: i.HardPodAffinityWeight, IgnoreExisting: i.IgnorePreferredTermsOfExistingPods}), nil
+		return engine.Adapt[*affinityCounts](&InterPodAffinity{i.HardPodAffinityWeight, i.IgnorePreferredTermsOfExistingPods, affinityWakesOf(r)}), nil
 	},
 }
 

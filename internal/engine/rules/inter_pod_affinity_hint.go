@@ -7,23 +7,40 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
+
+// affinityWakes is what the hint of pods compares, by release.
+type affinityWakes struct {
+	looksAt func(*corev1.Pod) bool
+	both    bool // new labels of the waiting pod count, and terms of a pod that goes
+	// excluded reports whether terms of anti-affinity select a pod.
+	excluded func([]*state.Term, *corev1.Pod) bool
+}
+
+func affinityWakesOf(r *semantics.Release) affinityWakes {
+	w := affinityWakes{looksAt(r), r.AffinityWakes != semantics.WakesByOwn, selectedByAll}
+	if r.AffinityWakes == semantics.WakesByAny {
+		w.excluded = selectedByAny
+	}
+	return w
+}
 
 // Hints returns those of pods that come, go or are relabelled, and of nodes with a topology key
 // (plugins/interpodaffinity isSchedulableAfterPodChange, isSchedulableAfterNodeChange).
-func (*InterPodAffinity) Hints() []engine.Hint {
+func (a *InterPodAffinity) Hints() []engine.Hint {
 	return []engine.Hint{
-		{Kind: "Pod", Action: engine.Add | engine.UpdatePodLabel | engine.Delete, Queue: affinityAfterPod},
+		{Kind: "Pod", Action: engine.Add | engine.UpdatePodLabel | engine.Delete, Queue: a.wakes.afterPod},
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeLabel, Queue: affinityAfterNode},
 	}
 }
 
-func affinityAfterPod(w *engine.Waiter, e *engine.Event) bool {
+func (a *affinityWakes) afterPod(w *engine.Waiter, e *engine.Event) bool {
 	was, is := versions[corev1.Pod](e)
 	switch {
-	case was != nil && is != nil && w.Self:
+	case was != nil && is != nil && w.Self && a.both:
 		return true
-	case was != nil && !placed(was), is != nil && !placed(is):
+	case was != nil && !a.looksAt(was), is != nil && !a.looksAt(is):
 		return false
 	}
 	terms, anti, err := state.RequiredTerms(w.Pod)
@@ -31,14 +48,14 @@ func affinityAfterPod(w *engine.Waiter, e *engine.Event) bool {
 	case err != nil:
 		return true
 	case was != nil && is != nil:
-		return !selectedByAll(terms, was) && selectedByAll(terms, is) || selectedByAll(anti, was) && !selectedByAll(anti, is)
+		return !selectedByAll(terms, was) && selectedByAll(terms, is) || a.excluded(anti, was) && !a.excluded(anti, is)
 	case is != nil:
 		return selectedByAll(terms, is)
-	case selectedByAll(anti, was):
-		return true
+	case a.excluded(anti, was) || !a.both:
+		return a.excluded(anti, was)
 	}
 	_, theirs, err := state.RequiredTerms(was)
-	return err != nil || selectedByAll(theirs, w.Pod)
+	return err != nil || a.excluded(theirs, w.Pod)
 }
 
 // selectedByAll reports whether there are terms and all of them select a pod. Namespace selectors
@@ -51,6 +68,11 @@ func selectedByAll(terms []*state.Term, pod *corev1.Pod) bool {
 		}
 	}
 	return len(terms) > 0
+}
+
+// selectedByAny is as selectedByAll, for one of the terms (podMatchesAnyAffinityTerms).
+func selectedByAny(terms []*state.Term, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(terms, func(t *state.Term) bool { return t.Matches(pod.Namespace, nil, pod.Labels) })
 }
 
 func affinityAfterNode(w *engine.Waiter, e *engine.Event) bool {

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -35,6 +36,7 @@ func TestInterPodAffinityFilter(t *testing.T) {
 	named := et.PodTerm(zoneKey, db)
 	named.Namespaces = []string{"data"}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: map[string]string{"team": "red"}}}
+	narrow := func(r *semantics.Release) { r.ExclusionMeansAll = false }
 	check(t, "InterPodAffinity", []ruleCase{
 		{name: "required affinity means the domains of matching pods, and nothing else, for good", objects: append(nodes, dbOn("a1")), pod: et.Pod("p", et.Near(et.PodTerm(zoneKey, db))), want: inZoneA},
 		{name: "terminating pods count", objects: append(nodes, dbOn("a1", et.Terminating())), pod: et.Pod("p", et.Near(et.PodTerm(zoneKey, db))), want: inZoneA},
@@ -54,6 +56,12 @@ func TestInterPodAffinityFilter(t *testing.T) {
 		{name: "which has to exist", objects: append(nodes, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(byLabels("team", "red"))), want: allNear},
 		{name: "while the empty selector means all, known or not", objects: append(nodes, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(byLabels())), want: inZoneA},
 		{name: "a selector that is content with no labels means all as well: upstream asks it without them", objects: append(nodes, ns, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(without("team"))), want: inZoneA},
+		{name: "until v1.36: later only those that it selects", objects: append(nodes, ns, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(without("team"))), want: allNear, under: narrow},
+		{name: "of which there may be some", objects: append(nodes, ns, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(without("other"))), want: inZoneA, under: narrow},
+		{name: "and none without an object", objects: append(nodes, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(without("team"))), want: allNear, under: narrow},
+		{name: "which is so for anti-affinity", objects: append(nodes, ns, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Away(without("team"))), want: allOK, under: narrow},
+		{name: "and leaves the empty selector as it was", objects: append(nodes, dbOn("a1", et.In("data"))), pod: et.Pod("p", et.Near(byLabels())), want: inZoneA, under: narrow},
+		{name: "and the terms of existing pods", objects: append(nodes, ns, et.Pod("web", et.On("b1"), et.Away(without("other")))), pod: et.Pod("p", et.In("data"), et.Labels("app", "db")), want: map[string]string{"a1": "ok", "a2": "ok", "b1": existing, "none": "ok"}, under: narrow},
 		{name: "existing pods' namespace selectors read the labels of the pod's namespace", objects: append(nodes, ns, et.Pod("web", et.On("b1"), et.Away(byLabels("team", "red")))), pod: et.Pod("p", et.In("data"), et.Labels("app", "db")), want: map[string]string{"a1": "ok", "a2": "ok", "b1": existing, "none": "ok"}},
 		{name: "affinity to a nominated pod does not count, for it may go elsewhere", objects: append(nodes, et.Pod("db", et.NominatedTo("a1"), et.Labels("app", "db"))), pod: et.Pod("p", et.Near(et.PodTerm(zoneKey, db))), want: allNear},
 	})

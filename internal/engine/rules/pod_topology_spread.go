@@ -26,6 +26,8 @@ type PodTopologySpread struct {
 	// System reports that Defaults are upstream's own, which do not exclude nodes for lacking a
 	// key.
 	System bool
+
+	looksAt func(*corev1.Pod) bool // whether the hint does
 }
 
 var (
@@ -56,12 +58,12 @@ var podTopologySpreadDescriptor = Descriptor{
 	Upstream: "podtopologyspread/filtering.go, scoring.go",
 	Args:     codecOf(func(a *Args) { a.PodTopologySpread.System = true }, readSpreadArgs),
 	Details:  []*engine.DetailKind{{Name: "topologySpread", Fields: "topologyKey, domain, matching, skew, maxSkew, term", Cause: spreadCause, Words: spreadWords}},
-	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
+	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		s := a.PodTopologySpread
 		if s.System {
-			return engine.Adapt[[]*spreadCounts](&PodTopologySpread{Defaults: systemConstraints(), System: true}), nil
+			return engine.Adapt[[]*spreadCounts](&PodTopologySpread{systemConstraints(), true, looksAt(r)}), nil
 		}
-		return engine.Adapt[[]*spreadCounts](&PodTopologySpread{Defaults: s.Constraints}), nil
+		return engine.Adapt[[]*spreadCounts](&PodTopologySpread{s.Constraints, false, looksAt(r)}), nil
 	},
 }
 

@@ -27,7 +27,7 @@ func (p *PodTopologySpread) hardConstraints(w *engine.Waiter) ([]*spreadConstrai
 func (p *PodTopologySpread) afterPod(w *engine.Waiter, e *engine.Event) bool {
 	was, is := versions[corev1.Pod](e)
 	for _, pod := range []*corev1.Pod{was, is} {
-		if pod != nil && !w.Self && (!placed(pod) || pod.Namespace != w.Pod.Namespace) {
+		if pod != nil && !w.Self && (!p.looksAt(pod) || pod.Namespace != w.Pod.Namespace) {
 			return false
 		}
 	}

@@ -148,7 +148,7 @@ func BuildUnder(s Spec, r *semantics.Release) (*engine.Profile, error) {
 	sum := sha256.Sum256(payload)
 	p := &engine.Profile{
 		Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload,
-		Digest: "sha256:" + hex.EncodeToString(sum[:]), Semantics: r, JudgeVictims: preempt.JudgeVictims,
+		Digest: "sha256:" + hex.EncodeToString(sum[:]), Semantics: r, ExclusionMeansAll: r.ExclusionMeansAll, JudgeVictims: preempt.WaysOf(r).JudgeVictims,
 	}
 	index := map[string]int{}
 	use := func(name string) (int, error) {
@@ -162,6 +162,9 @@ func BuildUnder(s Spec, r *semantics.Release) (*engine.Profile, error) {
 		rule, err := d.build(&s.Args, r)
 		if err != nil {
 			return 0, fmt.Errorf("profile %s: %s: %w", s.SchedulerName, name, err)
+		}
+		if r.NewNodesMeanTaints {
+			rule.HearOfTaints()
 		}
 		p.Rules = append(p.Rules, rule)
 		index[name] = len(p.Rules) - 1

@@ -173,9 +173,11 @@ func podTerms(pod *corev1.Pod) ([]*Term, error) {
 // TermsOf compiles the inter-pod affinity terms of a pod that is to be placed. Their namespace
 // selectors are resolved to the namespaces of the state: what selects all namespaces stays a
 // selector, anything else becomes names
-// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty). check is called from time to
-// time, and may panic to end the search.
-func (s *State) TermsOf(pod *corev1.Pod, check func()) ([]*Term, error) {
+// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty). With exclusionMeansAll, so does
+// a selector that matches no labels at all (DoesNotExist, NotIn): it stays and is matched with pods
+// without the labels of their namespace. check is called from time to time, and may panic to end the
+// search.
+func (s *State) TermsOf(pod *corev1.Pod, exclusionMeansAll bool, check func()) ([]*Term, error) {
 	terms, err := podTerms(pod)
 	if err != nil {
 		return nil, err
@@ -195,9 +197,7 @@ func (s *State) TermsOf(pod *corev1.Pod, check func()) ([]*Term, error) {
 			}
 			t.Namespaces = matching
 		}
-		// Upstream keeps the selector and matches it against pods without their namespace's labels,
-		// so one that matches no labels at all (DoesNotExist, NotIn) selects every namespace.
-		if t.NamespaceSelector.Matches(labels.Set{}) {
+		if exclusionMeansAll && t.NamespaceSelector.Matches(labels.Set{}) {
 			t.NamespaceSelector = labels.Everything()
 		} else {
 			t.NamespaceSelector = labels.Nothing()

@@ -33,7 +33,7 @@ func TestTermsOfNamespaces(t *testing.T) {
 		}},
 	}}}}
 	looks := 0
-	terms, err := e.Done().TermsOf(pod, func() { looks++ })
+	terms, err := e.Done().TermsOf(pod, true, func() { looks++ })
 	if err != nil || len(terms) != 1 || looks != all/checkEvery {
 		t.Fatal(len(terms), looks, err)
 	}
