@@ -3,7 +3,9 @@ package gen
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -178,14 +180,29 @@ func (r *releaser) imageVolumes() {
 
 // overlap puts several budgets over the same pods.
 func (r *releaser) overlap() {
-	for i := range r.between(2, 4) {
-		b := &policyv1.PodDisruptionBudget{
-			TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, ObjectMeta: r.meta(pick(&r.maker, namespaces...), fmt.Sprintf("also%d", i), nil),
+	n := 0
+	r.existing(30, func(p *v1.Pod) {
+		keys := slices.Sorted(maps.Keys(p.Labels))
+		if len(keys) == 0 || n > 8 {
+			return
 		}
-		b.Spec.Selector = pick(&r.maker, &metav1.LabelSelector{}, r.selector())
-		b.Status.DisruptionsAllowed = int32(pick(&r.maker, 0, 1, 1, 2))
-		r.objs = append(r.objs, b)
-	}
+		for range r.between(1, 3) {
+			b := &policyv1.PodDisruptionBudget{
+				TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"}, ObjectMeta: r.meta(p.Namespace, fmt.Sprintf("also%d", n), nil),
+			}
+			n++
+			key := pick(&r.maker, keys...)
+			b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{key: p.Labels[key]}}
+			if r.chance(40) {
+				b.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: key, Operator: metav1.LabelSelectorOpExists}}}
+			}
+			b.Status.DisruptionsAllowed = int32(pick(&r.maker, 0, 0, 1, 1, 2))
+			if r.chance(10) {
+				b.Status.DisruptedPods = map[string]metav1.Time{p.Name: metav1.NewTime(epoch)}
+			}
+			r.objs = append(r.objs, b)
+		}
+	})
 }
 
 // partly requests for the pod as a whole what only some of its containers limit.
@@ -235,17 +252,17 @@ func (r *releaser) drivers() {
 
 // taintRules taints devices by rules apart from their slices.
 func (r *releaser) taintRules() {
-	var slices []*resourcev1.ResourceSlice
+	var list []*resourcev1.ResourceSlice
 	for _, o := range r.objs {
 		if s, ok := o.(*resourcev1.ResourceSlice); ok && len(s.Spec.Devices) > 0 {
-			slices = append(slices, s)
+			list = append(list, s)
 		}
 	}
-	if len(slices) == 0 {
+	if len(list) == 0 {
 		return
 	}
 	for i := range r.between(1, 3) {
-		s := pick(&r.maker, slices...)
+		s := pick(&r.maker, list...)
 		spec := tree{"taint": tree{"key": "example.com/sick", "effect": pick(&r.maker, "NoSchedule", "NoExecute"), "timeAdded": "2026-01-01T00:00:00Z"}}
 		selector := tree{}
 		if r.chance(70) {

@@ -49,7 +49,7 @@ type Verdict struct {
 	// Message is the event's text without what PostFilter plugins add to it.
 	Message string `json:"message,omitempty"`
 	// PostFilter is what they add, after a space; absent where preemption finds a
-	// candidate, because upstream then adds nothing.
+	// candidate, of which Preemption.Told tells.
 	PostFilter string `json:"postFilter,omitempty"`
 	// Nominated reports whether the pod's own nominated node was taken unscored: no
 	// other node was looked at.
@@ -99,6 +99,8 @@ type Preemption struct {
 	Candidates []Candidate `json:"candidates,omitempty"` // sorted by node
 	// Choices are the nodes that upstream may nominate.
 	Choices []string `json:"choices,omitempty"`
+	// Told is by choice what the message ends with, after a space; nothing where that is nothing.
+	Told map[string]string `json:"told,omitempty"`
 }
 
 // Candidate is a node on which preemption helps. Victims are namespace/name,

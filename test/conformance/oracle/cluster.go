@@ -1,10 +1,12 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -142,6 +144,10 @@ func (cl *cluster) feed(ctx context.Context, o *objects) error {
 			return err
 		}
 	}
+	// As an informer lists them. Where two victims are equal, the order on the node decides.
+	slices.SortFunc(live, func(a, b *v1.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	for _, p := range live {
 		switch {
 		case p == cl.pod:

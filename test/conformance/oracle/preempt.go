@@ -1,13 +1,17 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	policylisters "k8s.io/client-go/listers/policy/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -93,8 +97,10 @@ func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.Default
 	if err != nil || len(potential) == 0 {
 		return p, err
 	}
-	var pdbs []*policyv1.PodDisruptionBudget
-	if pdbs, err = cl.informers.Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything()); err != nil {
+	settle(plugin)
+	plugin.Evaluator.PdbLister = byName{plugin.Evaluator.PdbLister}
+	pdbs, err := plugin.Evaluator.PdbLister.List(labels.Everything())
+	if err != nil {
 		return nil, err
 	}
 	// One more than there are nodes: the run stops early once it has enough.
@@ -111,7 +117,61 @@ func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.Default
 	}
 	slices.SortFunc(p.Candidates, func(a, b Candidate) int { return compareStrings(a.Node, b.Node) })
 	p.Choices = choices(ctx, plugin.Evaluator, found)
+	for _, node := range p.Choices {
+		if err := cl.tell(ctx, plugin, statuses, node, p); err != nil {
+			return nil, err
+		}
+	}
 	return p, nil
+}
+
+// tell notes what the message of a pod that is nominated to a node ends with: that of the plugin,
+// where no other node may be evicted from. It evicts nobody (settle).
+func (cl *cluster) tell(ctx context.Context, plugin *defaultpreemption.DefaultPreemption, statuses *framework.NodeToStatus, node string, p *Preemption) error {
+	only := framework.NewDefaultNodeToStatus()
+	only.Set(node, statuses.Get(node))
+	var state fwk.CycleState = framework.NewCycleState()
+	if _, s, _ := cl.framework.RunPreFilterPlugins(ctx, state, cl.pod); !s.IsSuccess() {
+		return nil
+	}
+	r, s := plugin.PostFilter(ctx, state, cl.pod, only)
+	switch {
+	case r == nil || r.NominatingInfo == nil || r.NominatedNodeName == "":
+		return nil // its arguments let it try a part of the nodes, which of one is none
+	case r.NominatedNodeName != node || !s.IsSuccess():
+		return fmt.Errorf("%s is nominated where %s alone is left: %s", r.NominatedNodeName, node, s.Message())
+	case s.Message() == "":
+		return nil
+	}
+	if p.Told == nil {
+		p.Told = map[string]string{}
+	}
+	p.Told[node] = s.Message()
+	return nil
+}
+
+// startedBy returns the pod, or one that has started at a time where it has not.
+func startedBy(p *v1.Pod, at metav1.Time) *v1.Pod {
+	if p.Status.StartTime != nil {
+		return p
+	}
+	other := *p
+	other.Status.StartTime = &at
+	return &other
+}
+
+// byName lists budgets by namespace and name. Upstream's lister goes over a map, and where several
+// budgets are over one pod its order may decide, from v1.37 on.
+type byName struct {
+	policylisters.PodDisruptionBudgetLister
+}
+
+func (l byName) List(s labels.Selector) ([]*policyv1.PodDisruptionBudget, error) {
+	list, err := l.PodDisruptionBudgetLister.List(s)
+	slices.SortFunc(list, func(a, b *policyv1.PodDisruptionBudget) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return list, err
 }
 
 func compareStrings(a, b string) int {

@@ -11,6 +11,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/informers"
@@ -23,6 +24,9 @@ import (
 	storagevalidation "k8s.io/kubernetes/pkg/apis/storage/validation"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+	"k8s.io/kubernetes/pkg/scheduler/util"
 )
 
 func newInformers(client clientset.Interface) informers.SharedInformerFactory {
@@ -64,6 +68,12 @@ func invalidCSINode(n *storage.CSINode) field.ErrorList {
 }
 
 func (cl *cluster) laterStore(runtime.Object) cache.Store { return nil }
+
+func settle(p *defaultpreemption.DefaultPreemption) {
+	p.Evaluator.PreemptPod = func(context.Context, preemption.Candidate, *v1.Pod, *v1.Pod, string) error { return nil }
+	now := metav1.Now()
+	p.MoreImportantPod = func(a, b *v1.Pod) bool { return util.MoreImportantPod(startedBy(a, now), startedBy(b, now)) }
+}
 
 func isLater(runtime.Object) bool { return false }
 

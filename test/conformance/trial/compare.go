@@ -43,6 +43,9 @@ func Compare(v *oracle.Verdict, a *Answer, preempt bool) []Difference {
 		}
 		if v.Preemption != nil && len(v.Preemption.Candidates) > 0 {
 			outcome = preempting
+			if told := v.Preemption.Told[a.NominatedNode]; told != "" {
+				message += " " + told
+			}
 		}
 	}
 	c.same("outcome", "outcome", outcome, a.Outcome)

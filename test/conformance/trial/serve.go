@@ -103,6 +103,9 @@ func reflection(v *oracle.Verdict, preempt bool) *Answer {
 		}
 		if len(p.Choices) > 0 {
 			a.Outcome, a.NominatedNode = preempting, p.Choices[0]
+			if told := p.Told[a.NominatedNode]; told != "" {
+				a.Message += " " + told
+			}
 		}
 	}
 	if preempt && v.PostFilter != "" {
