@@ -16,12 +16,13 @@ func (q *Query) Priority() int32 {
 	return *q.Pod.Spec.Priority
 }
 
-// Nominees returns the other pods that wait for a nominated node: those that no gate holds back,
-// of a scheduler that the configuration runs.
+// Nominees returns the other pods that wait for a nominated node, of a scheduler that the
+// configuration runs: those that no gate holds back, or all of them.
 func (q *Query) Nominees() iter.Seq[*state.Pod] {
 	return func(yield func(*state.Pod) bool) {
 		for p := range q.State.NominatedPods().All() {
-			if p.UID != string(q.Pod.UID) && q.Profile.runs(p.Scheduler) && !q.Profile.gates(p) && !yield(p) {
+			counts := q.Profile.GatedNominationsCount || !q.Profile.gates(p)
+			if p.UID != string(q.Pod.UID) && counts && q.Profile.runs(p.Scheduler) && !yield(p) {
 				return
 			}
 		}

@@ -95,8 +95,8 @@ func (r *Result) NominatedNode() string {
 	return ""
 }
 
-// Text is what the phase adds to the message. The error of a plugin is all of it, and so is the text
-// of the one that nominated a node.
+// Text is what the phase adds to the message. The error of a plugin is all of it, and so is the
+// text of the one that nominated a node.
 func (p *PostFilter) Text() string {
 	switch {
 	case p == nil:

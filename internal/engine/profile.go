@@ -30,8 +30,8 @@ type Profile struct {
 	Gates bool
 	// Preemption reports whether DefaultPreemption is among PostFilter.
 	Preemption bool
-	// ExclusionMeansAll is the release's.
-	ExclusionMeansAll bool
+	// ExclusionMeansAll and GatedNominationsCount are the release's.
+	ExclusionMeansAll, GatedNominationsCount bool
 	// JudgeVictims answers Options.Victims, under any profile. names, where not nil, are the only
 	// nodes that PreFilter left. It is that of package preemption, which the cycle cannot import.
 	JudgeVictims func(r *Result, names map[string]struct{}) error

@@ -86,6 +86,11 @@ var behaviours = []*Behaviour{
 		Remedy: "let alerts that match on whole messages allow for it",
 	},
 	{
+		Name: "GatedNominationsCount", Row: "B23",
+		What:  "whether pods that their gates hold back keep room on the node that they are nominated to",
+		Where: "pkg/scheduler/backend/queue/scheduling_queue.go Add",
+	},
+	{
 		Name: "AffinityWakes", Row: "H1, H2",
 		What:  "which changes of pods have one tried again that InterPodAffinity rejected",
 		Where: "plugins/interpodaffinity/plugin.go isSchedulableAfterPodChange",

@@ -61,24 +61,28 @@ type Release struct {
 	// ImageVolumesRaiseTop reports whether each of them raises the sum from which on a score is the
 	// highest, as a container does (plugins/imagelocality calculatePriority; B6).
 	ImageVolumesRaiseTop bool
-	// SilentAboutClaims reports whether the message of a pod that fits nowhere leaves out that there
-	// is nothing to do about its claims: none to deallocate, or still not schedulable
+	// SilentAboutClaims reports whether the message of a pod that fits nowhere leaves out that
+	// there is nothing to do about its claims: none to deallocate, or still not schedulable
 	// (plugins/dynamicresources PostFilter; B7).
 	SilentAboutClaims bool
-	// ClaimNotOwned is the text about a claim that was made for another pod, with the namespaces and
-	// names of both (dynamic-resource-allocation/resourceclaim IsForPod; A13).
+	// ClaimNotOwned is the text about a claim that was made for another pod, with the namespaces
+	// and names of both (dynamic-resource-allocation/resourceclaim IsForPod; A13).
 	ClaimNotOwned string
 
 	// ExclusionMeansAll reports whether a namespaceSelector of a pod's own term that only excludes
 	// selects every namespace: it is matched with no labels, after it was resolved to names
 	// (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty; B3).
 	ExclusionMeansAll bool
-	// FirstViolatedOnly reports whether a victim takes nothing from the budgets behind the first one
-	// that forbids its eviction (framework/preemption FilterVictimsWithPDBViolation; B9).
+	// FirstViolatedOnly reports whether a victim takes nothing from the budgets behind the first
+	// one that forbids its eviction (framework/preemption FilterVictimsWithPDBViolation; B9).
 	FirstViolatedOnly bool
 	// TellsPlacement reports whether the message of a pod that evicts others ends with the node and
 	// the number of victims (framework/preemption Evaluator.Preempt; B8).
 	TellsPlacement bool
+
+	// GatedNominationsCount reports whether a pod that its gates hold back keeps room on the node
+	// that it is nominated to (pkg/scheduler/backend/queue PriorityQueue.Add; B23).
+	GatedNominationsCount bool
 
 	// AffinityWakes is which changes of pods make one worth another try that InterPodAffinity
 	// rejected (plugins/interpodaffinity isSchedulableAfterPodChange; H1, H2).
@@ -86,8 +90,8 @@ type Release struct {
 	// NominationsWake reports whether InterPodAffinity and PodTopologySpread look at pods that have
 	// only a nominated node, too (plugins/podtopologyspread involvedInTopologySpreading; H1).
 	NominationsWake bool
-	// NewNodesMeanTaints reports whether a plugin that registers for new nodes alone is asked about
-	// each change of taints, too (pkg/scheduler/scheduler.go buildQueueingHintMap; H2).
+	// NewNodesMeanTaints reports whether a plugin that registers for new nodes alone hears of each
+	// change of taints, too (pkg/scheduler/scheduler.go buildQueueingHintMap; H2).
 	NewNodesMeanTaints bool
 }
 

@@ -26,4 +26,6 @@ var v137 = v136.but(func(r *Release) {
 	r.FirstViolatedOnly = true   // B9
 	r.AffinityWakes = WakesByAny // H2
 	r.NewNodesMeanTaints = false // H2
+
+	r.GatedNominationsCount = true // B23
 })

@@ -146,6 +146,9 @@ var engineFaults = []fault{
 	{"told-beside-others", "the message of a pod that evicts others has the texts of plugins that found nothing", "./internal/engine/preempt", "TestAPreemptorIsToldWhere", []edit{
 		{"internal/engine/postfilter.go", `append(r.PostFilter.texts[:0], res.Text)`, `append(r.PostFilter.texts, res.Text)`},
 	}},
+	{"gated-nominations", "a nominated pod that its gates hold back keeps no room in any release", "./internal/engine/rules", "TestSchedulingGates", []edit{
+		{"internal/engine/nominated.go", `q.Profile.GatedNominationsCount ||`, ``},
+	}},
 	{"wakes-by-all", "pods hear of one that goes by all of their terms in every release", "./internal/engine", "TestWakesByRelease", []edit{
 		{"internal/engine/rules/inter_pod_affinity_hint.go", `w.excluded = selectedByAny`, `w.excluded = selectedByAll`},
 	}},

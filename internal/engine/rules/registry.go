@@ -148,7 +148,8 @@ func BuildUnder(s Spec, r *semantics.Release) (*engine.Profile, error) {
 	sum := sha256.Sum256(payload)
 	p := &engine.Profile{
 		Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload,
-		Digest: "sha256:" + hex.EncodeToString(sum[:]), Semantics: r, ExclusionMeansAll: r.ExclusionMeansAll, JudgeVictims: preempt.WaysOf(r).JudgeVictims,
+		Digest: "sha256:" + hex.EncodeToString(sum[:]), Semantics: r, JudgeVictims: preempt.WaysOf(r).JudgeVictims,
+		ExclusionMeansAll: r.ExclusionMeansAll, GatedNominationsCount: r.GatedNominationsCount,
 	}
 	index := map[string]int{}
 	use := func(name string) (int, error) {

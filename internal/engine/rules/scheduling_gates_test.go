@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -24,8 +25,13 @@ func TestSchedulingGates(t *testing.T) {
 	if d := decide(t, ruleCase{objects: list(et.Node("n")), pod: gated, spec: &off}); d.Outcome != engine.Scheduled {
 		t.Errorf("without the plugin the outcome is %s, want Scheduled", d.Outcome)
 	}
-	blind := decide(t, ruleCase{objects: list(et.Node("n"), et.Pod("gated", et.NominatedTo("n"), et.Gate("x"), et.Requests("cpu", "4"))), pod: et.Pod("p", et.Requests("cpu", "4"))})
-	if blind.Outcome != engine.Scheduled {
-		t.Errorf("a gated pod that is nominated keeps room: %s", blind.Message)
+	for counts, want := range map[bool]engine.Outcome{false: engine.Scheduled, true: engine.UnschedulableOK} {
+		d := decide(t, ruleCase{
+			objects: list(et.Node("n"), et.Pod("gated", et.NominatedTo("n"), et.Gate("x"), et.Requests("cpu", "4"))), pod: et.Pod("p", et.Requests("cpu", "4")),
+			under: func(r *semantics.Release) { r.GatedNominationsCount = counts },
+		})
+		if d.Outcome != want {
+			t.Errorf("a gated pod that is nominated counts %v: %s %s", counts, d.Outcome, d.Message)
+		}
 	}
 }

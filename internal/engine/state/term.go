@@ -175,8 +175,8 @@ func podTerms(pod *corev1.Pod) ([]*Term, error) {
 // selector, anything else becomes names
 // (plugins/interpodaffinity mergeAffinityTermNamespacesIfNotEmpty). With exclusionMeansAll, so does
 // a selector that matches no labels at all (DoesNotExist, NotIn): it stays and is matched with pods
-// without the labels of their namespace. check is called from time to time, and may panic to end the
-// search.
+// without the labels of their namespace. check is called from time to time, and may panic to end
+// the search.
 func (s *State) TermsOf(pod *corev1.Pod, exclusionMeansAll bool, check func()) ([]*Term, error) {
 	terms, err := podTerms(pod)
 	if err != nil {

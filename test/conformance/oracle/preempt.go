@@ -97,7 +97,7 @@ func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.Default
 	if err != nil || len(potential) == 0 {
 		return p, err
 	}
-	settle(plugin)
+	tame(plugin)
 	plugin.Evaluator.PdbLister = byName{plugin.Evaluator.PdbLister}
 	pdbs, err := plugin.Evaluator.PdbLister.List(labels.Everything())
 	if err != nil {
@@ -126,7 +126,7 @@ func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.Default
 }
 
 // tell notes what the message of a pod that is nominated to a node ends with: that of the plugin,
-// where no other node may be evicted from. It evicts nobody (settle).
+// where no other node may be evicted from. It evicts no pod (tame).
 func (cl *cluster) tell(ctx context.Context, plugin *defaultpreemption.DefaultPreemption, statuses *framework.NodeToStatus, node string, p *Preemption) error {
 	only := framework.NewDefaultNodeToStatus()
 	only.Set(node, statuses.Get(node))

@@ -69,7 +69,7 @@ func invalidCSINode(n *storage.CSINode) field.ErrorList {
 
 func (cl *cluster) laterStore(runtime.Object) cache.Store { return nil }
 
-func settle(p *defaultpreemption.DefaultPreemption) {
+func tame(p *defaultpreemption.DefaultPreemption) {
 	p.Evaluator.PreemptPod = func(context.Context, preemption.Candidate, *v1.Pod, *v1.Pod, string) error { return nil }
 	now := metav1.Now()
 	p.MoreImportantPod = func(a, b *v1.Pod) bool { return util.MoreImportantPod(startedBy(a, now), startedBy(b, now)) }

@@ -57,9 +57,9 @@ func invalidCSINode(n *storage.CSINode) field.ErrorList { return storagevalidati
 // laterStore is the informer's store of a kind that not every release has; nil for others.
 func (cl *cluster) laterStore(runtime.Object) cache.Store { return nil }
 
-// settle has preemption evict nobody, and leaves nothing of its order to the clock: until v1.36 two
+// tame has preemption evict no pod, and leaves nothing of its order to the clock: until v1.36 two
 // pods without a start are compared by the times of the comparison, and each is before the other.
-func settle(p *defaultpreemption.DefaultPreemption) {
+func tame(p *defaultpreemption.DefaultPreemption) {
 	p.Executor.PreemptPod = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) error {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (cl *cluster) laterStore(obj runtime.Object) cache.Store {
 	return nil
 }
 
-func settle(p *defaultpreemption.DefaultPreemption) {
+func tame(p *defaultpreemption.DefaultPreemption) {
 	p.Executor.PreemptPod = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error) {
 		return true, nil
 	}
