@@ -1,6 +1,6 @@
-// Package semantics has the releases of Kubernetes whose behaviour decisions can follow. A release
-// is a value: named behaviours, each of which one place reads when a profile is built. Nothing
-// outside of this package compares versions.
+// Package semantics has the releases of Kubernetes whose behaviour decisions can follow. A
+// release is a value: named behaviours, each of which one place reads when a profile is built.
+// Nothing outside of this package compares versions.
 package semantics
 
 import (
@@ -17,8 +17,8 @@ type Release struct {
 	Name string
 	// Locked are the gates that the release has at one value.
 	Locked []string
-	// Gates are at the defaults of the release, or of the version that it emulates, or as they were
-	// set.
+	// Gates are at the defaults of the release, or of the version that it emulates, or as they
+	// were set.
 	Gates
 	// code is the release as its sources have it, and stamp names both; nil and empty: this one.
 	code  *Release
@@ -58,8 +58,8 @@ type Release struct {
 	// ImageVolumesScore reports whether the images of image volumes add to a node's score
 	// (plugins/imagelocality sumImageScores; A2).
 	ImageVolumesScore bool
-	// ImageVolumesRaiseTop reports whether each of them raises the sum from which on a score is the
-	// highest, as a container does (plugins/imagelocality calculatePriority; B6).
+	// ImageVolumesRaiseTop reports whether each of them raises the sum from which on a score is
+	// the highest, as a container does (plugins/imagelocality calculatePriority; B6).
 	ImageVolumesRaiseTop bool
 	// SilentAboutClaims reports whether the message of a pod that fits nowhere leaves out that
 	// there is nothing to do about its claims: none to deallocate, or still not schedulable
@@ -93,6 +93,50 @@ type Release struct {
 	// NewNodesMeanTaints reports whether a plugin that registers for new nodes alone hears of each
 	// change of taints, too (pkg/scheduler/scheduler.go buildQueueingHintMap; H2).
 	NewNodesMeanTaints bool
+
+	// ClaimsScoreInPlace reports whether the nth claim is scored by the nth allocation of the
+	// cycle, so that a claim that was allocated before fails the pod (plugins/dynamicresources
+	// computeScore; A3).
+	ClaimsScoreInPlace bool
+	// MixesAlternatives reports whether a request's alternative for all devices is taken for the
+	// one before it (dynamic-resource-allocation/structured validateDeviceRequest, allocateOne;
+	// A8).
+	MixesAlternatives bool
+	// SlowDevicesReject reports whether a search for devices that takes too long rejects the
+	// node and not the pod (plugins/dynamicresources Filter; A9).
+	SlowDevicesReject bool
+	// LosesCounters reports whether a device that was tried in vain keeps what it consumes of
+	// counters (dynamic-resource-allocation/structured allocateDevice; A14).
+	LosesCounters bool
+	// SharesRepeat reports whether a request for several devices may get shares of one device,
+	// and counters leave out devices of which only shares are allocated
+	// (dynamic-resource-allocation/structured allocateOne, checkAvailableCounters; A15).
+	SharesRepeat bool
+	// CountersByDriver reports whether pools of one name and different drivers have counters of
+	// their own (dynamic-resource-allocation/structured checkAvailableCounters; B12).
+	CountersByDriver bool
+	// DistinctFromAll reports whether distinctAttribute compares a device with all others of the
+	// claim, not only with the last of each request (dynamic-resource-allocation/structured
+	// distinctAttributeConstraint; B13).
+	DistinctFromAll bool
+	// AllCountsFull reports whether a request for all devices also wants those whose capacity
+	// is taken, and so fails (dynamic-resource-allocation/structured validateDeviceRequest;
+	// B14).
+	AllCountsFull bool
+	// BadAmountsFail reports whether amounts of capacity that are negative or too large fail the
+	// pod (dynamic-resource-allocation/structured CmpRequestOverCapacity; B15).
+	BadAmountsFail bool
+	// SharesUseCounters reports whether a device of which a share without amounts is allocated
+	// has consumed its counters (dynamic-resource-allocation/structured deviceCapacityInUse;
+	// B16).
+	SharesUseCounters bool
+	// CountersStayLocal reports whether slices with counters concern only the nodes that they
+	// name (dynamic-resource-allocation/structured GatherPools; B17).
+	CountersStayLocal bool
+	// DeviceErrorsSayMore reports whether errors about devices name the device, the request and
+	// how to guard an expression (dynamic-resource-allocation/structured Allocate,
+	// selectorsMatch; B18).
+	DeviceErrorsSayMore bool
 }
 
 // AffinityWakes is what the hint of InterPodAffinity compares.
@@ -147,12 +191,12 @@ func ahead(list []string, name, other string) []string {
 // Default returns the release that decides where none is named.
 func Default() *Release { return v136 }
 
-// unwritten is the release of profiles that name none, as all did that were stored before there was
-// a choice.
+// unwritten is the release of profiles that name none, as all did that were stored before there
+// was a choice.
 var unwritten = v136
 
-// Parse returns the release of a name: a minor one, such as v1.36, or a whole one, such as v1.36.3.
-// Gates may follow it, after blanks or commas: v1.37 StorageCapacityScoring=false, or
+// Parse returns the release of a name: a minor one, such as v1.36, or a whole one, such as
+// v1.36.3. Gates may follow it, after blanks or commas: v1.37 StorageCapacityScoring=false, or
 // v1.37 emulated=v1.36.
 func Parse(text string) (*Release, error) {
 	name, gates := split(text)

@@ -28,4 +28,11 @@ var v137 = v136.but(func(r *Release) {
 	r.NewNodesMeanTaints = false // H2
 
 	r.GatedNominationsCount = true // B23
+	r.CountersByDriver = true      // B12
+	r.DistinctFromAll = true       // B13
+	r.AllCountsFull = true         // B14
+	r.BadAmountsFail = true        // B15
+	r.SharesUseCounters = true     // B16
+	r.CountersStayLocal = true     // B17
+	r.DeviceErrorsSayMore = true   // B18
 })

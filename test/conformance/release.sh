@@ -11,12 +11,22 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 release=$1 n=${2:-1000} seed=${3:-1} config=${4:-default} as=${5:-} each=${6:-0}
 [ -f "test/conformance/releases/$release.mod" ] || { echo "no releases/$release.mod in test/conformance: releases/write.sh writes it"; exit 2; }
-mkdir -p bin
+mkdir -p bin tmp
 command=conformance
 [ "$config" = settings ] && command=settings
 build() {
   echo "building the oracle of $1 (some minutes the first time)"
-  (cd test/conformance && go build -modfile="releases/$1.mod" -tags "${1/./_}" -o "../../bin/$2-$1" "./cmd/$2")
+  local mod=releases/$1.mod module=k8s.io/dynamic-resource-allocation from
+  if [ -f "test/conformance/releases/$1.sed" ]; then # see the file
+    from=$(cd test/conformance && go list -m -modfile="$mod" -f '{{.Dir}}' $module)
+    rm -rf tmp/ordered && cp -r "$from" tmp/ordered && chmod -R u+w tmp/ordered
+    sed -i -f "test/conformance/releases/$1.sed" tmp/ordered/structured/internal/incubating/pools_incubating.go
+    cp "test/conformance/$mod" tmp/ordered.mod
+    cp "test/conformance/releases/$1.sum" tmp/ordered.sum
+    mod=$PWD/tmp/ordered.mod
+    go mod edit -replace "$module=$PWD/tmp/ordered" "$mod"
+  fi
+  (cd test/conformance && go build -modfile="$mod" -tags "${1/./_}" -o "../../bin/$2-$1" "./cmd/$2")
 }
 build "$release" "$command"
 own=$(sed -n 's/.*k8s.io\/kubernetes \(v1\.[0-9]*\)\..*/\1/p' test/conformance/go.mod)

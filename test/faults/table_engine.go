@@ -112,6 +112,74 @@ var engineFaults = []fault{
 	{"devices-not-again", "the search for devices does not go back once it has taken a wrong one", "./internal/engine/rules", "TestDynamicResources", []edit{
 		{"internal/engine/devices/place.go", `if err != nil || out == tooMany {`, `if err != nil || out == tooMany || true {`},
 	}},
+	{"devices-alternatives-apart", "alternatives of a request keep their own devices where v1.35 mixes them up", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/request.go", `if as == nil || !s.inv.as.mixesAlternatives || r.parent == "" {`, `if true {`},
+	}},
+	{"devices-second-of-all", "the second of all devices is for its own alternative where v1.35 forgets which it was", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/place.go", `if s.inv.as.mixesAlternatives {`, `if s.inv.as.mixesAlternatives && false {`},
+	}},
+	{"devices-counters-back", "what was tried in vain gives counters back where v1.35 does not", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/take.go", `s.giveUp(claim, r, i, k, counted && !kept)`, `s.giveUp(claim, r, i, k, counted)`},
+	}},
+	{"devices-one-share", "a request gets one share of a device where v1.35 gives it several", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/place.go", `after = k
+`, `after = k + 1
+`},
+	}},
+	{"devices-namesakes", "pools of one name share counters under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/pools.go", `p.counts = id.String()`, `p.counts = id.name`},
+	}},
+	{"devices-distinct-last", "values differ only from the last under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/constraints.go", `k.last = append(k.last, v)`, `k.last = append(k.last[:0], v)`},
+	}},
+	{"devices-all-but-full", "a request for all devices passes over full ones under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/request.go", `if s.inv.as.allCountsFull && s.whole(r, i) ||`, `if s.inv.as.allCountsFull && s.capacityFor(r, i) ||`},
+	}},
+	{"devices-less-than-nothing", "a negative amount of capacity is taken under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/capacity.go", `err == nil && part.Sign() < 0`, `err == nil && part.Sign() < 0 && false`},
+	}},
+	{"devices-share-unused", "a share without amounts has consumed no counters under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/capacity.go", `return before || s.inv.as.sharesUseCounters && s.inv.held.parts[id]`, `return before`},
+	}},
+	{"devices-counters-everywhere", "counters of other nodes concern a node under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/inventory.go", `case node != "" && (!counters || inv.as.countersStayLocal):`, `case node != "" && !counters:`},
+	}},
+	{"devices-short-errors", "errors of selectors name no device under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/selectors.go", `case err != nil && inv.as.deviceErrorsSayMore:`, `case err != nil && false:`},
+	}},
+	{"devices-taints-always", "taints count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/inventory.go", `if inv.as.taints {`, `if true {`},
+	}},
+	{"devices-partitions-always", "partitions are allocated although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/take.go", `if consumes && !s.inv.as.partitions {`, `if false {`},
+	}},
+	{"devices-shares-always", "capacity is shared although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/inventory.go", `multi := inv.as.shares && yes`, `multi := yes`},
+	}},
+	{"devices-conditions-always", "devices with binding conditions are allocated although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/request.go", `if !s.inv.as.conditions && len(d.BindingConditions) > 0 {`, `if false {`},
+	}},
+	{"devices-distinct-always", "distinctAttribute is known although upstream's plain allocator does not know it", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/constraints.go", `case k.DistinctAttribute != nil && !as.plain:`, `case k.DistinctAttribute != nil:`},
+	}},
+	{"claims-own-score", "a claim beside one that is allocated has a score under v1.35", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources.go", `if d.inPlace && v.given != nil`, `if false && v.given != nil`},
+	}},
+	{"slow-devices-fail", "a search for devices without end fails the pod under v1.35", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources_state.go", `case s.rule.slowReject && errors.Is(err, devices.ErrGaveUp):`, `case false:`},
+	}},
+	{"still-not-schedulable", "a claim that is not given back is spoken of under v1.37", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources.go", `if !done && d.silent {`, `if s == nil && d.silent {`},
+	}},
+	{"late-devices-always", "devices that are late count although the gate is off", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources_state.go", `if !d.conditions {`, `if false {`},
+	}},
+	{"extended-always", "extended resources come from devices although the gate is off", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources_state.go", `if !d.extended {`, `if false {`},
+	}},
+	{"fit-leaves-to-devices", "nodes without a resource are left to devices although the gate is off", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
+		{"internal/engine/rules/node_resources_fit.go", `return f.extended && q`, `return q`},
+	}},
 	{"devices-cut-short", "a search for devices that was stopped answers that there are none", "./internal/engine/devices", "TestAStoppedSearchIsNoAnswer", []edit{
 		{"internal/engine/devices/search.go", `*budget -= before - s.left`, `*budget -= before - s.left
 	if errors.Is(err, ErrStopped) {

@@ -34,7 +34,8 @@ func (s *search) hardAfter() int {
 //     whenever a device is tried in vain;
 //   - no device adds to counters, since then the order of devices would matter;
 //   - it is known whose counters the pools of one name use, since otherwise the first
-//     device tried determines that.
+//     device tried determines that;
+//   - no alternatives are mixed up, and no device that was tried in vain keeps counters.
 //
 // It depends on steps alone, and is therefore the same in every replay.
 func (s *search) analyse() error {
@@ -43,7 +44,7 @@ func (s *search) analyse() error {
 		for k := range s.requests[c] {
 			for a := range s.requests[c][k].of {
 				r := &s.requests[c][k].of[a]
-				if s.forgets(c, r) {
+				if s.forgets(c, r) || s.inv.as.mixesAlternatives && s.requests[c][k].choose {
 					return nil
 				}
 				if r.mode == resourcev1.DeviceAllocationModeAll {
@@ -119,7 +120,7 @@ func (s *search) kinds() (kinds []int32, ok bool, err error) {
 		}
 		b.Reset()
 		o := &s.listed[i]
-		if o.multi() {
+		if o.multi {
 			fmt.Fprintf(&b, "shared %d", i)
 		}
 		for c := range s.claims {
@@ -135,8 +136,8 @@ func (s *search) kinds() (kinds []int32, ok bool, err error) {
 			}
 		}
 		if len(o.ConsumesCounters) > 0 {
-			balance := s.pools[o.pool].balanceOf(&s.inv.held)
-			if balance.gives || s.contested(s.pools[o.pool]) {
+			balance := s.inv.balanceOf(s.pools[o.pool])
+			if balance.gives || s.inv.as.losesCounters || s.contested(s.pools[o.pool]) {
 				return nil, false, nil
 			}
 			consumptions := balance.consumptions(o.device)

@@ -18,24 +18,27 @@ var shareSpace = uuid.NewSHA1(uuid.NameSpaceDNS, []byte("berth.shares"))
 
 // Allocation returns a claim's allocation on a node as it is written to the claim's status. Driver
 // configuration is not part of snapshots and of no allocation here. Where upstream generates the id
-// of a share, this derives it from the claim, so that a replay has the same id
+// of a share, this derives it from the claim, so that a replay has the same id. It has no time yet
 // (structured/internal/incubating Allocator.Allocate, createNodeSelector).
-func (g *Given) Allocation(c *resourcev1.ResourceClaim, node string, now time.Time) *resourcev1.AllocationResult {
-	a := &resourcev1.AllocationResult{AllocationTimestamp: AllocatedAt(now), NodeSelector: g.nodeSelector(node)}
+func (g *Given) Allocation(c *resourcev1.ResourceClaim, node string) *resourcev1.AllocationResult {
+	a := &resourcev1.AllocationResult{NodeSelector: g.nodeSelector(node)}
 	for i := range g.Devices {
 		d := &g.Devices[i]
 		r := resourcev1.DeviceRequestAllocationResult{
 			Request: d.Request, Driver: d.Driver, Pool: d.Pool, Device: d.Device,
-			Tolerations: d.of.tolerations, BindingConditions: d.device.BindingConditions, BindingFailureConditions: d.device.BindingFailureConditions,
+			Tolerations: d.of.tolerations,
+		}
+		if d.as.conditions {
+			r.BindingConditions, r.BindingFailureConditions = d.device.BindingConditions, d.device.BindingFailureConditions
 		}
 		if d.Admin {
 			r.AdminAccess = new(bool)
 			*r.AdminAccess = true
 		}
-		if d.device.multi() {
+		if d.device.multi {
 			id := newShare(c, i, d)
 			r.ShareID = &id
-			if part := capacityOf(d.device, d.of.capacity); len(part) > 0 {
+			if part := d.as.capacityOf(d.device, d.of.capacity); len(part) > 0 {
 				r.ConsumedCapacity = part
 			}
 		}
@@ -61,7 +64,7 @@ func (g *Given) nodeSelector(node string) *corev1.NodeSelector {
 		}
 	}
 	for i := range g.Devices {
-		itself, sel := g.Devices[i].device.where()
+		itself, sel := g.Devices[i].device.where(g.Devices[i].as)
 		if itself {
 			term = corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{
 				Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node},
@@ -81,12 +84,12 @@ func (g *Given) nodeSelector(node string) *corev1.NodeSelector {
 
 // where reports whether an allocation of the device names the node itself; otherwise it returns the
 // device's node selector, nil for all nodes.
-func (d *device) where() (itself bool, sel *corev1.NodeSelector) {
+func (d *device) where(as *Behaviour) (itself bool, sel *corev1.NodeSelector) {
 	name, sel := d.slice.Spec.NodeName, d.slice.Spec.NodeSelector
 	if yes(d.slice.Spec.PerDeviceNodeSelection) {
 		name, sel = d.NodeName, d.NodeSelector
 	}
-	return name != nil || yes(d.BindsToNode), sel
+	return name != nil || !as.plain && yes(d.BindsToNode), sel
 }
 
 // hasRequirement reports whether a list has a requirement, whatever the order of its values.
@@ -104,11 +107,15 @@ func newShare(c *resourcev1.ResourceClaim, n int, d *GivenDevice) types.UID {
 
 // capacityOf is what a request takes of a device that several may share
 // (structured/internal/incubating GetConsumedCapacityFromRequest).
-func capacityOf(d *device, asked *resourcev1.CapacityRequirements) amounts {
+func (as *Behaviour) capacityOf(d *device, asked *resourcev1.CapacityRequirements) amounts {
 	out := amounts{}
 	for name, c := range d.Capacity {
 		want, some := requested(asked, name)
-		out[name] = consumed(want, some, &c)
+		n := consumed(want, some, &c)
+		if r := rounding(c.RequestPolicy); as.badAmountsFail && some && r != nil && want.Cmp(*r.Min) >= 0 {
+			n.Format = r.Step.Format
+		}
+		out[name] = n
 	}
 	return out
 }

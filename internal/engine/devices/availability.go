@@ -49,7 +49,7 @@ func (inv *Inventory) Availability(e *Expressions, set *state.NodeSet, row int, 
 
 func (s *search) tally(r *request, n *Need) {
 	for i := 0; s.lists(i); i++ {
-		if ok, err := s.selectable(r, s.listed[i].device); err != nil || !ok {
+		if ok, err := s.selectable(r, i, nil); err != nil || !ok {
 			continue
 		}
 		n.Matching++

@@ -1,6 +1,12 @@
 package devices
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -101,6 +107,68 @@ func (m *capacities) part(d *device, asked *resourcev1.CapacityRequirements) []r
 	return out
 }
 
+// Errors about amounts, in upstream's words.
+var (
+	errTooLarge = errors.New("capacity request cannot be represented in the device's range arithmetic")
+	errNegative = errors.New("capacity value is negative")
+)
+
+// badAmount returns what is wrong with the amounts that a request would take of a device, of the
+// first capacity by name; nil where nothing is, or where the device lacks a capacity
+// (structured/internal/incubating CmpRequestOverCapacity).
+func badAmount(d *device, asked *resourcev1.CapacityRequirements) error {
+	if asked != nil {
+		for name := range asked.Requests {
+			if _, ok := d.Capacity[name]; !ok {
+				return nil
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Capacity)) {
+		c := d.Capacity[name]
+		want, some := requested(asked, name)
+		err := tooLarge(want, some, c.RequestPolicy)
+		if part := consumed(want, some, &c); err == nil && part.Sign() < 0 {
+			err = errNegative
+		}
+		if err != nil {
+			return fmt.Errorf("capacity %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// rounding is the range by whose steps a policy rounds amounts up; nil where it rounds to none.
+func rounding(policy *resourcev1.CapacityRequestPolicy) *resourcev1.CapacityRequestPolicyRange {
+	if policy == nil || policy.ValidRange == nil || policy.ValidRange.Min == nil || policy.ValidRange.Step == nil {
+		return nil
+	}
+	return policy.ValidRange
+}
+
+// tooLarge returns an error where an amount cannot be rounded up in 64 bits.
+func tooLarge(want resource.Quantity, some bool, policy *resourcev1.CapacityRequestPolicy) error {
+	r := rounding(policy)
+	if !some || r == nil || want.Cmp(*r.Min) < 0 {
+		return nil
+	}
+	if want.CmpInt64(math.MaxInt64) > 0 {
+		return fmt.Errorf("%w: request %s exceeds MaxInt64", errTooLarge, want.String())
+	}
+	least, step := r.Min.Value(), r.Step.Value()
+	if step == 0 {
+		return nil
+	}
+	n := (want.Value() - least) / step
+	if (want.Value()-least)%step != 0 {
+		n++
+	}
+	if least >= 0 && n > (math.MaxInt64-least)/step {
+		return fmt.Errorf("%w: rounding request %s up to the next step passes MaxInt64", errTooLarge, want.String())
+	}
+	return nil
+}
+
 // partOf is part, worked out once.
 func (s *search) partOf(r *request, i int) []resource.Quantity {
 	part, ok := r.parts[i]
@@ -128,10 +196,36 @@ func (s *search) boundless(r *request, i int) bool {
 
 // allowed reports whether the request could have a part of the device if all of it were free.
 func (s *search) allowed(r *request, i int) bool {
-	if s.listed[i].multi() {
+	if s.listed[i].multi {
 		return s.partOf(r, i) != nil
 	}
 	return s.capacityFor(r, i)
+}
+
+// checked returns an error where the request's amounts cannot be taken of the device, or of any. It
+// is for the request of a claim on a named device.
+func (s *search) checked(r *request, i int, device string) error {
+	if !s.inv.as.badAmountsFail || s.boundless(r, i) {
+		return nil
+	}
+	if err := badAmount(s.listed[i].device, r.capacity); err != nil {
+		return fmt.Errorf("claim %s, request %s: checking capacity for device %s: %w", r.claim, r.name, device, err)
+	}
+	return nil
+}
+
+// whole reports whether the device has enough capacity for the request where none of it is taken.
+func (s *search) whole(r *request, i int) bool {
+	if s.boundless(r, i) {
+		return true
+	}
+	part := s.partOf(r, i)
+	for k := range part {
+		if part[k].Cmp(s.listed[i].capacities.whole[k]) > 0 {
+			return false
+		}
+	}
+	return part != nil
 }
 
 // capacityFor reports whether the device has enough capacity left for the request, beside what
@@ -161,8 +255,9 @@ func (s *search) shared(i int) bool {
 	if m := s.listed[i].capacities; m != nil && m.shares > 0 {
 		return true
 	}
-	_, before := s.inv.held.capacity[s.listed[i].id]
-	return before
+	id := s.listed[i].id
+	_, before := s.inv.held.capacity[id]
+	return before || s.inv.as.sharesUseCounters && s.inv.held.parts[id]
 }
 
 // share allocates the request's part of a device, or takes it back.

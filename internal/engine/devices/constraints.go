@@ -15,7 +15,8 @@ type constraint struct {
 	about
 	n     int
 	value *resourcev1.DeviceAttribute   // of all
-	last  []*resourcev1.DeviceAttribute // by request, where values are to differ
+	last  []*resourcev1.DeviceAttribute // where values are to differ: by request, or those of all
+	all   bool                          // last are those of all
 	known []lookup                      // by index of the listed device
 }
 
@@ -26,15 +27,19 @@ type lookup struct {
 }
 
 // constraintsOf reads a claim's constraints.
-func constraintsOf(c *resourcev1.ResourceClaim) ([]constraint, error) {
+func (as *Behaviour) constraintsOf(c *resourcev1.ResourceClaim) ([]constraint, error) {
 	out := make([]constraint, 0, len(c.Spec.Devices.Constraints))
 	for i := range c.Spec.Devices.Constraints {
 		k := &c.Spec.Devices.Constraints[i]
 		switch {
 		case k.MatchAttribute != nil:
 			out = append(out, constraint{about: about{k.Requests, string(*k.MatchAttribute)}})
-		case k.DistinctAttribute != nil:
-			out = append(out, constraint{about: about{k.Requests, string(*k.DistinctAttribute)}, last: make([]*resourcev1.DeviceAttribute, len(c.Spec.Devices.Requests))})
+		case k.DistinctAttribute != nil && !as.plain:
+			last := make([]*resourcev1.DeviceAttribute, len(c.Spec.Devices.Requests))
+			if as.distinctFromAll {
+				last = last[:0]
+			}
+			out = append(out, constraint{about: about{k.Requests, string(*k.DistinctAttribute)}, last: last, all: as.distinctFromAll})
 		default:
 			return nil, fmt.Errorf("claim %s/%s, constraint #%d: empty constraint (unsupported constraint type?)", c.Namespace, c.Name, i)
 		}
@@ -103,9 +108,9 @@ func (k *constraint) valueOf(i int, d *device) *resourcev1.DeviceAttribute {
 // distinct reports whether values have to differ.
 func (k *constraint) distinct() bool { return k.last != nil }
 
-// add is called for requests that the constraint concerns. Where values have to differ, it keeps
-// only the last value of each request, as upstream does: devices then differ from those of other
-// requests and from the one before, but not each from each (structured/internal/incubating
+// add is called for requests that the constraint concerns. Where values have to differ, it may
+// keep only the last value of each request, as upstream did: devices then differ from those of
+// other requests and from the one before, but not each from each (structured/internal/incubating
 // matchAttributeConstraint, distinctAttributeConstraint).
 func (k *constraint) add(r *request, i int, d *device) bool {
 	v := k.valueOf(i, d)
@@ -123,7 +128,11 @@ func (k *constraint) add(r *request, i int, d *device) bool {
 				}
 			}
 		}
-		k.last[r.slot] = v
+		if k.all {
+			k.last = append(k.last, v)
+		} else {
+			k.last[r.slot] = v
+		}
 	} else {
 		if k.n == 0 {
 			k.value = v
@@ -135,10 +144,13 @@ func (k *constraint) add(r *request, i int, d *device) bool {
 	return true
 }
 
-// remove forgets the request's last value, and with it the request's earlier devices, as upstream
-// does.
+// remove forgets the request's last value, and with it the request's earlier devices, where
+// upstream keeps no others.
 func (k *constraint) remove(r *request) {
-	if k.distinct() {
+	switch {
+	case k.all:
+		k.last = k.last[:len(k.last)-1]
+	case k.distinct():
 		k.last[r.slot] = nil
 	}
 	k.n--

@@ -25,7 +25,7 @@ type consumption struct {
 }
 
 // balanceOf returns a pool's balance, worked out once.
-func (p *pool) balanceOf(h *held) *balance {
+func (inv *Inventory) balanceOf(p *pool) *balance {
 	p.balanceOnce.Do(func() {
 		p.balance.place = map[[2]string]int32{}
 		for set, counters := range p.counters {
@@ -42,7 +42,7 @@ func (p *pool) balanceOf(h *held) *balance {
 						if w.amount.Sign() < 0 {
 							p.balance.overdrawn, p.balance.gives = true, true
 						}
-						if h.any(d.id) {
+						if inv.consumes(d.id) {
 							p.balance.left[w.counter].Sub(w.amount)
 						}
 					}
@@ -56,8 +56,8 @@ func (p *pool) balanceOf(h *held) *balance {
 	return &p.balance
 }
 
-// consumptions lists what a device consumes of the counters. A valid pool has all counters that its
-// own devices use. A counter that another pool's balance lacks is left out.
+// consumptions lists what a device consumes of the counters. A valid pool has all counters that
+// its own devices use. A counter that another pool's balance lacks is left out.
 func (b *balance) consumptions(d *device) []consumption {
 	out := []consumption{}
 	for i := range d.ConsumesCounters {
@@ -71,44 +71,44 @@ func (b *balance) consumptions(d *device) []consumption {
 	return out
 }
 
-// account is what a search consumes of counters. Pools of one name, which may belong to different
-// drivers, share an account: upstream keeps counters by that name alone, those of the pool from
-// which a device is allocated first. Upstream does so across all nodes; here each node is judged as
-// if it were the first.
+// account is what a search consumes of counters. Pools of one name, which may belong to
+// different drivers, share an account where upstream keeps counters by that name alone, those of
+// the pool from which a device is allocated first. Upstream does so across all nodes; here each
+// node is judged as if it were the first.
 type account struct {
 	of   *balance
 	used []resource.Quantity
 	all  bool // every allocation checks all counters
 }
 
-// opened returns the account of a pool. The first attempt to allocate opens it, even if it fails or
-// is undone.
+// opened returns the account of a pool. The first attempt to allocate opens it, even if it fails
+// or is undone.
 func (s *search) opened(p *pool) *account {
-	if a := s.accounts[p.name]; a != nil {
+	if a := s.accounts[p.counts]; a != nil {
 		return a
 	}
-	b := p.balanceOf(&s.inv.held)
+	b := s.inv.balanceOf(p)
 	a := &account{of: b, used: make([]resource.Quantity, len(b.left)), all: b.overdrawn}
 	for _, o := range s.pools {
-		a.all = a.all || o.name == p.name && o.balanceOf(&s.inv.held).gives
+		a.all = a.all || o.counts == p.counts && s.inv.balanceOf(o).gives
 	}
 	if s.accounts == nil {
 		s.accounts = map[string]*account{}
 	}
-	s.accounts[p.name] = a
+	s.accounts[p.counts] = a
 	return a
 }
 
-// contested reports whether it is still open whose counters the pools of this name use.
+// contested reports whether it is still open whose counters the pools of one account use.
 func (s *search) contested(p *pool) bool {
-	if s.accounts[p.name] != nil {
+	if s.accounts[p.counts] != nil {
 		return false
 	}
-	return slices.ContainsFunc(s.pools, func(o *pool) bool { return o != p && o.name == p.name && len(o.counters) > 0 })
+	return slices.ContainsFunc(s.pools, func(o *pool) bool { return o != p && o.counts == p.counts && len(o.counters) > 0 })
 }
 
-// count consumes a device's counters if every counter of the account stays sufficient, whether the
-// device uses it or not (structured/internal/incubating checkAvailableCounters).
+// count consumes a device's counters if every counter of the account stays sufficient, whether
+// the device uses it or not (structured/internal/incubating checkAvailableCounters).
 func (s *search) count(i int) bool {
 	o := &s.listed[i]
 	if o.account == nil {
@@ -144,11 +144,11 @@ func (s *search) uncount(i int) {
 	}
 }
 
-// tolerated reports whether no taint keeps the device from being allocated. Upstream ignores other
-// effects than these two as well.
+// tolerated reports whether no taint keeps the device from being allocated. Upstream ignores
+// other effects than these two as well.
 func tolerated(d *device, by []resourcev1.DeviceToleration) bool {
-	for i := range d.Taints {
-		t := &d.Taints[i]
+	for i := range d.taints {
+		t := &d.taints[i]
 		if t.Effect != resourcev1.DeviceTaintEffectNoSchedule && t.Effect != resourcev1.DeviceTaintEffectNoExecute {
 			continue
 		}
@@ -163,8 +163,8 @@ func tolerated(d *device, by []resourcev1.DeviceToleration) bool {
 	return true
 }
 
-// tolerates matches like a toleration of a node's taint: an empty effect or key matches any, Exists
-// matches any value (k8s.io/dynamic-resource-allocation/resourceclaim ToleratesTaint).
+// tolerates matches like a toleration of a node's taint: an empty effect or key matches any,
+// Exists matches any value (k8s.io/dynamic-resource-allocation/resourceclaim ToleratesTaint).
 func tolerates(o *resourcev1.DeviceToleration, t *resourcev1.DeviceTaint) bool {
 	if o.Effect != "" && o.Effect != t.Effect || o.Key != "" && o.Key != t.Key {
 		return false

@@ -25,7 +25,7 @@ func (inv *Inventory) hold(c *resourcev1.ResourceClaim) {
 			continue
 		}
 		id := inv.id(ID{r.Driver, r.Pool, r.Device})
-		if r.ShareID == nil {
+		if r.ShareID == nil || !inv.as.shares {
 			h.whole[id] = true
 			continue
 		}
@@ -39,11 +39,7 @@ func (inv *Inventory) hold(c *resourcev1.ResourceClaim) {
 	}
 }
 
-// any reports whether a device, or a part of it, is allocated.
-func (h *held) any(id int32) bool {
-	if h.whole[id] || h.parts[id] {
-		return true
-	}
-	_, some := h.capacity[id]
-	return some
+// consumes reports whether a device, or a part of it, is allocated such that counters have less.
+func (inv *Inventory) consumes(id int32) bool {
+	return inv.held.whole[id] || inv.held.parts[id] && !inv.as.sharesRepeat
 }

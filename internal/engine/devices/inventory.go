@@ -18,9 +18,10 @@ func (id ID) String() string { return id.Driver + "/" + id.Pool + "/" + id.Devic
 // Inventory indexes the claims, slices and classes of a state. It is made once for all decisions on
 // the same objects and is safe for concurrent use: what it works out later is cached and invisible.
 type Inventory struct {
+	as      Behaviour
 	classes map[string]*resourcev1.DeviceClass
 	local   map[string][]*slice // by node, in order of the slices' names
-	shared  []*slice            // those that name no node, and those with counters
+	shared  []*slice            // those that name no node, or concern others as well
 	pools   map[poolID][]*slice // all of a pool, whatever their generation
 
 	ids     map[ID]int32
@@ -44,11 +45,11 @@ type device struct {
 	id    int32 // of its ID
 	place int32 // among all entries
 	plain bool  // none of its capacity can be shared
-	slice *slice
+	multi bool  // it may be allocated several times, by capacity
+	// taints are those that keep claims away.
+	taints []resourcev1.DeviceTaint
+	slice  *slice
 }
-
-// multi reports whether the device may be allocated several times, by capacity.
-func (d *device) multi() bool { return yes(d.AllowMultipleAllocations) }
 
 func yes(b *bool) bool { return b != nil && *b }
 
@@ -59,10 +60,10 @@ func text(s *string) string {
 	return *s
 }
 
-// NewInventory indexes a state's objects.
-func NewInventory(s *state.State) *Inventory {
+// NewInventory indexes a state's objects under a behaviour.
+func NewInventory(s *state.State, as Behaviour) *Inventory {
 	inv := &Inventory{
-		classes: map[string]*resourcev1.DeviceClass{}, local: map[string][]*slice{}, pools: map[poolID][]*slice{}, ids: map[ID]int32{},
+		as: as, classes: map[string]*resourcev1.DeviceClass{}, local: map[string][]*slice{}, pools: map[poolID][]*slice{}, ids: map[ID]int32{},
 	}
 	for _, c := range s.DeviceClasses() {
 		inv.classes[c.Name] = c
@@ -80,18 +81,26 @@ func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
 	sl := &slice{ResourceSlice: rs, devices: make([]device, len(rs.Spec.Devices))}
 	for i := range rs.Spec.Devices {
 		d := &rs.Spec.Devices[i]
-		sl.devices[i] = device{Device: d, id: inv.id(ID{rs.Spec.Driver, rs.Spec.Pool.Name, d.Name}), place: int32(inv.count), slice: sl}
-		sl.devices[i].plain = !sl.devices[i].multi()
+		multi := inv.as.shares && yes(d.AllowMultipleAllocations)
+		sl.devices[i] = device{Device: d, id: inv.id(ID{rs.Spec.Driver, rs.Spec.Pool.Name, d.Name}), place: int32(inv.count), plain: !multi, multi: multi, slice: sl}
+		if inv.as.taints {
+			sl.devices[i].taints = d.Taints
+		}
 		for _, c := range d.Capacity {
-			sl.devices[i].plain = sl.devices[i].plain && c.RequestPolicy == nil
+			special := c.RequestPolicy != nil || inv.as.badAmountsFail && c.Value.Sign() < 0
+			sl.devices[i].plain = sl.devices[i].plain && !(inv.as.shares && special)
 		}
 		inv.count++
 	}
 	p := poolID{rs.Spec.Driver, rs.Spec.Pool.Name}
 	inv.pools[p] = append(inv.pools[p], sl)
-	if node := text(rs.Spec.NodeName); node != "" && len(rs.Spec.SharedCounters) == 0 {
+	node, counters := text(rs.Spec.NodeName), len(rs.Spec.SharedCounters) > 0
+	switch {
+	case !inv.as.partitions && (rs.Spec.PerDeviceNodeSelection != nil || counters):
+		// It counts for whether its pool is complete, and for nothing else.
+	case node != "" && (!counters || inv.as.countersStayLocal):
 		inv.local[node] = append(inv.local[node], sl)
-	} else {
+	default:
 		inv.shared = append(inv.shared, sl)
 	}
 }

@@ -57,7 +57,13 @@ func (s *search) suits(r *request, i int) (bool, error) {
 	ok := r.admin || !held
 	if ok {
 		var err error
-		if ok, err = s.selectable(r, d); err != nil {
+		if ok, err = s.selectable(r, i, nil); err != nil {
+			return false, err
+		}
+		if ok {
+			err = s.checked(r, i, s.inv.names[d.id].String())
+		}
+		if err != nil {
 			return false, err
 		}
 		ok = ok && s.allowed(r, i) && tolerated(d, r.tolerations)

@@ -12,19 +12,19 @@ type outcome uint8
 const (
 	nothing outcome = iota
 	done
-	// tooMany reports that the claim would get more devices than an allocation can hold. The search
-	// then gives up at once instead of trying other devices, except for alternatives that need
-	// fewer.
+	// tooMany reports that the claim would get more devices than an allocation can hold. The
+	// search then gives up at once instead of trying other devices, except for alternatives that
+	// need fewer.
 	tooMany
 )
 
 // position is one device that is needed: the nth of an alternative of a request.
 type position struct{ claim, request, alternative, nth int }
 
-// place fills a position and all that follow. chosen reports that the alternative is fixed; from is
-// where to continue in the request's list. Within a request devices are tried in one order only,
-// since any other order is the same solution. It backtracks exactly as upstream does, so it finds
-// the same solution, and none where upstream finds none (structured/internal/incubating
+// place fills a position and all that follow. chosen reports that the alternative is fixed; from
+// is where to continue in the request's list. Within a request devices are tried in one order
+// only, since any other order is the same solution. It backtracks exactly as upstream does, so
+// it finds the same solution, and none where upstream finds none (structured/internal/incubating
 // allocateOne).
 func (s *search) place(at position, chosen bool, from int) (outcome, error) {
 	if at.claim == len(s.claims) {
@@ -48,12 +48,21 @@ func (s *search) place(at position, chosen bool, from int) (outcome, error) {
 		return nothing, nil
 	case at.nth >= r.need:
 		return s.place(position{claim: at.claim, request: at.request + 1}, false, 0)
-	case len(s.taken[at.claim])+r.need-at.nth > resourcev1.AllocationResultsMaxSize:
+	case s.exceeds(len(s.taken[at.claim]), r.need-at.nth):
 		return tooMany, nil
 	case all:
 		return s.placeAll(at, r, chosen)
 	}
 	return s.placeAny(at, r, chosen, from)
+}
+
+// exceeds reports whether a claim would have more devices than an allocation can hold.
+// Upstream's sum was one that could overflow.
+func (s *search) exceeds(have, more int) bool {
+	if s.inv.as.deviceErrorsSayMore {
+		return more > resourcev1.AllocationResultsMaxSize-have
+	}
+	return have+more > resourcev1.AllocationResultsMaxSize
 }
 
 // alternatives tries the alternatives of a request in order.
@@ -94,6 +103,9 @@ func (s *search) placeAll(at position, r *request, chosen bool) (outcome, error)
 		return nothing, nil
 	}
 	at.nth++
+	if s.inv.as.mixesAlternatives {
+		at.alternative = 0 // upstream forgets which one it was
+	}
 	out, err := s.place(at, chosen, 0)
 	if err != nil || out != done {
 		s.untake(at.claim)
@@ -138,7 +150,11 @@ func (s *search) placeAny(at position, r *request, chosen bool, from int) (outco
 		if ok, _ := s.take(at.claim, r, i); !ok {
 			continue
 		}
-		out, err := s.place(next, chosen, k+1)
+		after := k + 1
+		if s.inv.as.sharesRepeat && s.listed[i].multi {
+			after = k
+		}
+		out, err := s.place(next, chosen, after)
 		if err == nil && out == done {
 			return done, nil
 		}

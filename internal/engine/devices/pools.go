@@ -22,6 +22,7 @@ func (p poolID) String() string { return p.driver + "/" + p.name }
 // Nothing is allocated from pools that are incomplete or invalid.
 type pool struct {
 	poolID
+	counts     string // the account of its counters
 	incomplete bool
 	invalid    string // why; empty for a valid one
 	slices     []*slice
@@ -101,7 +102,7 @@ func (inv *Inventory) see(np *nodePools, row int) ([]*pool, error) {
 func (inv *Inventory) gather(n *nodeAt) ([]*pool, error) {
 	found := map[poolID][]*slice{}
 	for _, sl := range slices.Concat(inv.local[n.name], inv.shared) {
-		ours, err := concerns(sl, n)
+		ours, err := inv.concerns(sl, n)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +123,7 @@ func (inv *Inventory) gather(n *nodeAt) ([]*pool, error) {
 		p := inv.assemble(id, of)
 		switch {
 		case p == nil:
-		case p.conditional():
+		case !inv.as.plain && p.conditional():
 			conditional = append(conditional, p)
 		default:
 			plain = append(plain, p)
@@ -136,13 +137,13 @@ func (inv *Inventory) gather(n *nodeAt) ([]*pool, error) {
 	return append(plain, conditional...), nil
 }
 
-// concerns reports whether a slice matters to the node. Counters matter to all nodes, since what
-// one node consumes is missing on another.
-func concerns(sl *slice, n *nodeAt) (bool, error) {
+// concerns reports whether a slice matters to the node. Counters may matter to all nodes, since
+// what one node consumes is missing on another.
+func (inv *Inventory) concerns(sl *slice, n *nodeAt) (bool, error) {
 	spec := &sl.Spec
 	name, all := text(spec.NodeName), yes(spec.AllNodes)
 	switch {
-	case len(spec.SharedCounters) > 0:
+	case len(spec.SharedCounters) > 0 && !inv.as.countersStayLocal:
 		return true, nil
 	case name != "" || all || spec.NodeSelector != nil:
 		ok, err := n.reaches(name, all, spec.NodeSelector)
@@ -170,7 +171,10 @@ func concerns(sl *slice, n *nodeAt) (bool, error) {
 // complete once as many slices of the generation exist as each of them states, whatever nodes they
 // are for.
 func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
-	p := &pool{poolID: id}
+	p := &pool{poolID: id, counts: id.name}
+	if inv.as.countersByDriver {
+		p.counts = id.String()
+	}
 	want, generation := of[0].Spec.Pool.ResourceSliceCount, of[0].Spec.Pool.Generation
 	if int64(len(of)) != want {
 		var all []*slice
@@ -192,8 +196,16 @@ func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
 			}
 		}
 	}
-	slices.SortFunc(of, func(a, b *slice) int { return cmp.Compare(a.Name, b.Name) })
-	if p.invalid = p.check(of); p.invalid != "" {
+	slices.SortFunc(of, func(a, b *slice) int {
+		if inv.as.sharesRepeat && a.conditional() != b.conditional() {
+			if a.conditional() {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	if p.invalid = inv.check(p, of); p.invalid != "" {
 		return &pool{poolID: id, invalid: p.invalid}
 	}
 	return p
@@ -201,7 +213,7 @@ func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
 
 // check separates slices with counters from those with devices. It returns what is wrong with them,
 // or nothing.
-func (p *pool) check(of []*slice) string {
+func (inv *Inventory) check(p *pool, of []*slice) string {
 	names := map[string]bool{}
 	p.counters = map[string]map[string]resourcev1.Counter{}
 	var sets []resourcev1.CounterSet
@@ -217,6 +229,14 @@ func (p *pool) check(of []*slice) string {
 				return "duplicate device name " + name
 			}
 			names[name] = true
+		}
+	}
+	if !inv.as.partitions {
+		return ""
+	}
+	if inv.as.countersStayLocal {
+		for _, sl := range p.others {
+			sets = append(sets, sl.Spec.SharedCounters...)
 		}
 	}
 	for _, set := range sets {
@@ -260,12 +280,10 @@ func (p *pool) consumes(d *device) string {
 
 // conditional reports whether some device has binding conditions.
 func (p *pool) conditional() bool {
-	for _, sl := range p.slices {
-		for i := range sl.devices {
-			if sl.devices[i].BindingConditions != nil {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.slices, (*slice).conditional)
+}
+
+// conditional reports whether some device of the slice has binding conditions.
+func (sl *slice) conditional() bool {
+	return slices.ContainsFunc(sl.devices, func(d device) bool { return d.BindingConditions != nil })
 }

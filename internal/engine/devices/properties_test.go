@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/engine/devices"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -22,7 +23,7 @@ func at(tb testing.TB, objects ...any) (*devices.Inventory, *state.NodeSet) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return devices.NewInventory(s), s.Nodes()
+	return devices.NewInventory(s, devices.Under(semantics.Default())), s.Nodes()
 }
 
 // compiled keeps the expressions of all tests.

@@ -10,6 +10,7 @@ import (
 
 // request is one request of a claim, or one of the alternatives of a request.
 type request struct {
+	claim        string // with its namespace
 	name, parent string // parent: the request of which it is an alternative
 	slot         int    // the first index among the claim's requests with its name, or its parent's
 	class        string
@@ -35,6 +36,9 @@ type request struct {
 	verdicts []uint8
 	// what it would take of a device's capacities; nil where it may not
 	parts map[int][]resource.Quantity
+	// By index of the listed device: the judgement that also stands for the next alternative, where
+	// both are for all devices.
+	known map[int]bool
 	// By index in the list: the index of the previous equivalent device; -1 without.
 	equivalent []int32
 }
@@ -77,8 +81,18 @@ type alternatives struct {
 	choose bool
 }
 
-// requestsOf reads a claim's requests.
-func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
+// requestsOf reads a claim's requests. Amounts of capacity are ignored or refused where devices
+// share none.
+func (as *Behaviour) requestsOf(c *resourcev1.ResourceClaim) ([]alternatives, error) {
+	amount := func(word, request string, asked *resourcev1.CapacityRequirements) (*resourcev1.CapacityRequirements, error) {
+		switch {
+		case as.shares || asked == nil:
+			return asked, nil
+		case as.plain:
+			return nil, nil
+		}
+		return nil, fmt.Errorf("claim %s/%s, %s %s: has capacity requests, but the DRAConsumableCapacity feature is disabled", c.Namespace, c.Name, word, request)
+	}
 	out := make([]alternatives, len(c.Spec.Devices.Requests))
 	for i := range c.Spec.Devices.Requests {
 		r := &c.Spec.Devices.Requests[i]
@@ -86,9 +100,13 @@ func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
 		if len(r.FirstAvailable) == 0 {
 			one := request{name: r.Name, slot: slot}
 			if e := r.Exactly; e != nil {
+				capacity, err := amount("request", r.Name, e.Capacity)
+				if err != nil {
+					return nil, err
+				}
 				one = request{
 					name: r.Name, slot: slot, class: e.DeviceClassName, selectors: e.Selectors, mode: e.AllocationMode, count: e.Count,
-					admin: yes(e.AdminAccess), tolerations: e.Tolerations, capacity: e.Capacity,
+					admin: yes(e.AdminAccess), tolerations: e.Tolerations, capacity: capacity,
 				}
 			}
 			out[i] = alternatives{of: []request{one}}
@@ -97,22 +115,28 @@ func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
 		out[i].choose = true
 		for k := range r.FirstAvailable {
 			a := &r.FirstAvailable[k]
+			capacity, err := amount("subrequest", a.Name, a.Capacity)
+			if err != nil {
+				return nil, err
+			}
 			out[i].of = append(out[i].of, request{
 				name: a.Name, parent: r.Name, slot: slot, class: a.DeviceClassName, selectors: a.Selectors, mode: a.AllocationMode, count: a.Count,
-				tolerations: a.Tolerations, capacity: a.Capacity,
+				tolerations: a.Tolerations, capacity: capacity,
 			})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // need works out how many devices a request needs on the node. A request for all devices is an
 // error while a pool is incomplete or invalid (structured/internal/incubating
-// validateDeviceRequest).
-func (s *search) need(c *resourcev1.ResourceClaim, r *request) error {
-	whose := fmt.Sprintf("claim %s/%s, request %s", c.Namespace, c.Name, r.name)
+// validateDeviceRequest). Devices are judged as for another alternative where upstream takes it
+// for this one.
+func (s *search) need(c *resourcev1.ResourceClaim, r, as *request) error {
+	r.claim = c.Namespace + "/" + c.Name
+	whose := fmt.Sprintf("claim %s, request %s", r.claim, r.name)
 	var err error
-	if r.byRequest, err = s.inv.selector(s.expr, r.selectors, "claim "+c.Namespace+"/"+c.Name); err != nil {
+	if r.byRequest, err = s.inv.selector(s.expr, r.selectors, "claim "+r.claim); err != nil {
 		return err
 	}
 	if r.class == "" {
@@ -139,11 +163,17 @@ func (s *search) need(c *resourcev1.ResourceClaim, r *request) error {
 				return fmt.Errorf("%s: asks for all devices, but resource pool %s is currently invalid", whose, p.poolID)
 			}
 			for ; s.lists(i) && int(s.listed[i].pool) == at; i++ {
-				ok, err := s.selectable(r, s.listed[i].device)
+				ok, err := s.selectable(r, i, as)
 				if err != nil {
 					return err
 				}
-				if ok && s.capacityFor(r, i) {
+				if !ok {
+					continue
+				}
+				if err := s.checked(r, i, s.listed[i].Name); err != nil {
+					return err
+				}
+				if s.inv.as.allCountsFull && s.whole(r, i) || !s.inv.as.allCountsFull && s.capacityFor(r, i) {
 					r.all = append(r.all, int32(i))
 				}
 			}
@@ -156,10 +186,32 @@ func (s *search) need(c *resourcev1.ResourceClaim, r *request) error {
 }
 
 // selectable reports whether class and request select a device, and whether the node reaches a
-// device that names its own nodes.
-func (s *search) selectable(r *request, d *device) (bool, error) {
+// device that names its own nodes. Where upstream mixes up alternatives that are for all devices, the
+// first judgement as one of them stands; as is nil elsewhere.
+func (s *search) selectable(r *request, i int, as *request) (bool, error) {
+	if as == nil || !s.inv.as.mixesAlternatives || r.parent == "" {
+		return s.judged(r, s.listed[i].device)
+	}
+	if ok, judged := as.known[i]; judged {
+		return ok, nil
+	}
+	ok, err := s.judged(r, s.listed[i].device)
+	if err == nil {
+		if as.known == nil {
+			as.known = map[int]bool{}
+		}
+		as.known[i] = ok
+	}
+	return ok, err
+}
+
+// judged is selectable for one request alone.
+func (s *search) judged(r *request, d *device) (bool, error) {
+	if !s.inv.as.conditions && len(d.BindingConditions) > 0 {
+		return false, nil
+	}
 	for _, by := range []*selector{&r.byClass, &r.byRequest} {
-		if ok, err := by.selects(s.ctx, d); err != nil || !ok {
+		if ok, err := by.selects(s.ctx, s.inv, d); err != nil || !ok {
 			return false, err
 		}
 	}

@@ -46,6 +46,7 @@ type GivenDevice struct {
 
 	device *device
 	of     *request
+	as     *Behaviour
 }
 
 // Allocate finds devices for all claims on a node. It returns the first complete solution of an
@@ -94,7 +95,7 @@ func (s *search) run() ([]Given, error) {
 		}
 		for _, t := range s.taken[i] {
 			d := s.listed[t.index].device
-			given[i].Devices = append(given[i].Devices, GivenDevice{t.request.full(), s.inv.names[d.id], t.request.admin, d, t.request})
+			given[i].Devices = append(given[i].Devices, GivenDevice{t.request.full(), s.inv.names[d.id], t.request.admin, d, t.request, &s.inv.as})
 		}
 	}
 	return given, nil
@@ -118,7 +119,7 @@ type search struct {
 	requests    [][]alternatives
 	constraints [][]constraint
 	taken       [][]take
-	accounts    map[string]*account // by the pools' name: the counters that this search consumed
+	accounts    map[string]*account // by the pools' accounts: the counters that this search consumed
 	left        int                 // remaining steps
 
 	analyseAt int  // remaining steps at which the search counts as hard
@@ -150,25 +151,35 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *state.No
 		}
 	}
 	for i, c := range claims {
-		s.requests[i] = requestsOf(c)
+		if s.requests[i], err = inv.as.requestsOf(c); err != nil {
+			return nil, err
+		}
 		least := 0
 		for k := range s.requests[i] {
 			l := &s.requests[i][k]
 			fewest := -1
 			for a := range l.of {
-				if err := s.need(c, &l.of[a]); err != nil {
+				as := a
+				if inv.as.mixesAlternatives {
+					as = max(a-1, 0)
+				}
+				if err := s.need(c, &l.of[a], &l.of[as]); err != nil {
 					return nil, err
 				}
 				if fewest < 0 || l.of[a].need < fewest {
 					fewest = l.of[a].need
 				}
 			}
+			if inv.as.deviceErrorsSayMore && fewest > resourcev1.AllocationResultsMaxSize-least {
+				return nil, fmt.Errorf("claim %s/%s, request %s: adding %d devices exceeds the claim limit of %d, with %d already accounted for",
+					c.Namespace, c.Name, c.Spec.Devices.Requests[k].Name, fewest, resourcev1.AllocationResultsMaxSize, least)
+			}
 			least += fewest
 		}
 		if least > resourcev1.AllocationResultsMaxSize {
 			return nil, fmt.Errorf("claim %s/%s: number of requested devices %d exceeds the claim limit of %d", c.Namespace, c.Name, least, resourcev1.AllocationResultsMaxSize)
 		}
-		if s.constraints[i], err = constraintsOf(c); err != nil {
+		if s.constraints[i], err = inv.as.constraintsOf(c); err != nil {
 			return nil, err
 		}
 		for k := range s.requests[i] {
@@ -184,7 +195,7 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *state.No
 // them, and no allocation can express them.
 func (s *search) oneTerm(claim int) error {
 	for _, t := range s.taken[claim] {
-		itself, sel := s.listed[t.index].where()
+		itself, sel := s.listed[t.index].where(&s.inv.as)
 		if itself {
 			return nil // the allocation names the node instead
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -77,7 +78,7 @@ func (inv *Inventory) verdictOf(e *Expressions, expression string) *verdict {
 // ask evaluates an expression on a device. Evaluation costs at most what the API allows a selector
 // (CELSelectorExpressionMaxCost); one that costs more, or fails, is an error. Once ctx has ended it
 // may be the cause of errors, which are then not cached.
-func (v *verdict) ask(ctx context.Context, d *device) (bool, error) {
+func (v *verdict) ask(ctx context.Context, inv *Inventory, d *device) (bool, error) {
 	switch v.on[d.place].Load() {
 	case no:
 		return false, nil
@@ -91,9 +92,11 @@ func (v *verdict) ask(ctx context.Context, d *device) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, stopped(err)
 	}
-	ok, _, err := v.compiled.DeviceMatches(ctx, dracel.Device{
-		Driver: d.slice.Spec.Driver, AllowMultipleAllocations: d.AllowMultipleAllocations, Attributes: d.Attributes, Capacity: d.Capacity,
-	})
+	said := dracel.Device{Driver: d.slice.Spec.Driver, Attributes: d.Attributes, Capacity: d.Capacity}
+	if !inv.as.plain {
+		said.AllowMultipleAllocations = d.AllowMultipleAllocations
+	}
+	ok, _, err := v.compiled.DeviceMatches(ctx, said)
 	if ended := ctx.Err(); err != nil && ended != nil {
 		return false, stopped(ended)
 	}
@@ -131,17 +134,26 @@ func (inv *Inventory) selector(e *Expressions, list []resourcev1.DeviceSelector,
 	return s, nil
 }
 
+// hintNoKey is upstream's advice (k8s.io/dynamic-resource-allocation/cel EnhanceRuntimeError).
+const hintNoKey = ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields"
+
 // selects reports whether all selectors match a device. One that fails to compile or to run is an
 // error, which ends the whole decision (structured/internal/incubating selectorsMatch).
-func (s *selector) selects(ctx context.Context, d *device) (bool, error) {
+func (s *selector) selects(ctx context.Context, inv *Inventory, d *device) (bool, error) {
 	for i, v := range s.of {
 		if v.compiled.Error != nil {
 			return false, fmt.Errorf("%s: selector #%d: CEL compile error: %w", s.whose, i, v.compiled.Error)
 		}
-		ok, err := v.ask(ctx, d)
+		ok, err := v.ask(ctx, inv, d)
 		switch {
 		case errors.Is(err, ErrStopped):
 			return false, err
+		case err != nil && inv.as.deviceErrorsSayMore:
+			hint := ""
+			if strings.Contains(err.Error(), "no such key:") {
+				hint = hintNoKey
+			}
+			return false, fmt.Errorf("%s: selector #%d on device %s: CEL runtime error: %w%s", s.whose, i, inv.names[d.id], err, hint)
 		case err != nil:
 			return false, fmt.Errorf("%s: selector #%d: CEL runtime error: %w", s.whose, i, err)
 		}

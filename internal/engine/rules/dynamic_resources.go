@@ -24,6 +24,9 @@ const (
 	ReasonInvalidPools   = "invalid resource pools were encountered"
 )
 
+// reasonSlowDevices is one more, of v1.35.
+const reasonSlowDevices = "timed out trying to allocate devices"
+
 // DynamicResources rejects nodes on which the pod's claims are not and cannot be allocated. It
 // prefers nodes that satisfy earlier alternatives of firstAvailable requests
 // (plugins/dynamicresources).
@@ -32,6 +35,11 @@ type DynamicResources struct {
 	expressions    *devices.Expressions
 	silent         bool   // says nothing about claims that it does nothing about
 	notOwned       string // the text about a claim of another pod
+	as             devices.Behaviour
+	extended       bool // extended resources may come from devices
+	conditions     bool // devices have to become ready before a pod is bound
+	inPlace        bool // scores the nth claim by the nth allocation
+	slowReject     bool // rejects a node on which a search takes too long
 }
 
 var (
@@ -72,6 +80,8 @@ var dynamicResourcesDescriptor = Descriptor{
 	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		d := newDynamicResources(a.DynamicResources)
 		d.silent, d.notOwned = r.SilentAboutClaims, r.ClaimNotOwned
+		d.as, d.extended, d.conditions = devices.Under(r), r.DRAExtendedResource, r.DRADeviceBindingConditions
+		d.inPlace, d.slowReject = r.ClaimsScoreInPlace, r.SlowDevicesReject
 		return engine.Adapt[*deviceState](d), nil
 	},
 }
@@ -81,8 +91,8 @@ func (*DynamicResources) Name() string { return "DynamicResources" }
 
 // Locality returns NodesOnly for pods without claims. For others any claim in the cluster may
 // change the answer.
-func (*DynamicResources) Locality(q *engine.Query) engine.Locality {
-	if len(q.Pod.Spec.ResourceClaims) == 0 && len(deviceResources(q)) == 0 {
+func (d *DynamicResources) Locality(q *engine.Query) engine.Locality {
+	if len(q.Pod.Spec.ResourceClaims) == 0 && len(d.deviceResources(q)) == 0 {
 		return engine.NodesOnly
 	}
 	return engine.Anywhere
@@ -93,7 +103,7 @@ func (d *DynamicResources) PreEnqueue(q *engine.Query) string {
 	if len(q.Pod.Spec.ResourceClaims) == 0 {
 		return ""
 	}
-	_, why := d.podClaims(q)
+	_, why := d.claimsOf(q.State, q.Pod)
 	return why
 }
 
@@ -102,11 +112,11 @@ func (d *DynamicResources) PreFilter(q *engine.Query) (*deviceState, engine.PreF
 	var claims []*resourcev1.ResourceClaim
 	if len(q.Pod.Spec.ResourceClaims) > 0 {
 		var why string
-		if claims, why = d.podClaims(q); why != "" {
+		if claims, why = d.claimsOf(q.State, q.Pod); why != "" {
 			return nil, engine.PreFilterResult{Code: engine.UnschedulableAndUnresolvable, Reason: why}
 		}
 	}
-	extended := deviceResources(q)
+	extended := d.deviceResources(q)
 	if len(claims)+len(extended) == 0 {
 		return nil, engine.PreFilterResult{Skip: true}
 	}
@@ -139,7 +149,7 @@ func (d *DynamicResources) PreFilter(q *engine.Query) (*deviceState, engine.PreF
 			return nil, engine.PreFilterResult{Code: code, Reason: why}
 		}
 	}
-	s.inventory, _ = q.State.DeviceMemo(func() any { return devices.NewInventory(q.State) }).(*devices.Inventory)
+	s.inventory, _ = q.State.DeviceMemo(d.as, func() any { return devices.NewInventory(q.State, d.as) }).(*devices.Inventory)
 	return s, engine.PreFilterResult{}
 }
 
@@ -252,6 +262,10 @@ func (d *DynamicResources) Score(q *engine.Query, s *deviceState, feasible state
 	for row := range feasible.All() {
 		v := s.on(q, row)
 		err = cmp.Or(err, v.err)
+		if d.inPlace && v.given != nil && len(v.given) < len(s.claims) {
+			err = cmp.Or(err, fmt.Errorf("number of allocations %d is smaller than number of claims", len(v.given)))
+			continue
+		}
 		out.Raw[row] = s.score(v)
 	}
 	if err != nil {

@@ -54,7 +54,7 @@ func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *
 					ResourceClaimName: made.Name, RequestMappings: devices.ExtendedMappings(q.Pod, s.driven(q, row), q.State.ExtendedClass),
 				}
 			}
-			made.Status.Allocation = given.Allocation(made, q.Nodes.Node(row).Name, q.Options.Now)
+			made.Status.Allocation = given.Allocation(made, q.Nodes.Node(row).Name)
 		}
 		if slices.Contains(s.claims[:i], c) {
 			continue // the pod names it twice
@@ -63,7 +63,7 @@ func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *
 			return fmt.Errorf("resource claim %s/%s is reserved for %d pods, which is as many as a claim may be", c.Namespace, c.Name, len(made.Status.ReservedFor))
 		}
 		made.Status.ReservedFor = append(made.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: q.Pod.Name, UID: q.Pod.UID})
-		if at := made.Status.Allocation; at != nil && at.AllocationTimestamp == nil {
+		if at := made.Status.Allocation; d.conditions && at != nil && at.AllocationTimestamp == nil {
 			at.AllocationTimestamp = devices.AllocatedAt(q.Options.Now)
 		}
 		claims = append(claims, made)

@@ -72,6 +72,9 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 		}
 		given, err := s.inventory.Allocate(q.Context(), s.rule.expressions, q.Nodes, row, v.asked, &s.budget)
 		switch {
+		case s.rule.slowReject && errors.Is(err, devices.ErrGaveUp):
+			v.reason = reasonSlowDevices
+			return v
 		case errors.Is(err, devices.ErrInvalidPools):
 			v.reason = ReasonInvalidPools
 			return v
@@ -93,6 +96,9 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 // overdue reports whether devices of an allocated claim failed to become ready, or have not become
 // ready within the timeout (plugins/dynamicresources isClaimReadyForBinding, isClaimTimeout).
 func (d *DynamicResources) overdue(q *engine.Query, c *resourcev1.ResourceClaim) bool {
+	if !d.conditions {
+		return false
+	}
 	ready, failed := bindingState(c)
 	if failed || ready || c.Status.Allocation.AllocationTimestamp == nil {
 		return failed
@@ -167,13 +173,9 @@ func (s *deviceState) reaches(claim, row int) bool {
 	return s.selected == nil || s.selected[claim] == nil || s.selected[claim].Has(row)
 }
 
-// podClaims returns the claims that a pod refers to, or the reason why one is missing. A reference
+// claimsOf returns the claims that a pod refers to, or the reason why one is missing. A reference
 // that resolves to no claim on purpose is left out (plugins/dynamicresources
 // foreachPodResourceClaim, k8s.io/dynamic-resource-allocation/resourceclaim Name, IsForPod).
-func (d *DynamicResources) podClaims(q *engine.Query) (claims []*resourcev1.ResourceClaim, why string) {
-	return d.claimsOf(q.State, q.Pod)
-}
-
 func (d *DynamicResources) claimsOf(s *state.State, pod *corev1.Pod) (claims []*resourcev1.ResourceClaim, why string) {
 	for i := range pod.Spec.ResourceClaims {
 		ref := &pod.Spec.ResourceClaims[i]
@@ -222,8 +224,11 @@ const extendedClaimName = "<extended-resources>"
 
 // deviceResources lists the extended resources that the pod requests and that a device class
 // provides.
-func deviceResources(q *engine.Query) []state.Scalar {
+func (d *DynamicResources) deviceResources(q *engine.Query) []state.Scalar {
 	var out []state.Scalar
+	if !d.extended {
+		return nil
+	}
 	for _, s := range q.Request.Scalars {
 		name := corev1.ResourceName(q.ScalarName(s.ID))
 		if s.N != 0 && q.State.ExtendedClass(name) != nil && state.IsDeviceResource(name) {

@@ -16,6 +16,7 @@ import (
 type NodeResourcesBalancedAllocation struct {
 	Resources []ResourceWeight // the weights are not used
 	change    bool             // score the change that the pod makes, and not the balance with it
+	extended  bool             // devices may provide extended resources
 }
 
 var (
@@ -33,7 +34,7 @@ var nodeResourcesBalancedAllocationDescriptor = Descriptor{
 	Args:     codecOf(func(a *Args) { a.Balanced.Resources = cpuAndMemory() }, readBalancedArgs),
 	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		return engine.Adapt[engine.NoState](&NodeResourcesBalancedAllocation{
-			Resources: a.Balanced.Resources, change: r.Balance == semantics.BalanceChange,
+			Resources: a.Balanced.Resources, change: r.Balance == semantics.BalanceChange, extended: r.DRAExtendedResource,
 		}), nil
 	},
 }

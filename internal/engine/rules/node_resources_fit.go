@@ -27,6 +27,7 @@ type NodeResourcesFit struct {
 	// the slash.
 	Ignored, IgnoredGroups []string
 	scorer                 resourceScorer
+	extended               bool // devices may provide extended resources
 }
 
 var (
@@ -52,10 +53,10 @@ var nodeResourcesFitDescriptor = Descriptor{
 	Differs:  "Several extended resources that are short are named in order of their names; upstream's order is that of a Go map.",
 	Args:     codecOf(func(a *Args) { a.NodeResourcesFit = FitArgs{Strategy: LeastAllocated, Resources: cpuAndMemory()} }, readFitArgs),
 	Details:  []*engine.DetailKind{{Name: "resource", Fields: "name, requested, available, capacity: in millicores for cpu, bytes for memory", Cause: resourceCause, Words: resourceWords}},
-	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
+	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)
-		return engine.Adapt[engine.NoState](&NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer}), err
+		return engine.Adapt[engine.NoState](&NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer, extended: r.DRAExtendedResource}), err
 	},
 }
 
@@ -118,7 +119,7 @@ func (f *NodeResourcesFit) Filter(q *engine.Query, _ engine.NoState, in state.Bi
 	for _, s := range f.scalars(q) {
 		short := q.Bits()
 		col, requested := q.Nodes.ScalarColumn(s.ID), q.State.Requested(s.ID)
-		devices := leftToDevices(q, s.ID)
+		devices := f.leftToDevices(q, s.ID)
 		var none [state.ChunkSize]int64
 		for i, word := range in {
 			if word == 0 {
@@ -191,8 +192,8 @@ func (f *NodeResourcesFit) scalars(q *engine.Query) []state.Scalar {
 
 // leftToDevices reports whether nodes that offer none of a resource are left to DynamicResources
 // because a device class provides it (plugins/noderesources/fit.go shouldDelegateResourceToDRA).
-func leftToDevices(q *engine.Query, id int32) bool {
-	return q.State.ExtendedClass(corev1.ResourceName(q.ScalarName(id))) != nil
+func (f *NodeResourcesFit) leftToDevices(q *engine.Query, id int32) bool {
+	return f.extended && q.State.ExtendedClass(corev1.ResourceName(q.ScalarName(id))) != nil
 }
 
 // Details lists, for each resource that is short, the request and what is left.
@@ -213,7 +214,7 @@ func (f *NodeResourcesFit) Details(q *engine.Query, _ engine.NoState, row int) [
 	add(string(corev1.ResourceEphemeralStorage), q.Request.Ephemeral, c.Ephemeral, u.Ephemeral)
 	for _, s := range f.scalars(q) {
 		have, _ := q.Nodes.Offers(s.ID, row)
-		if have == 0 && leftToDevices(q, s.ID) {
+		if have == 0 && f.leftToDevices(q, s.ID) {
 			continue
 		}
 		add(q.ScalarName(s.ID), s.N, have, q.State.Requested(s.ID).At(row))

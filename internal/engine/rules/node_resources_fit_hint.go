@@ -16,7 +16,7 @@ import (
 func (f *NodeResourcesFit) Hints() []engine.Hint {
 	return []engine.Hint{
 		{Kind: "Pod", Action: engine.Delete | engine.UpdatePodScaleDown, Queue: fitAfterPod},
-		{Kind: "Node", Action: engine.Add | engine.UpdateNodeAllocatable, Queue: fitAfterNode},
+		{Kind: "Node", Action: engine.Add | engine.UpdateNodeAllocatable, Queue: f.afterNode},
 		{Kind: "DeviceClass", Action: engine.Add | engine.Update, Queue: fitAfterClass},
 	}
 }
@@ -53,10 +53,10 @@ func amountOf(list corev1.ResourceList, name corev1.ResourceName) int64 {
 	return 0
 }
 
-// fitAfterNode reports whether the empty node has room for the pod, and is new or offers more of
+// afterNode reports whether the empty node has room for the pod, and is new or offers more of
 // what the pod requests than before. The profile's ignored resources count here, as they do
 // upstream.
-func fitAfterNode(w *engine.Waiter, e *engine.Event) bool {
+func (f *NodeResourcesFit) afterNode(w *engine.Waiter, e *engine.Event) bool {
 	was, is := versions[corev1.Node](e)
 	want := stored.Sum{}.Of(w.Pod)
 	pods := func(n *corev1.Node) int64 { return n.Status.Allocatable.Pods().Value() }
@@ -70,7 +70,7 @@ func fitAfterNode(w *engine.Waiter, e *engine.Event) bool {
 			continue
 		}
 		have := amountOf(is.Status.Allocatable, name)
-		byDevices := state.IsScalar(name) && have == 0 && w.State.ExtendedClass(name) != nil
+		byDevices := f.extended && state.IsScalar(name) && have == 0 && w.State.ExtendedClass(name) != nil
 		if n > have && !byDevices {
 			return false
 		}

@@ -30,7 +30,7 @@ func (f *NodeResourcesFit) try(q *engine.Query) *fitTrial {
 	t.have = make([]int64, len(t.scalars))
 	t.devices = make([]bool, len(t.scalars))
 	for i, s := range t.scalars {
-		t.devices[i] = leftToDevices(q, s.ID)
+		t.devices[i] = f.leftToDevices(q, s.ID)
 	}
 	return t
 }

@@ -35,10 +35,16 @@ func scoresByDevices(q *engine.Query, resources []ResourceWeight) (string, bool)
 
 // NotEvaluated names what the score leaves out; the filter leaves out nothing.
 func (f *NodeResourcesFit) NotEvaluated(q *engine.Query) (string, bool) {
+	if !f.extended {
+		return "", false
+	}
 	return scoresByDevices(q, f.scorer.resources)
 }
 
 // NotEvaluated names what the score leaves out.
 func (b *NodeResourcesBalancedAllocation) NotEvaluated(q *engine.Query) (string, bool) {
+	if !b.extended {
+		return "", false
+	}
 	return scoresByDevices(q, b.Resources)
 }

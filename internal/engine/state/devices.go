@@ -23,8 +23,12 @@ type devices struct {
 type deviceMemo struct {
 	mapping  sync.Once
 	extended map[corev1.ResourceName]*resourcev1.DeviceClass
-	making   sync.Once
-	made     any
+	made     sync.Map // of *made, by key
+}
+
+type made struct {
+	making sync.Once
+	value  any
 }
 
 // put stores an object of one of the kinds. It returns false for any other kind.
@@ -80,17 +84,22 @@ func (s *State) DeviceClass(name string) *resourcev1.DeviceClass {
 // DeviceClasses lists them by name.
 func (s *State) DeviceClasses() []*resourcev1.DeviceClass { return s.devices.classes.all() }
 
-// DeviceMemo returns what make returned for the state's claims, slices and classes on first use.
-// All states with the same objects share it, so it must depend on nothing else.
-func (s *State) DeviceMemo(make func() any) any {
-	m := s.devices.memo
-	m.making.Do(func() { m.made = make() })
-	return m.made
+// DeviceMemo returns what make returned for the state's claims, slices and classes on first use
+// of the key. All states with the same objects share it, so it must depend on nothing else but
+// the key, such as what a release makes of them.
+func (s *State) DeviceMemo(key any, make func() any) any {
+	m, ok := s.devices.memo.made.Load(key)
+	if !ok {
+		m, _ = s.devices.memo.made.LoadOrStore(key, &made{})
+	}
+	one := m.(*made) //nolint:forcetypeassert // nothing else is stored
+	one.making.Do(func() { one.value = make() })
+	return one.value
 }
 
 // ExtendedClass returns the device class that provides an extended resource; nil without. Each
-// class provides one resource named after itself. Of several that name the same other resource the
-// newest provides it, then the first by name
+// class provides one resource named after itself. Of several that name the same other resource
+// the newest provides it, then the first by name
 // (k8s.io/dynamic-resource-allocation/deviceclass/extendedresourcecache).
 func (s *State) ExtendedClass(name corev1.ResourceName) *resourcev1.DeviceClass {
 	if s.devices.classes.n == 0 {

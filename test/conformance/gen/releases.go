@@ -31,7 +31,7 @@ func (m *maker) releases(seed uint64, incoming *v1.Pod) {
 	for _, part := range []func(*releaser){
 		(*releaser).statuses, (*releaser).namespaceSelectors, (*releaser).imageVolumes, (*releaser).overlap,
 		(*releaser).partly, (*releaser).startTimes, (*releaser).drivers, (*releaser).taintRules,
-		(*releaser).features,
+		(*releaser).features, (*releaser).claimed, (*releaser).counted,
 	} {
 		if r.chance(40) {
 			part(r)
