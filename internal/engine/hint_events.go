@@ -162,7 +162,7 @@ func PodActions(before, after *corev1.Pod) (out []Action) {
 	if !equality.Semantic.DeepEqual(before.Labels, after.Labels) {
 		out = append(out, UpdatePodLabel)
 	}
-	if scaledDown(state.Held(before), state.Held(after)) {
+	if scaledDown(state.Counting(0).Held(before), state.Counting(0).Held(after)) {
 		out = append(out, UpdatePodScaleDown)
 	}
 	if len(after.Spec.SchedulingGates) == 0 && len(before.Spec.SchedulingGates) > 0 {

@@ -15,6 +15,8 @@ type Profile struct {
 	Payload []byte // the configuration in canonical form, for the record
 	// Semantics is the release of Kubernetes whose behaviour the rules have.
 	Semantics *semantics.Release
+	// Counting is what pods on nodes count as under it.
+	Counting state.Counting
 	// Siblings are the names of all profiles of the configuration.
 	Siblings []string
 	// Ungated are those of them without SchedulingGates, whose pods wait for no gates.

@@ -191,7 +191,7 @@ func (q *Query) ScoringRequest(nonZero bool) state.Request {
 		i = 1
 	}
 	if !q.scoring.done[i] {
-		q.scoring.of[i], q.scoring.done[i] = q.local.ScoringRequest(q.Pod, nonZero), true
+		q.scoring.of[i], q.scoring.done[i] = q.local.ScoringRequest(q.State, q.Pod, nonZero), true
 	}
 	return q.scoring.of[i]
 }
@@ -204,6 +204,7 @@ type scoringRequests struct {
 
 // NewQuery prepares a question. Options.Candidates without a node of the state are ignored.
 func NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Options) (q *Query, err error) {
+	s = s.Under(p.Counting)
 	q = &Query{State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace)}
 	q.local = state.NewLocalNames(s)
 	defer func() {
@@ -253,6 +254,7 @@ func (c *Compiled) NewQuery(s *state.State, pod *corev1.Pod, p *Profile, o Optio
 		room = new(Room)
 	}
 	q := &room.query
+	s = s.Under(p.Counting)
 	*q = Query{
 		State: s, Nodes: s.Nodes(), Pod: pod, Profile: p, Options: o, nsLabels: s.NamespaceLabels(pod.Namespace),
 		Compiled: *c, scratch: getScratch(s.Nodes().Len()), result: &room.result,

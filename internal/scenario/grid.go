@@ -86,7 +86,7 @@ func (g *grid) readPods(count *steps.Counter, st *state.State, daemon func(*stat
 			return err
 		}
 		for p := range pods.All() {
-			c := g.class(p.Class)
+			c := g.class(st, p.Class)
 			if daemon(p) {
 				for i, n := range c.request {
 					g.cols[i].daemons[row] += n
@@ -114,10 +114,10 @@ func (c *gridColumn) free(row int32) int64 { return max(c.allocatable[row]-c.req
 func (g *grid) usable(row int32) bool { return !g.set.Node(int(row)).Unschedulable }
 
 // class returns what is known of a class.
-func (g *grid) class(c *state.Class) *podShape {
+func (g *grid) class(st *state.State, c *state.Class) *podShape {
 	s := g.classes[c.ID]
 	if s == nil {
-		s = &podShape{request: g.vector(&c.Request)}
+		s = &podShape{request: g.vector(&st.Counts(c).Request)}
 		g.classes[c.ID] = s
 	}
 	return s

@@ -31,8 +31,9 @@ func (s *poolSearch) measure(ctx context.Context) error {
 		return err
 	}
 	s.free = amounts{}
+	counts := s.o.Profiles[0].Counting
 	for row := range usable.All() {
-		s.free.add(s.freeOf(s.v.State, row))
+		s.free.add(s.freeOf(s.v.State.Under(counts), row))
 	}
 	for i := range s.pools {
 		r, err := s.begin(ctx, s.counts(i, 1))
@@ -42,7 +43,7 @@ func (s *poolSearch) measure(ctx context.Context) error {
 		offer, nodes := amounts{}, r.f.State().Nodes()
 		for row := range nodes.Alive().All() {
 			if s.v.State.Nodes().Row(nodes.Node(row).Name) < 0 {
-				offer.add(s.freeOf(r.f.State(), row))
+				offer.add(s.freeOf(r.f.State().Under(counts), row))
 			}
 		}
 		s.offers = append(s.offers, offer)
@@ -137,11 +138,13 @@ func requests(list []Arrival, without map[podName]bool) amounts {
 func requestsOf(pod *corev1.Pod) amounts {
 	out := amounts{corev1.ResourcePods: 1}
 	list := stored.Sum{}.Of(pod)
-	if len(pod.Status.ContainerStatuses)+len(pod.Status.InitContainerStatuses) > 0 {
-		bound := state.Held(pod)
-		for name, q := range list {
-			if least := bound[name]; least.Cmp(q) < 0 {
-				list[name] = least
+	if stored.HasResizes(pod) {
+		for c := range state.Countings { // whichever counts
+			bound := c.Held(pod)
+			for name, q := range list {
+				if least := bound[name]; least.Cmp(q) < 0 {
+					list[name] = least
+				}
 			}
 		}
 	}

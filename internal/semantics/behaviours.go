@@ -46,6 +46,12 @@ var behaviours = []*Behaviour{
 		Remedy: "compare where pods land: scores of nearly all nodes are others, and no setting brings them back",
 	},
 	{
+		Name: "SumsOfWholePods", Row: "B11",
+		What:   "whether a running pod counts by sums of the whole pod, or of each container; with overhead that kubelets report, it counts twice",
+		Where:  "component-helpers/resource AggregateContainerRequests",
+		Remedy: "look at nodes with pods that have an overhead (RuntimeClass): less fits there",
+	},
+	{
 		Name: "ImageVolumesScore", Row: "A2",
 		What:  "whether ImageLocality counts the images of image volumes",
 		Where: "plugins/imagelocality/image_locality.go sumImageScores",

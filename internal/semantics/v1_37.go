@@ -18,6 +18,7 @@ var v137 = v136.but(func(r *Release) {
 	})
 	r.NodePreFilters = true                                                // B2
 	r.Features = append([]string{"VolumeBindMountOptions"}, r.Features...) // B21
+	r.SumsOfWholePods = true                                               // B11
 	r.ImageVolumesRaiseTop = true                                          // B6
 	r.SilentAboutClaims = true                                             // B7
 

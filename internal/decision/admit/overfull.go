@@ -60,7 +60,7 @@ func overfull(before *state.State, after *revision.View, applied []object.Object
 func scalars(st *state.State, pods []*state.Pod) (names []string) {
 	table := state.NewLocalNames(st)
 	for _, p := range pods {
-		for _, s := range p.Class.Request.Scalars {
+		for _, s := range st.Counts(p.Class).Request.Scalars {
 			names = append(names, table.ScalarName(s.ID))
 		}
 	}

@@ -63,7 +63,7 @@ func (l *Log) facts(v *revision.View, pod *corev1.Pod, d *store.Decision) string
 
 // factsOf returns the facts of a pod on a state.
 func factsOf(v *revision.View, pod *corev1.Pod) string {
-	held := state.Held(pod)
+	held := state.Counting(0).Held(pod)
 	var requests, labels [256]byte
 	f := store.PodFacts{
 		PriorityClass: pod.Spec.PriorityClassName, Scheduler: pod.Spec.SchedulerName,

@@ -55,7 +55,7 @@ func (j *dryRun) violates(i int) bool { return j.order[0].Has(i) }
 // the decision.
 func newDryRun(r *engine.Result, rows state.Bits, ways Ways) *dryRun {
 	q := r.Query
-	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State, ways), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes()), classes: q.State.Tables().ClassColumns()}
+	j := &dryRun{q: q, priority: q.Priority(), allowances: newAllowances(q.State, ways), out: q.Bits(), nominated: q.NominatedRows(), affected: make([]uint32, q.State.Tables().Classes()), classes: q.State.ClassColumns()}
 	j.now, j.nanos = now(q)
 	for _, i := range q.Profile.Filter {
 		f := q.Profile.Rules[i]

@@ -64,7 +64,7 @@ func (m *memo) again(s *state.State, pod *corev1.Pod, o *engine.Options) *engine
 		return nil
 	}
 	q := r.Query
-	if q.State == s && o.Candidates == nil && q.Options.MaxSteps == o.MaxSteps && q.Options.NoPreemption == o.NoPreemption &&
+	if q.State == s.Under(m.key.profile.Counting) && o.Candidates == nil && q.Options.MaxSteps == o.MaxSteps && q.Options.NoPreemption == o.NoPreemption &&
 		(q.Pod.UID == pod.UID && q.Pod.Name == pod.Name || s.NominatedPods().Len() == 0 && !slices.ContainsFunc(pod.Spec.Volumes, ephemeral)) &&
 		r.Again(pod, *o) {
 		return r

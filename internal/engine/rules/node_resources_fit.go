@@ -27,7 +27,8 @@ type NodeResourcesFit struct {
 	// the slash.
 	Ignored, IgnoredGroups []string
 	scorer                 resourceScorer
-	extended               bool // devices may provide extended resources
+	extended               bool           // devices may provide extended resources
+	counting               state.Counting // of pods in hints
 }
 
 var (
@@ -56,8 +57,13 @@ var nodeResourcesFitDescriptor = Descriptor{
 	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		f := a.NodeResourcesFit
 		scorer, err := newResourceScorer(f.Strategy, f.Resources, f.Shape)
-		return engine.Adapt[engine.NoState](&NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer, extended: r.DRAExtendedResource}), err
+		return engine.Adapt[engine.NoState](&NodeResourcesFit{Ignored: f.IgnoredResources, IgnoredGroups: f.IgnoredResourceGroups, scorer: scorer, extended: r.DRAExtendedResource, counting: countingOf(r)}), err
 	},
+}
+
+// countingOf is what pods on nodes count as in a release.
+func countingOf(r *semantics.Release) state.Counting {
+	return state.CountingOf(r.SumsOfWholePods, r.InPlacePodLevelResourcesVerticalScaling)
 }
 
 // Name is the plugin's name.

@@ -15,13 +15,13 @@ import (
 // isSchedulableAfterNodeChange, isSchedulableAfterDeviceClassEvent).
 func (f *NodeResourcesFit) Hints() []engine.Hint {
 	return []engine.Hint{
-		{Kind: "Pod", Action: engine.Delete | engine.UpdatePodScaleDown, Queue: fitAfterPod},
+		{Kind: "Pod", Action: engine.Delete | engine.UpdatePodScaleDown, Queue: f.afterPod},
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeAllocatable, Queue: f.afterNode},
 		{Kind: "DeviceClass", Action: engine.Add | engine.Update, Queue: fitAfterClass},
 	}
 }
 
-func fitAfterPod(w *engine.Waiter, e *engine.Event) bool {
+func (f *NodeResourcesFit) afterPod(w *engine.Waiter, e *engine.Event) bool {
 	was, is := versions[corev1.Pod](e)
 	switch {
 	case is == nil:
@@ -31,8 +31,8 @@ func fitAfterPod(w *engine.Waiter, e *engine.Event) bool {
 	case is.Spec.NodeName == "":
 		return false
 	}
-	before, after := state.Held(was), state.Held(is)
-	for name, q := range state.Held(w.Pod) {
+	before, after := f.counting.Held(was), f.counting.Held(is)
+	for name, q := range f.counting.Held(w.Pod) {
 		if !q.IsZero() && amountOf(before, name) > amountOf(after, name) {
 			return true
 		}

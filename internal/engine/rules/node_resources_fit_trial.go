@@ -62,7 +62,7 @@ func (t *fitTrial) Begin(row int32, nominated []*state.Pod) {
 
 // Move adds or subtracts a pod's requests.
 func (t *fitTrial) Move(p *state.Pod, n int32) {
-	r, k := &p.Class.Request, int64(n)
+	r, k := &t.q.State.Counts(p.Class).Request, int64(n)
 	t.use.Pods += n
 	t.use.CPU += k * r.CPU
 	t.use.Memory += k * r.Memory
@@ -82,7 +82,7 @@ func (t *fitTrial) AffectedBy(c *state.Class) bool {
 		return true
 	}
 	for i := range t.scalars {
-		for _, s := range c.Request.Scalars {
+		for _, s := range t.q.State.Counts(c).Request.Scalars {
 			if s.ID == t.scalars[i].ID {
 				return true
 			}

@@ -150,6 +150,7 @@ func BuildUnder(s Spec, r *semantics.Release) (*engine.Profile, error) {
 		Name: s.SchedulerName, Siblings: s.Siblings, Ungated: s.Ungated, Payload: payload,
 		Digest: "sha256:" + hex.EncodeToString(sum[:]), Semantics: r, JudgeVictims: preempt.WaysOf(r).JudgeVictims,
 		ExclusionMeansAll: r.ExclusionMeansAll, GatedNominationsCount: r.GatedNominationsCount,
+		Counting: countingOf(r),
 	}
 	index := map[string]int{}
 	use := func(name string) (int, error) {

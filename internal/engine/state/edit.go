@@ -47,6 +47,7 @@ type Edit struct {
 // Edit starts the next state. The receiver stays as it is.
 func (s *State) Edit() *Edit {
 	next := *s
+	next.views = s.views.next(s)
 	return &Edit{id: lastEdit.Add(1), s: &next}
 }
 

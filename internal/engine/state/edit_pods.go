@@ -114,14 +114,11 @@ func (e *Edit) count(p *Pod, sign int64) {
 	}
 	b := e.s.use.own(e.id, row>>blockBits)
 	u := &b.of[row&(BlockSize-1)]
-	u.CPU += sign * c.Request.CPU
-	u.Memory += sign * c.Request.Memory
-	u.Ephemeral += sign * c.Request.Ephemeral
-	u.NonZeroCPU += sign * c.NonZeroCPU
-	u.NonZeroMem += sign * c.NonZeroMem
+	n := e.s.Counts(c)
+	u.add(n, sign)
 	u.Pods += int32(sign)
 	b.weigh(e.s.nodes, row)
-	for _, sc := range c.Request.Scalars {
+	for _, sc := range n.Request.Scalars {
 		at := e.s.scalar.edit(e.id, int(sc.ID))
 		*at = (*at).add(e.id, row, sign*sc.N)
 	}
@@ -132,6 +129,9 @@ func (e *Edit) count(p *Pod, sign int64) {
 	bump := func(v *vec[*Postings], id int32) {
 		at := v.edit(e.id, int(id))
 		*at = (*at).add(inPlace, p.Row, int32(sign))
+	}
+	if c.others != nil {
+		e.s.varied = e.s.varied.add(inPlace, p.Row, int32(sign))
 	}
 	bump(&e.s.shapes, c.Shape.ID)
 	for _, id := range c.Terms {

@@ -16,13 +16,14 @@ const anyIP = "0.0.0.0"
 // Class is everything about a placed pod that changes a node's columns. Pods
 // from one template share a class.
 type Class struct {
-	ID         int32
-	Shape      *Shape
-	Request    Request
-	NonZeroCPU int64 // millicores, 100 for each container without a request
-	NonZeroMem int64 // bytes, 200 MiB for each container without a request
-	Ports      []int32
-	Terms      []int32
+	ID    int32
+	Shape *Shape
+	Counted
+	// others are what its pods count as by other Countings; nil where these agree. State.Counts
+	// chooses.
+	others *othersCounted
+	Ports  []int32
+	Terms  []int32
 	// Mounts reports whether pods of the class have Volumes.
 	Mounts bool
 }
@@ -128,7 +129,8 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 		return nil, fmt.Errorf("spec.affinity: %w", err)
 	}
 	c := Class{Shape: t.Shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
-	c.Request, c.NonZeroCPU, c.NonZeroMem = placedRequest(t, pod)
+	c.Counted = placedRequest(t, pod)
+	c.others = countOthers(t, pod, &c.Counted)
 	for _, p := range HostPorts(pod) {
 		c.Ports = append(c.Ports, t.port(p))
 	}
@@ -141,10 +143,14 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 			key = binary.AppendVarint(key, n)
 		}
 	}
-	num(int64(c.Shape.ID), c.Request.CPU, c.Request.Memory, c.Request.Ephemeral, c.NonZeroCPU, c.NonZeroMem, int64(len(c.Request.Scalars)), int64(len(c.Ports)))
-	for _, s := range c.Request.Scalars {
-		num(int64(s.ID), s.N)
+	counted := func(n *Counted) {
+		num(n.Request.CPU, n.Request.Memory, n.Request.Ephemeral, n.NonZeroCPU, n.NonZeroMem, int64(len(n.Request.Scalars)))
+		for _, s := range n.Request.Scalars {
+			num(int64(s.ID), s.N)
+		}
 	}
+	num(int64(c.Shape.ID), int64(len(c.Ports)))
+	counted(&c.Counted)
 	for _, p := range c.Ports {
 		num(int64(p))
 	}
@@ -153,6 +159,12 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	}
 	if mounts {
 		num(-1) // which no term has
+	}
+	if c.others != nil {
+		num(-2) // likewise
+		for i := range c.others {
+			counted(&c.others[i])
+		}
 	}
 	t.mu.RLock()
 	have := t.classes[string(key)]

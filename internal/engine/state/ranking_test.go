@@ -25,10 +25,10 @@ func TestFitting(t *testing.T) {
 				a.CPU = math.MaxInt64 / 2
 			}
 			total.Add(total, big.NewInt(a.CPU))
-			pods[i] = &Pod{Class: &Class{Shape: &Shape{}, Request: Request{Amount: a}}}
+			pods[i] = &Pod{Class: &Class{Shape: &Shape{}, Counted: Counted{Request: Request{Amount: a}}}}
 			s.t.addClass(fmt.Sprint(i), pods[i].Class)
 		}
-		k, classes := s.ranking(&PodList{n: len(pods), parts: []podPart{{pods: pods}}}, 0), s.t.ClassColumns()
+		k, classes := s.ranking(&PodList{n: len(pods), parts: []podPart{{pods: pods}}}, 0), s.ClassColumns()
 		if wraps := below || !total.IsInt64(); k.Wraps() != wraps {
 			t.Fatalf("Wraps is %v, want %v", k.Wraps(), wraps)
 		}

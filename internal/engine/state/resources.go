@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -82,12 +83,73 @@ func (l *LocalNames) RequestOf(pod *corev1.Pod) Request {
 	return request(l, stored.Sum{}.Of(pod))
 }
 
-// counting counts containers that are being resized by the largest of the requested, the
-// allocated and the actual amount.
-var counting = stored.Counting{Status: true, PodStatus: true}
+// Counting is what pods on nodes count as, in which releases of Kubernetes differ. States are kept
+// for the zero value, and State.Under has the others. It compares the amounts of a resize for each
+// container, and reads what the status has about the pod as a whole.
+type Counting uint8
+
+const (
+	countByPod Counting = 1 << iota
+	countContainersAlone
+	// Countings is how many there are.
+	Countings
+)
+
+// CountingOf returns how pods count: by sums of the whole pod, and by its status as a whole
+// (stored.Counting).
+func CountingOf(byPod, podStatus bool) (c Counting) {
+	if byPod {
+		c |= countByPod
+	}
+	if !podStatus {
+		c |= countContainersAlone
+	}
+	return c
+}
+
+// sums counts a pod that is being resized by the largest of the requested, the allocated and the
+// actual amount.
+func (c Counting) sums() stored.Counting {
+	return stored.Counting{Status: true, ByPod: c&countByPod != 0, PodStatus: c&countContainersAlone == 0}
+}
 
 // Held returns what a pod requests, resizes included.
-func Held(pod *corev1.Pod) corev1.ResourceList { return stored.Sum{Counting: counting}.Of(pod) }
+func (c Counting) Held(pod *corev1.Pod) corev1.ResourceList {
+	return stored.Sum{Counting: c.sums()}.Of(pod)
+}
+
+// Counted is what a pod on a node counts as.
+type Counted struct {
+	Request    Request
+	NonZeroCPU int64 // millicores, 100 for each container without a request
+	NonZeroMem int64 // bytes, 200 MiB for each container without a request
+}
+
+func (n *Counted) equal(o *Counted) bool {
+	return n.Request.Amount == o.Request.Amount && n.NonZeroCPU == o.NonZeroCPU && n.NonZeroMem == o.NonZeroMem &&
+		slices.Equal(n.Request.Scalars, o.Request.Scalars)
+}
+
+// othersCounted are what a pod counts as otherwise than by the zero Counting.
+type othersCounted [Countings - 1]Counted
+
+// countOthers returns what a pod counts as by each other Counting; nil where all agree, as they do
+// about nearly every pod.
+func countOthers(t *Tables, pod *corev1.Pod, n *Counted) *othersCounted {
+	if !stored.HasResizes(pod) {
+		return nil
+	}
+	var others othersCounted
+	differ := false
+	for i := range others {
+		others[i] = Counting(i+1).count(t, pod)
+		differ = differ || !others[i].equal(n)
+	}
+	if !differ {
+		return nil
+	}
+	return &others
+}
 
 // nonMissing returns the defaults for requests that containers lack.
 func nonMissing(cpu, memory bool) corev1.ResourceList {
@@ -102,13 +164,19 @@ func nonMissing(cpu, memory bool) corev1.ResourceList {
 }
 
 // placedRequest is what a pod on a node uses, and its cpu and memory with defaults for missing
-// requests (pkg/scheduler/framework/types.go PodInfo.CalculateResource).
-func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZeroMemory int64) {
+// requests.
+func placedRequest(t *Tables, pod *corev1.Pod) Counted {
 	if r, cpu, memory, ok := plainRequest(t, pod); ok {
-		return r, cpu, memory
+		return Counted{r, cpu, memory}
 	}
-	list := Held(pod)
-	req = request(t, list)
+	return Counting(0).count(t, pod)
+}
+
+// count is placedRequest for any pod and counting
+// (pkg/scheduler/framework/types.go PodInfo.CalculateResource).
+func (c Counting) count(t *Tables, pod *corev1.Pod) Counted {
+	list := c.Held(pod)
+	req := request(t, list)
 	cpu, memory := true, true
 	if stored.HasPodRequests(pod) {
 		_, hasCPU := list[corev1.ResourceCPU]
@@ -116,10 +184,10 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 		cpu, memory = !hasCPU, !hasMemory
 	}
 	if cpu || memory {
-		list = stored.Sum{Counting: counting, Missing: nonMissing(cpu, memory)}.Of(pod)
+		list = stored.Sum{Counting: c.sums(), Missing: nonMissing(cpu, memory)}.Of(pod)
 	}
-	c, m := list[corev1.ResourceCPU], list[corev1.ResourceMemory]
-	return req, c.MilliValue(), m.Value()
+	least, mem := list[corev1.ResourceCPU], list[corev1.ResourceMemory]
+	return Counted{req, least.MilliValue(), mem.Value()}
 }
 
 // ScoringRequest returns what the resource scorers count for the pod to be placed. With nonZero, as
@@ -128,15 +196,15 @@ func placedRequest(t *Tables, pod *corev1.Pod) (req Request, nonZeroCPU, nonZero
 // BalancedAllocation counts, they are included. The difference is upstream's: Fit makes its scorer
 // without the two gates (plugins/noderesources/fit.go NewFit, resource_allocation.go
 // calculatePodResourceRequest).
-func (l *LocalNames) ScoringRequest(pod *corev1.Pod, nonZero bool) Request {
-	if r, cpu, memory, ok := plainRequest(l, pod); ok {
+func (l *LocalNames) ScoringRequest(s *State, pod *corev1.Pod, nonZero bool) Request {
+	if r, cpu, memory, ok := plainRequest(l, pod); ok && (nonZero || s.counting == 0 || !stored.HasResizes(pod)) {
 		if nonZero {
 			r.CPU, r.Memory = cpu, memory
 		}
 		return r
 	}
 	if !nonZero {
-		return request(l, Held(pod))
+		return request(l, s.counting.Held(pod))
 	}
 	return request(l, stored.Sum{ContainersOnly: true, Missing: nonMissing(true, true)}.Of(pod))
 }

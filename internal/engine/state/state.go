@@ -21,11 +21,16 @@ type State struct {
 	use    blocks[useBlock]
 	scalar vec[*Requested] // by scalar id
 	onNode vec[*PodList]   // by row
-	shapes vec[*Postings]
-	terms  vec[*Postings]
-	ports  vec[*Postings]
-	disks  vec[*Postings]
-	claims vec[*Postings]
+	// counting is what pods count as in use and scalar, and varied is where pods are that count as
+	// something else by another one. views are the states for these.
+	counting Counting
+	varied   *Postings
+	views    *views
+	shapes   vec[*Postings]
+	terms    vec[*Postings]
+	ports    vec[*Postings]
+	disks    vec[*Postings]
+	claims   vec[*Postings]
 
 	pods      table[*Pod]
 	waiting   map[string][]*Pod // bound to nodes that the state does not have, by node name
@@ -61,7 +66,7 @@ type namespaced struct {
 // NewState returns the state of an empty cluster.
 func NewState() *State {
 	return &State{
-		t: newTables(), nodes: emptyNodeSet(),
+		t: newTables(), nodes: emptyNodeSet(), views: &views{},
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
 		budgets: &budgetSet{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{memo: &deviceMemo{}}, attached: &attachedSet{},

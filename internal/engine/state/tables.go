@@ -21,6 +21,10 @@ type Tables struct {
 
 	classes map[string]*Class
 	columns ClassColumns
+	// counted is columns.of by other Countings. scalarsVary reports that some class differs in its
+	// extended resources by one of them.
+	counted     [Countings - 1][]classColumn
+	scalarsVary bool
 
 	amountIDs map[Amount]int32
 
@@ -133,9 +137,11 @@ func (t *Tables) Classes() int {
 // ClassColumns holds what dry runs read of classes, by their ids. Many classes request the same, so
 // that the amounts are in a table of their own, which stays in the processor's cache.
 type ClassColumns struct {
-	of      []struct{ shape, amount int32 }
+	of      []classColumn
 	amounts []Amount
 }
+
+type classColumn struct{ shape, amount int32 }
 
 // Shape returns the id of a class's shape.
 func (c *ClassColumns) Shape(class int32) int32 { return c.of[class].shape }
@@ -143,24 +149,48 @@ func (c *ClassColumns) Shape(class int32) int32 { return c.of[class].shape }
 // Amount returns what pods of a class request. Not to be written.
 func (c *ClassColumns) Amount(class int32) *Amount { return &c.amounts[c.of[class].amount] }
 
-// ClassColumns returns the columns of all classes interned so far.
-func (t *Tables) ClassColumns() ClassColumns {
+// ClassColumns returns the columns of all classes interned so far, as the state counts them.
+func (s *State) ClassColumns() ClassColumns {
+	s.t.mu.RLock()
+	defer s.t.mu.RUnlock()
+	c := s.t.columns
+	if s.counting != 0 {
+		c.of = s.t.counted[s.counting-1]
+	}
+	return c
+}
+
+// variesScalars reports whether the extended resources of some class depend on the Counting.
+func (t *Tables) variesScalars() bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.columns
+	return t.scalarsVary
 }
 
 // addClass interns a class and sets its id. It runs under the writer's lock.
 func (t *Tables) addClass(key string, c *Class) {
-	a, known := t.amountIDs[c.Request.Amount]
-	if !known {
-		a = int32(len(t.columns.amounts))
-		t.amountIDs[c.Request.Amount] = a
-		t.columns.amounts = append(t.columns.amounts, c.Request.Amount)
+	column := func(n *Counted) classColumn {
+		a, known := t.amountIDs[n.Request.Amount]
+		if !known {
+			a = int32(len(t.columns.amounts))
+			t.amountIDs[n.Request.Amount] = a
+			t.columns.amounts = append(t.columns.amounts, n.Request.Amount)
+		}
+		return classColumn{c.Shape.ID, a}
 	}
 	c.ID = int32(len(t.classes))
 	t.classes[key] = c
-	t.columns.of = append(t.columns.of, struct{ shape, amount int32 }{c.Shape.ID, a})
+	own := column(&c.Counted)
+	t.columns.of = append(t.columns.of, own)
+	for i := range t.counted {
+		if c.others == nil {
+			t.counted[i] = append(t.counted[i], own)
+			continue
+		}
+		o := &c.others[i]
+		t.counted[i] = append(t.counted[i], column(o))
+		t.scalarsVary = t.scalarsVary || !slices.Equal(o.Request.Scalars, c.Request.Scalars)
+	}
 }
 
 // internedText is interned for a key that becomes a text on first use alone.

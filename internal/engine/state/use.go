@@ -1,12 +1,25 @@
 package state
 
-import "math"
+import (
+	"math"
+	"slices"
+	"sync"
+)
 
 // Use is the sum of a node's pods. NonZero counts defaults for requests that containers lack.
 type Use struct {
 	Amount
 	NonZeroCPU, NonZeroMem int64
 	Pods                   int32
+}
+
+// add adds what pods count as.
+func (u *Use) add(n *Counted, sign int64) {
+	u.CPU += sign * n.Request.CPU
+	u.Memory += sign * n.Request.Memory
+	u.Ephemeral += sign * n.Request.Ephemeral
+	u.NonZeroCPU += sign * n.NonZeroCPU
+	u.NonZeroMem += sign * n.NonZeroMem
 }
 
 // useBlock is the sums of 16 rows.
@@ -67,4 +80,128 @@ func (b *useBlock) weigh(set *NodeSet, row int) {
 		least.CPU, least.Memory, least.Ephemeral = min(least.CPU, left.CPU), min(least.Memory, left.Memory), min(least.Ephemeral, left.Ephemeral)
 		least.Pods = min(least.Pods, c.Pods-int64(u.Pods))
 	}
+}
+
+// Counts returns what pods of a class count as in the state. Not to be written.
+func (s *State) Counts(c *Class) *Counted {
+	if s.counting != 0 && c.others != nil {
+		return &c.others[s.counting-1]
+	}
+	return &c.Counted
+}
+
+// views are the states that differ from one in what pods count as, made at their first use.
+type views struct {
+	mu   sync.Mutex
+	of   [Countings]*State
+	step uint64 // the step of the state in place that they were made at
+	// use are the sums of an earlier state, and was those of its views: a block of 16 rows that
+	// did not change since is theirs.
+	use blocks[useBlock]
+	was [Countings]blocks[useBlock]
+}
+
+// next returns what an edit of the state begins with.
+func (v *views) next(s *State) *views {
+	after := &views{}
+	if s.inPlace || s.varied.Total() == 0 {
+		return after
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	after.use, after.was = v.use, v.was
+	if v.of == [Countings]*State{} {
+		return after
+	}
+	after.use, after.was = s.use, [Countings]blocks[useBlock]{}
+	for c, view := range v.of {
+		if view != nil {
+			after.was[c] = view.use
+		}
+	}
+	return after
+}
+
+// Under returns the state in which pods count by another Counting. All else is shared. Its sums are
+// made once, from what the state before it had of it where that has not changed.
+func (s *State) Under(c Counting) *State {
+	if c == s.counting {
+		return s
+	}
+	v := s.views
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.step != s.step {
+		v.of, v.step = [Countings]*State{}, s.step
+	}
+	switch have := v.of[c]; {
+	case have == nil:
+		v.of[c] = s.derive(c, v)
+	case s.inPlace: // pods that wait may have changed without a step
+		next := *s
+		next.counting, next.views, next.use, next.scalar = c, have.views, have.use, have.scalar
+		v.of[c] = &next
+	}
+	return v.of[c]
+}
+
+// derive makes the state of another Counting.
+func (s *State) derive(c Counting, v *views) *State {
+	id, next := lastEdit.Add(1), *s
+	next.counting, next.views = c, &views{}
+	done := -1
+	s.varied.Each(func(row, _ int32) {
+		i := int(row) >> blockBits
+		if i == done {
+			return
+		}
+		done = i
+		if was := v.was[c].block(i); was != nil && v.use.block(i) == s.use.block(i) {
+			next.use.share(id, i, was)
+		} else {
+			s.recount(&next, id, i)
+		}
+	})
+	s.recountScalars(&next, id)
+	return &next
+}
+
+// recount sums up the pods of a block of rows by the Counting of next.
+func (s *State) recount(next *State, id uint64, block int) {
+	b := next.use.own(id, block)
+	for row := block << blockBits; row < (block+1)<<blockBits; row++ {
+		if s.varied.At(int32(row)) == 0 {
+			continue
+		}
+		u := &b.of[row&(BlockSize-1)]
+		for p := range s.PodsOn(row).All() {
+			if p.Class.others != nil {
+				u.add(s.Counts(p.Class), -1)
+				u.add(next.Counts(p.Class), 1)
+			}
+		}
+	}
+	b.weigh(s.nodes, block<<blockBits)
+}
+
+// recountScalars does so for extended resources. These cannot be resized, so that hardly a pod
+// differs in them.
+func (s *State) recountScalars(next *State, id uint64) {
+	if !s.t.variesScalars() {
+		return
+	}
+	s.varied.Each(func(row, _ int32) {
+		for p := range s.PodsOn(int(row)).All() {
+			was, is := s.Counts(p.Class).Request.Scalars, next.Counts(p.Class).Request.Scalars
+			if slices.Equal(was, is) {
+				continue
+			}
+			for sign, list := range map[int64][]Scalar{-1: was, 1: is} {
+				for _, sc := range list {
+					at := next.scalar.edit(id, int(sc.ID))
+					*at = (*at).add(id, int(row), sign*sc.N)
+				}
+			}
+		}
+	})
 }
