@@ -82,8 +82,10 @@ func (r *releaser) statuses() {
 		if r.chance(20) {
 			actual = r.amounts()
 		}
-		r.status(p, "allocatedResources", allocated)
-		if r.chance(85) {
+		if len(allocated) > 0 { // an API server does not store an empty list
+			r.status(p, "allocatedResources", allocated)
+		}
+		if r.chance(85) && len(actual) > 0 {
 			r.status(p, "resources", tree{"requests": actual})
 		}
 	})
