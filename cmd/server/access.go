@@ -161,6 +161,11 @@ func (p *startup) recordStart(ctx context.Context, a *access.Authenticator) {
 	for _, profile := range p.conf.Profiles {
 		digests[profile.Name] = profile.Digest
 	}
+	for cluster, own := range p.deps.configured.Clusters {
+		for _, profile := range own {
+			digests[cluster+"/"+profile.Name] = profile.Digest
+		}
+	}
 	detail := map[string]any{"version": buildVersion().Version, "profileDigests": digests}
 	for _, s := range p.inEffect {
 		if s.From != "default" {

@@ -14,9 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"berth/internal/config"
+	"berth/internal/decision"
+	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/limits"
+	"berth/internal/revision"
 )
 
 // settings are everything that can be set of a server.
@@ -43,7 +46,7 @@ type settings struct {
 	KeepRevisions     age            `placeholder:"AGE" help:"Delete superseded revisions older than this that no decision references, such as 7d or 168h; at least 1h; without it all are kept."`
 	PollInterval      time.Duration  `default:"500ms" help:"How often a server on Postgres polls for writes of other servers."`
 	Config            string         `placeholder:"FILE" help:"KubeSchedulerConfiguration to use; without it upstream's default."`
-	Semantics         release        `default:"v1.36" placeholder:"RELEASE" help:"Release of Kubernetes to decide as, such as v1.36."`
+	Semantics         releases       `default:"v1.36" placeholder:"[CLUSTER=]RELEASE" help:"Release of Kubernetes to decide as, such as v1.37, or v1.37 StorageCapacityScoring=false with gates that are not at its defaults; CLUSTER=RELEASE is for one cluster. May be repeated, or hold several with semicolons between them."`
 	LogLevel          string         `default:"info" enum:"debug,info,warn,error" help:"debug, info, warn or error."`
 	LogFormat         string         `default:"auto" enum:"auto,text,json" help:"text, json, or auto: text on a terminal, else json."`
 	LogSample         int            `default:"100" placeholder:"LINES" help:"Lines of one message to log in a second; the rest is counted and left out. Errors are never. 0 logs all."`
@@ -94,6 +97,11 @@ func (s *settings) validate() error {
 	}
 	if s.PollInterval != 0 && s.PollInterval < 10*time.Millisecond {
 		fail("--poll-interval must be at least 10ms")
+	}
+	for cluster := range s.Semantics.clusters {
+		if err := revision.CheckName(cluster); err != nil {
+			errs = append(errs, fmt.Errorf("--semantics: %w", err))
+		}
 	}
 	errs = append(errs, s.checkListeners(), s.Kube.validate(), s.Access.validate(s.Kube.sources()))
 	for _, origin := range s.CORSOrigin {
@@ -151,7 +159,21 @@ func (s *settings) profiles() (*config.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", s.Config, err)
 	}
-	return c, nil
+	_, err = s.configured(c)
+	return c, err
+}
+
+// configured is how a configuration decides in each cluster.
+func (s *settings) configured(c *config.Config) (*decision.Configuration, error) {
+	out := &decision.Configuration{Profiles: c.Profiles, Read: c.Under, Clusters: map[string][]*engine.Profile{}}
+	for cluster, r := range s.Semantics.clusters {
+		own, err := out.Under(r)
+		if err != nil {
+			return nil, fmt.Errorf("--semantics %s=%s: --config %s: %w", cluster, r.Stamp(), s.Config, err)
+		}
+		out.Clusters[cluster] = own
+	}
+	return out, nil
 }
 
 // refuseGone returns an error that names the flag, or the environment variable, of a limit that can

@@ -69,7 +69,11 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 		return nil, err
 	}
 	st := opened
-	d := &dependencies{store: st, epochs: watch, budget: memory.New(int64(s.Limits.MemoryBudget))}
+	configured, err := s.configured(conf)
+	if err != nil {
+		return nil, errors.Join(err, named("close store", st.Close()))
+	}
+	d := &dependencies{store: st, configured: configured, epochs: watch, budget: memory.New(int64(s.Limits.MemoryBudget))}
 	if s.DatabaseURL != "" && serves {
 		if d.spool, err = openSpool(st, s, log); err != nil {
 			return nil, errors.Join(err, named("close store", st.Close()))
@@ -79,7 +83,7 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 	d.store = store.Traced(d.store)
 	st = d.store
 	d.group = groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: s.DatabaseURL == "", Queue: queueCapacity, ObserveFunc: observe})
-	d.clusters, err = revision.Open(ctx, st, d.group, revision.Options{CheckpointEvery: s.Limits.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: decision.ProfilesByName(conf.Profiles), Log: log})
+	d.clusters, err = revision.Open(ctx, st, d.group, revision.Options{CheckpointEvery: s.Limits.CheckpointEvery, KeepObjects: keepObjects(debug.SetMemoryLimit(-1)), Budget: d.budget, Poll: s.poll(), ProfileOf: configured.Named, Log: log})
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
@@ -89,14 +93,13 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 	if d.classes, err = priorityclass.Open(ctx, st, priorityclass.Options{Log: log}); err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
-	checked, err := s.Kube.profiles(conf.Profiles)
+	checked, err := s.Kube.checked(configured)
 	if err != nil {
 		return nil, errors.Join(err, d.close(ctx))
 	}
 	d.kube = map[string]*followed{}
 	d.holder = &follow.Holder{Newer: d.clusters.Newer, Follower: d.follower, Atmost: s.Kube.HoldRejections}
 	guarded := func(cluster string) bool { return !s.Kube.BindUnrecorded && d.followed(cluster) }
-	d.configured = &decision.Configuration{Profiles: conf.Profiles, Read: conf.Under}
 	d.log = record.New(d.clusters, st, d.configured, record.Options{
 		MaxSteps: int64(s.Limits.MaxSteps), Classes: d.classes, Stale: d.stale, Guarded: guarded,
 		TolerationSeconds: s.TolerationSeconds, PoolLabel: s.PoolLabel,
@@ -106,7 +109,7 @@ func openDependencies(ctx context.Context, s *settings, conf *config.Config, obs
 		d.log.Replaced()
 		d.classes.Replaced()
 	})
-	d.binder = bind.New(d.clusters, d.log, bind.Options{APIServer: d.apiserver, Guarded: guarded, Profiles: checked, Hold: d.hold})
+	d.binder = bind.New(d.clusters, d.log, bind.Options{APIServer: d.apiserver, Guarded: guarded, Checked: checked, Hold: d.hold})
 	d.newReplays(s, nil, log)
 	return d, nil
 }

@@ -79,7 +79,7 @@ func (s *settings) examine(ctx context.Context, scheduler []byte) []doctor.Findi
 	list = append(list, s.examineCertificates(targets)...)
 	sources := s.Kube.sources()
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		list = append(list, examineCluster(ctx, name, sources[name], facts.Semantics)...)
+		list = append(list, examineCluster(ctx, name, sources[name], s.Semantics.of(name))...)
 	}
 	return list
 }

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/decision"
 	"berth/internal/decision/bind"
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
@@ -86,8 +87,22 @@ func (s *kubeSettings) plugins() ([]string, error) {
 	return list, nil
 }
 
-// profiles returns the scheduler's profiles with only the rules of --bind-check: nil if there are
-// none.
+// checked returns the profiles of each cluster with only the rules of --bind-check: nil if there
+// are none.
+func (s *kubeSettings) checked(c *decision.Configuration) (*decision.Configuration, error) {
+	own, err := s.profiles(c.Profiles)
+	if err != nil || own == nil {
+		return nil, err
+	}
+	out := &decision.Configuration{Profiles: own, Clusters: map[string][]*engine.Profile{}}
+	for cluster, list := range c.Clusters {
+		if out.Clusters[cluster], err = s.profiles(list); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 func (s *kubeSettings) profiles(all []*engine.Profile) ([]*engine.Profile, error) {
 	names, err := s.plugins()
 	switch {

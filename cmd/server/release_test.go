@@ -19,9 +19,24 @@ func TestReleaseSetting(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, c, err)
 		}
 	}
-	var r release
+	var r releases
 	if err := r.UnmarshalText([]byte("v1.36,VolumeLimitScaling=true")); err != nil || r.String() != "v1.36.3 VolumeLimitScaling=true" {
 		t.Errorf("a gate: %v, %v", r, err)
+	}
+	r = releases{}
+	for _, text := range []string{"prod=v1.37 StorageCapacityScoring=false; test=v1.35", "v1.37,VolumeLimitScaling=false"} {
+		if err := r.UnmarshalText([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	const all = "v1.37.2 VolumeLimitScaling=false;prod=v1.37.2 StorageCapacityScoring=false;test=v1.35"
+	if r.String() != all || r.of("prod").Stamp() != "v1.37.2 StorageCapacityScoring=false" || r.of("other") != r.value() {
+		t.Errorf("%s, want %s", r, all)
+	}
+	for text, says := range map[string]string{"v1.36": "named already", "test=v1.36": "twice", "prod=v1.99": semantics.Known(), "Nope=true": semantics.Known(), "": semantics.Known()} {
+		if err := r.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", text, err, says)
+		}
 	}
 	if err := r.UnmarshalText([]byte("v1.99")); err == nil || !strings.Contains(err.Error(), semantics.Known()) {
 		t.Errorf("an unknown release: %v", err)

@@ -40,7 +40,7 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	g := groupcommit.NewGroup(st, groupcommit.Options{})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: (&decision.Configuration{Profiles: config.Default(semantics.Default())}).Named})
 	if err != nil {
 		t.Fatal(err)
 	}

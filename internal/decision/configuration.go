@@ -41,6 +41,16 @@ func (c *Configuration) Release(cluster string) *semantics.Release {
 	return c.Of(cluster)[0].Semantics
 }
 
+// Named returns the profile that pods of a cluster name by their scheduler; nil without one.
+func (c *Configuration) Named(cluster, scheduler string) *engine.Profile {
+	for _, p := range c.Of(cluster) {
+		if p.Name == scheduler {
+			return p
+		}
+	}
+	return nil
+}
+
 // All returns the profiles of all clusters.
 func (c *Configuration) All() []*engine.Profile {
 	out := slices.Clone(c.Profiles)

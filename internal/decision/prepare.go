@@ -210,18 +210,6 @@ func clippedName(s string) string { return s[:min(len(s), 253)] }
 
 func podKey(ns, name string) object.Key { return object.Key{Kind: "Pod", Namespace: ns, Name: name} }
 
-// ProfilesByName returns the profile of a scheduler's name; nil for one that has none.
-func ProfilesByName(profiles []*engine.Profile) func(scheduler string) *engine.Profile {
-	return func(scheduler string) *engine.Profile {
-		for _, p := range profiles {
-			if p.Name == scheduler {
-				return p
-			}
-		}
-		return nil
-	}
-}
-
 // RunsOf returns which schedulers a configuration has, and which of them wait for
 // scheduling gates.
 func RunsOf(profiles []*engine.Profile) state.Runs {

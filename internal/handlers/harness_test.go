@@ -89,7 +89,7 @@ func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityc
 	}
 	st := store.Traced(file)
 	g := groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: true})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: (&decision.Configuration{Profiles: config.Default(semantics.Default())}).Named})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func open(t testing.TB) (*Reader, *revision.Manager, *record.Log) {
 		t.Fatal(err)
 	}
 	g := groupcommit.NewGroup(st, groupcommit.Options{})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: (&decision.Configuration{Profiles: config.Default(semantics.Default())}).Named})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,9 +40,10 @@ type Options struct {
 	// Poll is the interval at which the revisions that other processes wrote are read from the
 	// store. 0 is never, for a store of one process.
 	Poll time.Duration
-	// ProfileOf returns the profile of a scheduler's name, nil for one that is not the server's.
+	// ProfileOf returns the profile of a scheduler's name in a cluster, nil for one that is not the
+	// server's.
 	// Its plugins' hints find the pods that a revision may have helped; nil: it is not known which.
-	ProfileOf func(scheduler string) *engine.Profile
+	ProfileOf func(cluster, scheduler string) *engine.Profile
 	Clock     func() time.Time
 	Log       *slog.Logger
 }

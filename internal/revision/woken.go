@@ -221,7 +221,8 @@ func (m *Manager) wake(ctx context.Context, head, v *View, changed []object.Key)
 		}
 		x.groups[i].pods = append(x.groups[i].pods, k.podName)
 	}
-	err := engine.Wakes(ctx, m.o.ProfileOf, head.State, v.State, changed, objects, woke)
+	profileOf := func(scheduler string) *engine.Profile { return m.o.ProfileOf(v.Cluster, scheduler) }
+	err := engine.Wakes(ctx, profileOf, head.State, v.State, changed, objects, woke)
 	if err != nil {
 		return nil, fmt.Errorf("what woke pods: %w", err)
 	}

@@ -21,12 +21,12 @@ import (
 )
 
 // byDefault is upstream's default profile, whatever the scheduler.
-func byDefault(t testing.TB) func(string) *engine.Profile {
+func byDefault(t testing.TB) func(string, string) *engine.Profile {
 	p, err := rules.Build(rules.DefaultSpec())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(string) *engine.Profile { return p }
+	return func(string, string) *engine.Profile { return p }
 }
 
 // wakesOf shows what a view knows.

@@ -127,7 +127,7 @@ func Open(t testing.TB, dir string) *Fixture {
 		t.Fatal(err)
 	}
 	g := groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: true})
-	m, err := revision.Open(t.Context(), st, g, revision.Options{ProfileOf: decision.ProfilesByName([]*engine.Profile{Profile(t, nil)})})
+	m, err := revision.Open(t.Context(), st, g, revision.Options{ProfileOf: (&decision.Configuration{Profiles: []*engine.Profile{Profile(t, nil)}}).Named})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func Through(t testing.TB, s *APIServer) *Fixture {
 	t.Helper()
 	f := Open(t, t.TempDir())
 	f.BindOptions.APIServer = func(string) bind.APIServer { return s }
-	f.BindOptions.Profiles = f.Profiles
+	f.BindOptions.Checked = &decision.Configuration{Profiles: f.Profiles}
 	f.Unguarded = true
 	f.LogOptions.Stale = func(string) (time.Duration, bool) { return 70 * time.Millisecond, true }
 	f.Rebuild()

@@ -54,7 +54,7 @@ func openSystem(ctx context.Context, o options, st store.Store) (*system, error)
 		h.batches.Add(1)
 	}})
 	var err error
-	if h.m, err = revision.Open(ctx, st, h.group, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))}); err != nil {
+	if h.m, err = revision.Open(ctx, st, h.group, revision.Options{ProfileOf: (&decision.Configuration{Profiles: config.Default(semantics.Default())}).Named}); err != nil {
 		return nil, err
 	}
 	h.log = record.New(h.m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{})

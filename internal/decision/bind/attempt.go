@@ -113,7 +113,7 @@ func (b *Binder) beginHeld(ctx context.Context, a *attempt) error {
 // the pod on its node. A refusal that is not final is not recorded.
 func (b *Binder) begin(ctx context.Context, a *attempt, final bool) error {
 	var excluded []decision.Excluded
-	if b.o.Profiles != nil {
+	if b.o.Checked != nil {
 		excluded = b.log.Agreed(ctx, a.cluster, a.pod, a.node)
 	}
 	v, step, err := b.m.Update(ctx, a.cluster, 0, func(v *revision.View) (*revision.Step, error) {
@@ -160,9 +160,9 @@ func (b *Binder) begin(ctx context.Context, a *attempt, final bool) error {
 }
 
 // step makes the write of a bind with its record, after the pod was evaluated once more where
-// Options.Profiles are set: between /filter and /bind other pods were bound.
+// Options.Checked is set: between /filter and /bind other pods were bound.
 func (b *Binder) step(ctx context.Context, v *revision.View, a *attempt, excluded []decision.Excluded) (*revision.Step, error) {
-	if b.o.Profiles == nil {
+	if b.o.Checked == nil {
 		step, err := b.log.NewLedgerBind(v, a.pod.Namespace, a.pod.Name, a.node, false, time.Now())
 		if err == nil {
 			a.free = step.Bind.Pod
@@ -171,7 +171,7 @@ func (b *Binder) step(ctx context.Context, v *revision.View, a *attempt, exclude
 	}
 	q, err := b.log.Normalize(decision.Question{
 		Verb: decision.VerbBind, Cluster: v.Cluster, Revision: v.Revision, PodRef: &object.Key{Namespace: a.pod.Namespace, Name: a.pod.Name},
-		NodeNames: []string{a.node}, NoPreemption: true, Profiles: b.o.Profiles, Excluded: excluded,
+		NodeNames: []string{a.node}, NoPreemption: true, Profiles: b.o.Checked.Of(v.Cluster), Excluded: excluded,
 	})
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/decision/record"
-	"berth/internal/engine"
 	"berth/internal/revision"
 	"berth/internal/store"
 )
@@ -29,9 +28,9 @@ type Options struct {
 	// Guarded reports whether binds in a cluster need a decision on record that let the node pass,
 	// for a pod of a scheduler that this server serves; nil: none do.
 	Guarded func(cluster string) bool
-	// Profiles evaluate a pod once more, on the newest revision and for the one
-	// node, before it is bound through an apiserver; nil: it is not evaluated.
-	Profiles []*engine.Profile
+	// Checked has the profiles that evaluate a pod once more, on the newest revision and for the
+	// one node, before it is bound through an apiserver; nil: it is not evaluated.
+	Checked *decision.Configuration
 	// Hold keeps refusals to bind back until the state is as new as what the caller
 	// acted on: it calls try again until it does not refuse, or final is set. nil:
 	// none is kept back.

@@ -22,7 +22,7 @@ func guarded(t testing.TB, r *logtest.APIServer) (h *logtest.Fixture, filter fun
 	t.Helper()
 	h = logtest.Open(t, t.TempDir())
 	h.BindOptions.APIServer = func(string) bind.APIServer { return r }
-	h.BindOptions.Profiles = h.Profiles
+	h.BindOptions.Checked = &decision.Configuration{Profiles: h.Profiles}
 	h.Rebuild()
 	logtest.Upload(t, h, logtest.Sample(t)...)
 	return h, func(l *logtest.Fixture, q decision.Question) {

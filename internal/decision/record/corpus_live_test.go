@@ -41,7 +41,7 @@ func (c *corpus) fillLive(t testing.TB) {
 		}
 		return liveApiserver{}
 	}
-	c.BindOptions.Profiles = c.Profiles[:1]
+	c.BindOptions.Checked = &decision.Configuration{Profiles: c.Profiles[:1]}
 	c.LogOptions.Stale = func(name string) (time.Duration, bool) { return stale, name == "live" }
 	c.Rebuild()
 	c.at(t, "12:00:00")

@@ -22,6 +22,9 @@ type Cluster struct {
 	CreatedAt time.Time `json:"createdAt"`
 	Revisions int64     `json:"revisions"`
 	Decisions int64     `json:"decisions"`
+	// Semantics is the release of Kubernetes that decisions about the cluster follow, with the
+	// gates that are not at its defaults.
+	Semantics string `json:"semantics" example:"v1.36.3"`
 } // @name Cluster
 
 // ClusterList is a page of clusters, by name.
@@ -31,8 +34,8 @@ type ClusterList struct {
 	Cursor string `json:"cursor,omitempty"`
 } // @name ClusterList
 
-func clusterOf(c store.ClusterInfo) Cluster {
-	return Cluster{Name: c.Name, Latest: revision.FormatID(c.Name, c.Newest), CreatedAt: c.CreatedAt.UTC(), Revisions: c.Revisions, Decisions: c.Decisions}
+func (a *API) clusterOf(c store.ClusterInfo) Cluster {
+	return Cluster{Name: c.Name, Latest: revision.FormatID(c.Name, c.Newest), CreatedAt: c.CreatedAt.UTC(), Revisions: c.Revisions, Decisions: c.Decisions, Semantics: a.configured.Release(c.Name).Stamp()}
 }
 
 // listClusters lists the clusters.
@@ -65,7 +68,7 @@ func (a *API) listClusters(w http.ResponseWriter, r *http.Request) error {
 	page = page[:min(len(page), limit)]
 	list := ClusterList{Items: make([]Cluster, 0, len(page))}
 	for _, c := range page {
-		list.Items = append(list.Items, clusterOf(c))
+		list.Items = append(list.Items, a.clusterOf(c))
 	}
 	if more {
 		list.Cursor = a.sealCursor(r, page[limit-1].Name)
@@ -87,7 +90,7 @@ func (a *API) getCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return exchange.WriteJSON(w, http.StatusOK, clusterOf(c))
+	return exchange.WriteJSON(w, http.StatusOK, a.clusterOf(c))
 }
 
 func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {

@@ -42,7 +42,7 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	st, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
 	check(t, err)
 	g := groupcommit.NewGroup(st, groupcommit.Options{})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: decision.ProfilesByName(config.Default(semantics.Default()))})
+	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: (&decision.Configuration{Profiles: config.Default(semantics.Default())}).Named})
 	check(t, err)
 	registry, err := priorityclass.Open(ctx, st, priorityclass.Options{})
 	check(t, err)
