@@ -254,6 +254,37 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// TestStorageShape: with StorageCapacityScoring, VolumeBinding has a shape, and its score needs its
+// preFilter.
+func TestStorageShape(t *testing.T) {
+	under, err := semantics.Parse("v1.36 StorageCapacityScoring=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]*rules.VolumeBindingArgs{
+		"{bindTimeoutSeconds: 30}": nil,
+		"{shape: []}":              nil,
+		"{shape: [{utilization: 0, score: 3}, {utilization: 50, score: 10}]}": {Shape: []rules.ShapePoint{{Score: 3}, {Utilization: 50, Score: 10}}},
+	} {
+		c, err := config.Read([]byte(one("pluginConfig:\n- name: VolumeBinding\n  args: "+args)), under)
+		if err != nil {
+			t.Fatalf("%s: %v", args, err)
+		}
+		if diff := cmp.Diff(want, specOf(t, c.Profiles[0]).Args.VolumeBinding); diff != "" {
+			t.Errorf("%s\n%s", args, diff)
+		}
+	}
+	for body, want := range map[string]string{
+		"pluginConfig: [{name: VolumeBinding, args: {shape: [{utilization: 9, score: 11}]}}]":                                                                "shape[0].score: Invalid value: 11: must be in [0, 10]",
+		"plugins: {preFilter: {disabled: [{name: VolumeBinding}]}, filter: {disabled: [{name: VolumeBinding}]}}":                                             "plugins.score: Invalid value: \"VolumeBinding\": relies on its preFilter",
+		"plugins: {preFilter: {disabled: [{name: VolumeBinding}]}, filter: {disabled: [{name: VolumeBinding}]}, score: {disabled: [{name: VolumeBinding}]}}": "plugins.preScore: Invalid value",
+	} {
+		if _, err := config.Read([]byte(one(body)), under); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", body, err, want)
+		}
+	}
+}
+
 const two = head + `
 profiles:
 - schedulerName: default-scheduler

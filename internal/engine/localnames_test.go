@@ -86,7 +86,7 @@ func TestQuestionsLeaveNothingInTheTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	remembering := recall.NewDecider(0)
-	s.Attachments() // which interns what the state's own pods mount
+	s.Attachments(false) // which interns what the state's own pods mount
 	before := s.Tables().Entries()
 	for i := range 10_000 {
 		state, pod := s, unheard(i)
@@ -142,7 +142,7 @@ func TestLocalNamesChangeNoAnswer(t *testing.T) {
 		if s, err = enginetest.State(c.Objects...); err != nil {
 			t.Fatal(err)
 		}
-		s.Attachments()
+		s.Attachments(false)
 		e := s.Edit()
 		for _, row := range s.Nodes().Order() {
 			p := c.Pod.DeepCopy()

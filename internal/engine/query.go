@@ -169,15 +169,15 @@ func (q *Query) ScalarID(name string) (id int32, ok bool) { return q.local.Scala
 // ScalarName returns a resource's name.
 func (q *Query) ScalarName(id int32) string { return q.local.ScalarName(id) }
 
-// Mounted returns the distinct CSI volumes that the pod would bring to a node, as
+// Mounted returns the distinct CSI volumes that the pod would bring to a node of a kind, as
 // LocalNames.MountedBy.
-func (q *Query) Mounted(csiNode bool) (volumes []state.CSIVolume, err error) {
-	return q.local.MountedBy(q.State, q.Pod, csiNode)
+func (q *Query) Mounted(on state.Moved) (volumes []state.CSIVolume, err error) {
+	return q.local.MountedBy(q.State, q.Pod, on)
 }
 
 // AttachedBy is State.AttachedBy with ids that are comparable with those of Mounted.
-func (q *Query) AttachedBy(dst []state.CSIVolume, p *state.Pod) (volumes []state.CSIVolume, trouble string) {
-	return q.local.AttachedBy(q.State, dst, p)
+func (q *Query) AttachedBy(dst []state.CSIVolume, p *state.Pod, on state.Moved) (volumes []state.CSIVolume, trouble string) {
+	return q.local.AttachedBy(q.State, dst, p, on)
 }
 
 // ScoringRequest returns what resource scorers count for the pod. With nonZero, containers that

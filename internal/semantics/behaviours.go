@@ -62,6 +62,16 @@ var behaviours = []*Behaviour{
 		Where: "plugins/imagelocality/image_locality.go calculatePriority",
 	},
 	{
+		Name: "PortworxDeclared", Row: "A10",
+		What:  "whether volumes of the built-in Portworx plugin count only where the CSINode says that its driver took over",
+		Where: "plugins/nodevolumelimits/utils.go isCSIMigrationOn",
+	},
+	{
+		Name: "EveryDriverRequired", Row: "A16",
+		What:  "whether the gate VolumeLimitScaling wants every CSI driver on the node, or those with preventPodSchedulingIfMissing",
+		Where: "plugins/nodevolumelimits/csi.go checkCSIDriverOnNode",
+	},
+	{
 		Name: "SilentAboutClaims", Row: "B7",
 		What:   "whether messages have \"no new claims to deallocate\" or \"still not schedulable\"",
 		Where:  "plugins/dynamicresources/dynamicresources.go PostFilter",

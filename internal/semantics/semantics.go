@@ -65,6 +65,13 @@ type Release struct {
 	// ImageVolumesRaiseTop reports whether each of them raises the sum from which on a score is
 	// the highest, as a container does (plugins/imagelocality calculatePriority; B6).
 	ImageVolumesRaiseTop bool
+	// PortworxDeclared reports whether volumes of the built-in Portworx plugin count only where the
+	// CSINode lists it as moved to its driver (plugins/nodevolumelimits isCSIMigrationOn; A10).
+	PortworxDeclared bool
+	// EveryDriverRequired reports whether VolumeLimitScaling wants every CSI driver to be on a node
+	// that gets its volumes, not only those that ask for it (plugins/nodevolumelimits
+	// checkCSIDriverOnNode; A16).
+	EveryDriverRequired bool
 	// SilentAboutClaims reports whether the message of a pod that fits nowhere leaves out that
 	// there is nothing to do about its claims: none to deallocate, or still not schedulable
 	// (plugins/dynamicresources PostFilter; B7).

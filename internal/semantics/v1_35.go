@@ -21,6 +21,9 @@ var v135 = v136.but(func(r *Release) {
 	r.Balance = BalanceAfter                                      // A1
 	r.ImageVolumesScore = false                                   // A2
 
+	r.PortworxDeclared = true    // A10
+	r.EveryDriverRequired = true // A16
+
 	// A13
 	r.ClaimNotOwned = "ResourceClaim %s/%s was not created for pod %s/%s (pod is not owner)"
 	r.AffinityWakes = WakesByOwn // H1

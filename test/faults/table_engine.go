@@ -28,6 +28,30 @@ var engineFaults = []fault{
 	{"one-form", "old records have the digest of a form that came later", "./internal/decision/record", "TestRecordsHaveTheDigestOfTheirTime", []edit{
 		{"internal/engine/explain/digest/digest.go", `return Form2, true`, `return Form3, true`},
 	}},
+	{"storage-pool-per-claim", "each claim of a class finds the whole pool again", "./internal/engine/rules", "TestVolumeBindingScores", []edit{
+		{"internal/engine/rules/volume_binding_score.go", `u.capacity = pool.Capacity.Value()`, `u.capacity += pool.Capacity.Value()`},
+	}},
+	{"storage-pools-beside-volumes", "pools are scored where the pod gets an existing volume", "./internal/engine/rules", "TestVolumeBindingScores", []edit{
+		{"internal/engine/rules/volume_binding_score.go", `existing(&uses, matched, row); len(uses) == 0 {`, `existing(&uses, matched, row); true {`},
+	}},
+	{"storage-fullest-first", "by default the fullest storage scores most", "./internal/engine/rules", "TestVolumeBindingScores", []edit{
+		{"internal/engine/rules/volume_binding_args.go", `[]ShapePoint{{0, 10}, {100, 0}}`, `[]ShapePoint{{0, 0}, {100, 10}}`},
+	}},
+	{"storage-shape-without-gate", "a shape for volumes is taken where nothing is scored by it", "./internal/config", "TestErrors", []edit{
+		{"internal/engine/rules/volume_binding_args.go", `case !in.under.StorageCapacityScoring && a.Shape != nil:`, `case a.Shape != nil && false:`},
+	}},
+	{"storage-driver-unasked", "a node is refused for a driver that does not ask for it", "./internal/engine/rules", "TestMissingDrivers", []edit{
+		{"internal/engine/rules/node_volume_limits.go", `ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false)`, `ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, true)`},
+	}},
+	{"storage-every-driver", "the gate wants only drivers that ask for it in every release", "./internal/engine/rules", "TestMissingDrivers", []edit{
+		{"internal/engine/rules/node_volume_limits.go", `case r.EveryDriverRequired:`, `case false:`},
+	}},
+	{"storage-portworx-moved", "claims of Portworx count on a node that does not say that it moved", "./internal/engine/rules", "TestPortworxCountsWhereItMoved", []edit{
+		{"internal/engine/state/csivolume.go", `return m == MovedAll`, `return m != MovedNone`},
+	}},
+	{"storage-portworx-pods", "pods that are there hold volumes of Portworx on every node", "./internal/engine/rules", "TestPortworxCountsWhereItMoved", []edit{
+		{"internal/engine/state/attached.go", `p, a.Moved(int(p.Row)))`, `p, MovedAll)`},
+	}},
 	{"volumes-stay-attached", "a node is full of volumes of pods that are gone", "./internal/engine/recall", "TestAttachmentsFollowPods", []edit{
 		{"internal/engine/state/attached.go", `if !a.limited.Has(int(p.Row)) {`, `if !a.limited.Has(int(p.Row)) || n < 0 {`},
 	}},

@@ -37,7 +37,7 @@ var vectorFaults = []edit{
 	{"internal/engine/rules/volume_restrictions.go", `rej.Add(ReasonDiskConflict, engine.Unschedulable, taken)`, `rej.Add(ReasonDiskConflict, engine.UnschedulableAndUnresolvable, taken)`},
 	{"internal/engine/rules/node_volume_limits.go", `int64(a.Held(d.driver, int32(row))+more) > limits[row]`, `int64(a.Held(d.driver, int32(row))+more) >= limits[row]`},
 	{"internal/engine/rules/volume_binding_match.go", `return capacity.Cmp(size) >= 0`, `return capacity.Cmp(size) > 0`},
-	{"internal/engine/rules/volume_binding_work.go", `if limit != nil && limit.Value() >= bytes {`, `if limit != nil && limit.Value() > 0 {`},
+	{"internal/engine/rules/volume_binding_work.go", `return limit != nil && limit.Value() >= bytes`, `return limit != nil && limit.Value() > 0`},
 	{"internal/engine/rules/volume_zone.go", `rej.Add(ReasonVolumeZone, engine.UnschedulableAndUnresolvable, out)`, `rej.Add(ReasonVolumeZone, engine.Unschedulable, out)`},
 	{"internal/engine/state/volumeindex.go", `return a.size.Cmp(b.size)`, `return b.size.Cmp(a.size)`},
 	{"internal/engine/rules/dynamic_resources.go", `rej.Add(reason, engine.UnschedulableAndUnresolvable, by[reason])`, `rej.Add(reason, engine.Unschedulable, by[reason])`},

@@ -20,6 +20,8 @@ type Args struct {
 	// DynamicResources is nil for the defaults, so that profiles without it keep
 	// their digest.
 	DynamicResources *DynamicResourcesArgs `json:"dynamicResources,omitempty"`
+	// VolumeBinding is nil for the default shape, and where nothing is scored by one.
+	VolumeBinding *VolumeBindingArgs `json:"volumeBinding,omitempty"`
 }
 
 // DefaultArgs returns upstream's default arguments.

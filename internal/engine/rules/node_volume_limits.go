@@ -3,20 +3,30 @@ package rules
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 )
 
 // ReasonVolumeLimit is the reason of a node that cannot attach the pod's volumes.
 const ReasonVolumeLimit = "node(s) exceed max volume count"
 
+// textDriverMissing is the reason of a node without a CSI driver that has to be there.
+const textDriverMissing = "%s CSI driver is not installed on the node"
+
 // NodeVolumeLimits rejects nodes that would have to attach more volumes of a CSI driver than their
-// CSINode allows. A node without a CSINode, or without a limit for the driver, takes any number.
-// Whether the driver runs there is not checked while VolumeLimitScaling is off
-// (plugins/nodevolumelimits/csi.go).
-type NodeVolumeLimits struct{}
+// CSINode allows, and nodes without a driver that has to be there. A node without a CSINode, or
+// without a limit for the driver, takes any number (plugins/nodevolumelimits/csi.go).
+type NodeVolumeLimits struct {
+	declared bool // volumes of Portworx count only on nodes that say that it moved
+	required func(*storagev1.CSIDriver) bool
+}
 
 var (
 	_ engine.PreFilterer[*incoming] = NodeVolumeLimits{}
@@ -31,10 +41,17 @@ var nodeVolumeLimitsDescriptor = Descriptor{
 	Judges: "How many volumes of a CSI driver a node can attach according to its CSINode. " +
 		"Volumes of the pod, of the pods on the node and of VolumeAttachments count, each once. " +
 		"Claims without a volume count for the provisioner of their class. Volumes of in-tree plugins that moved to a CSI driver count for that driver. " +
-		"A node without a CSINode, or without a limit for the driver, takes any number.",
+		"A node without a CSINode, or without a limit for the driver, takes any number. " +
+		"Where VolumeLimitScaling is on, a node without a driver whose CSIDriver says `preventPodSchedulingIfMissing` is rejected (`x CSI driver is not installed on the node`).",
 	Code: codeUnschedulable + "; " + codeUnresolvable + " for a missing claim", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
-	Details: []*engine.DetailKind{{Name: "volumeLimit", Fields: "name of the CSI driver, requested: volumes that the pod would add, available, capacity: the limit", Cause: volumeLimitCause}},
-	build:   always[*incoming](NodeVolumeLimits{}),
+	Differs: "Of several drivers that are missing, the first by name is told; upstream tells the first of a Go map.",
+	Details: []*engine.DetailKind{
+		{Name: "volumeLimit", Fields: "name of the CSI driver, requested: volumes that the pod would add, available, capacity: the limit", Cause: volumeLimitCause},
+		named("driverMissing", "name of the CSI driver", engine.CauseVolumeElsewhere),
+	},
+	build: func(_ *Args, r *semantics.Release) (*engine.Plugin, error) {
+		return engine.Adapt[*incoming](NodeVolumeLimits{r.PortworxDeclared, requiredDrivers(r)}), nil
+	},
 }
 
 // Name is the plugin's name.
@@ -59,19 +76,34 @@ func attaches(q *engine.Query) bool {
 	return false
 }
 
+// requiredDrivers returns which drivers have to be on a node that gets their volumes; nil for none
+// (plugins/nodevolumelimits/csi.go checkCSIDriverOnNode).
+func requiredDrivers(r *semantics.Release) func(*storagev1.CSIDriver) bool {
+	switch {
+	case !r.VolumeLimitScaling:
+		return nil
+	case r.EveryDriverRequired:
+		return func(*storagev1.CSIDriver) bool { return true }
+	}
+	return func(d *storagev1.CSIDriver) bool { return ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) }
+}
+
 // PreFilter skips pods without volumes that may count.
-func (NodeVolumeLimits) PreFilter(q *engine.Query) (*incoming, engine.PreFilterResult) {
+func (l NodeVolumeLimits) PreFilter(q *engine.Query) (*incoming, engine.PreFilterResult) {
 	if !attaches(q) {
 		return nil, engine.PreFilterResult{Skip: true}
 	}
-	return attaching(q), engine.PreFilterResult{}
+	return l.attaching(q), engine.PreFilterResult{}
 }
 
-// incoming is what the pod would attach to a node with a CSINode, and to one without.
-type incoming struct {
+// incoming is what the pod would attach to a node, by kind of node.
+type incoming [state.Moves]brought
+
+// brought is what the pod would attach to a node of one kind.
+type brought struct {
+	verdict
 	drivers []driven
-	with    verdict
-	without verdict
+	needs   []needed // by name of the driver
 }
 
 // driven is the pod's volumes of one driver.
@@ -80,35 +112,60 @@ type driven struct {
 	volumes []int32
 }
 
+// needed is a driver that has to be there, and the rows that have it.
+type needed struct {
+	driver string
+	rows   state.Bits
+}
+
+func (n *needed) reason() string { return fmt.Sprintf(textDriverMissing, n.driver) }
+
 // verdict is the verdict that follows from the claims alone, for all nodes.
 type verdict struct {
 	code   engine.Code
 	reason string
 }
 
-func attaching(q *engine.Query) *incoming {
-	in := &incoming{}
-	volumes, err := q.Mounted(true)
-	in.with = verdictOf(err)
-	for _, v := range volumes {
-		i := slices.IndexFunc(in.drivers, func(d driven) bool { return d.driver == v.Driver })
-		if i < 0 {
-			i = len(in.drivers)
-			in.drivers = append(in.drivers, driven{driver: v.Driver})
+func (l NodeVolumeLimits) attaching(q *engine.Query) *incoming {
+	a, in := q.State.Attachments(l.declared), &incoming{}
+	for on := range in {
+		if on := state.Moved(on); on != state.MovedButPortworx || l.declared {
+			in[on] = l.brings(q, a, on)
 		}
-		in.drivers[i].volumes = append(in.drivers[i].volumes, v.ID)
 	}
-	_, err = q.Mounted(false)
-	in.without = verdictOf(err)
 	return in
 }
 
+func (l NodeVolumeLimits) brings(q *engine.Query, a *state.Attachments, on state.Moved) (b brought) {
+	volumes, err := q.Mounted(on)
+	b.verdict = verdictOf(err)
+	for _, v := range volumes {
+		i := slices.IndexFunc(b.drivers, func(d driven) bool { return d.driver == v.Driver })
+		if i < 0 {
+			i = len(b.drivers)
+			b.drivers = append(b.drivers, driven{driver: v.Driver})
+		}
+		b.drivers[i].volumes = append(b.drivers[i].volumes, v.ID)
+	}
+	if l.required == nil {
+		return b
+	}
+	for _, d := range b.drivers {
+		name := q.State.DriverName(d.driver)
+		if o := q.State.CSIDriver(name); o != nil && l.required(o) {
+			b.needs = append(b.needs, needed{name, q.State.Installed(a, name)})
+		}
+	}
+	slices.SortFunc(b.needs, func(a, b needed) int { return cmp.Compare(a.driver, b.driver) })
+	return b
+}
+
 // or returns the incoming volumes, worked out here where PreFilter did not run.
-func (in *incoming) or(q *engine.Query) *incoming {
+func (l NodeVolumeLimits) or(q *engine.Query, in *incoming) *incoming {
 	if in != nil {
 		return in
 	}
-	return attaching(q)
+	return l.attaching(q)
 }
 
 // verdictOf returns the verdict for volumes that cannot be resolved.
@@ -137,48 +194,60 @@ func (v verdict) reject(rows state.Bits, rej *engine.Rejected) (ok bool, err err
 }
 
 // Filter compares, for each driver, the volumes that a row would have attached with its limit.
-func (NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in state.Bits, rej *engine.Rejected) error {
-	pod, a := pod.or(q), q.State.Attachments()
-	if pod.with == pod.without && pod.with.code != engine.Success {
-		_, err := pod.with.reject(in.Clone(), rej)
+func (l NodeVolumeLimits) Filter(q *engine.Query, pod *incoming, in state.Bits, rej *engine.Rejected) error {
+	pod, a := l.or(q, pod), q.State.Attachments(l.declared)
+	if v := pod[state.MovedAll].verdict; v == pod[state.MovedNone].verdict && v.code != engine.Success {
+		_, err := v.reject(in.Clone(), rej)
 		return err
 	}
-	rows := q.Bits()
-	copy(rows, in)
-	rows.AndNot(a.HasCSINode())
-	if _, err := pod.without.reject(rows, rej); err != nil {
+	for on := range pod {
+		rows := a.On(state.Moved(on), in)
+		if rows.Empty() {
+			continue
+		}
+		if err := pod[on].filter(q, a, state.Moved(on), rows, rej); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filter judges rows of one kind.
+func (b *brought) filter(q *engine.Query, a *state.Attachments, on state.Moved, rows state.Bits, rej *engine.Rejected) error {
+	if ok, err := b.reject(rows, rej); err != nil || !ok {
 		return err
 	}
-	rows = q.Bits()
-	copy(rows, in)
-	rows.And(a.HasCSINode())
-	if ok, err := pod.with.reject(rows, rej); err != nil || !ok {
-		return err
+	for i := range b.needs {
+		n := &b.needs[i]
+		out := rows.Clone()
+		out.AndNot(n.rows)
+		rej.Add(n.reason(), engine.Unschedulable, out)
+		rows.And(n.rows)
 	}
 	rows.And(a.Limited())
-	if len(pod.drivers) == 0 || rows.Empty() {
+	if len(b.drivers) == 0 || rows.Empty() {
 		return nil
 	}
-	if err := trouble(q, a, rows); err != nil {
+	if err := trouble(q, a, on, rows); err != nil {
 		return err
 	}
 	full := q.Bits()
-	for i := range pod.drivers {
-		pod.drivers[i].exceeds(q, a, rows, full)
+	for i := range b.drivers {
+		b.drivers[i].exceeds(q, a, rows, full)
 	}
 	rej.Add(ReasonVolumeLimit, engine.Unschedulable, full)
 	return nil
 }
 
 // trouble returns the error of the first pod on the rows whose volumes cannot be resolved.
-func trouble(q *engine.Query, a *state.Attachments, rows state.Bits) error {
+func trouble(q *engine.Query, a *state.Attachments, on state.Moved, rows state.Bits) error {
 	var err error
 	for row := range rows.All() {
 		if err != nil || a.Unresolved(int32(row)) == 0 {
 			continue
 		}
 		for p := range q.State.PodsOn(row).All() {
-			if _, text := q.State.AttachedBy(nil, p); text != "" && err == nil {
+			if _, text := q.State.AttachedBy(nil, p, on); text != "" && err == nil {
 				err = errors.New(text)
 			}
 		}
@@ -204,15 +273,24 @@ func (d *driven) exceeds(q *engine.Query, a *state.Attachments, rows, full state
 	}
 }
 
-// Details counts, for each driver, the volumes that the pod would add, those that the node can
-// still attach, and its limit.
-func (NodeVolumeLimits) Details(q *engine.Query, pod *incoming, row int) []engine.Detail {
-	pod, a := pod.or(q), q.State.Attachments()
-	if !a.Limited().Has(row) || pod.with.code != engine.Success {
+// Details names a driver that is missing, or counts for each driver the volumes that the pod would
+// add, those that the node can still attach, and its limit.
+func (l NodeVolumeLimits) Details(q *engine.Query, pod *incoming, row int) []engine.Detail {
+	a := q.State.Attachments(l.declared)
+	b := &l.or(q, pod)[a.Moved(row)]
+	if b.code != engine.Success {
+		return nil
+	}
+	for _, n := range b.needs {
+		if !n.rows.Has(row) {
+			return []engine.Detail{{Kind: "driverMissing", Name: n.driver}}
+		}
+	}
+	if !a.Limited().Has(row) {
 		return nil
 	}
 	var out []engine.Detail
-	for _, d := range pod.drivers {
+	for _, d := range b.drivers {
 		limits := a.Limits(d.driver)
 		if limits == nil || limits[row] < 0 {
 			continue

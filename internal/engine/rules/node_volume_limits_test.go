@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -77,6 +79,98 @@ func TestNodeVolumeLimits(t *testing.T) {
 		cases[i].spec = alone("NodeVolumeLimits")
 	}
 	check(t, "NodeVolumeLimits", cases)
+}
+
+// TestPortworxCountsWhereItMoved: a node may have to say that the driver of Portworx took over.
+func TestPortworxCountsWhereItMoved(t *testing.T) {
+	const px = "pxd.portworx.com"
+	node := func(name string, moved ...string) []any {
+		n := et.CSINode(name, px, 1)
+		n.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: strings.Join(moved, ",")}
+		return list(et.Node(name), n)
+	}
+	nodes := slices.Concat(node("says", "kubernetes.io/gce-pd", "kubernetes.io/portworx-volume"), node("silent", "kubernetes.io/gce-pd"), list(et.Node("bare")))
+	volume := func(name, id string) *corev1.PersistentVolume {
+		v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		v.Spec.PortworxVolume = &corev1.PortworxVolumeSource{VolumeID: id}
+		return v
+	}
+	disk := et.MountsVolume(corev1.VolumeSource{PortworxVolume: &corev1.PortworxVolumeSource{VolumeID: "disk"}})
+	both := append(slices.Clip(nodes), volume("px-a", "a"), volume("px-b", "b"), et.BoundClaim("a", "px-a"), et.BoundClaim("b", "px-b"), et.CSIVolume("csi", px, "c"), et.BoundClaim("csi", "csi"),
+		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "px"}, Provisioner: "kubernetes.io/portworx-volume"})
+	both = slices.Clip(both)
+	toBe := et.BoundClaim("to-be", "")
+	toBe.Spec.StorageClassName = ptr("px")
+	there := func(o et.PodOption) []any {
+		return list(et.Pod("there-1", et.On("says"), o), et.Pod("there-2", et.On("silent"), o))
+	}
+	full := rules.ReasonVolumeLimit
+	declared := func(r *semantics.Release) { r.PortworxDeclared = true }
+	says, neither := map[string]string{"says": full, "silent": "ok", "bare": "ok"}, map[string]string{"says": full, "silent": full, "bare": "ok"}
+	cases := []ruleCase{
+		{name: "two volumes", objects: both, pod: et.Pod("p", et.Mounts("a", "b")), want: neither},
+		{name: "two volumes, declared", objects: both, pod: et.Pod("p", et.Mounts("a", "b")), want: says, under: declared},
+		{name: "inline", objects: both, pod: et.Pod("p", et.Mounts("a"), disk), want: neither},
+		{name: "inline, declared", objects: both, pod: et.Pod("p", et.Mounts("a"), disk), want: says, under: declared},
+		{name: "a volume to be made", objects: append(both, toBe), pod: et.Pod("p", et.Mounts("a", "to-be")), want: neither},
+		{name: "a volume to be made, declared", objects: append(both, toBe), pod: et.Pod("p", et.Mounts("a", "to-be")), want: says, under: declared},
+		{name: "of pods that are there", objects: append(both, there(et.Mounts("a"))...), pod: et.Pod("p", et.Mounts("csi")), want: neither},
+		{name: "of pods that are there, declared", objects: append(both, there(et.Mounts("a"))...), pod: et.Pod("p", et.Mounts("csi")), want: says, under: declared},
+		{name: "inline of pods that are there", objects: append(both, there(disk)...), pod: et.Pod("p", et.Mounts("csi")), want: neither},
+		{name: "inline of pods that are there, declared", objects: append(both, there(disk)...), pod: et.Pod("p", et.Mounts("csi")), want: says, under: declared},
+		{name: "its driver's own volumes count all the same", objects: append(both, there(et.Mounts("csi"))...), pod: et.Pod("p", et.Mounts("csi")), want: map[string]string{"says": "ok", "silent": "ok", "bare": "ok"}, under: declared},
+	}
+	for i := range cases {
+		cases[i].spec = alone("NodeVolumeLimits")
+	}
+	check(t, "NodeVolumeLimits", cases)
+}
+
+// TestMissingDrivers: a node without a driver that has to be there is refused.
+func TestMissingDrivers(t *testing.T) {
+	asks := func(name string, prevent *bool) *storagev1.CSIDriver {
+		return &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: prevent}}
+	}
+	missing := func(driver string) string { return driver + " CSI driver is not installed on the node" }
+	nodes := append(shelf(et.Node("other"), et.CSINode("other", "other.example.com", 1), et.Node("bare")), et.CSIVolume("pv-o", "other.example.com", "o"), et.BoundClaim("o", "pv-o"))
+	nodes = slices.Clip(nodes)
+	gate := func(r *semantics.Release) { r.VolumeLimitScaling = true }
+	every := func(r *semantics.Release) { r.VolumeLimitScaling, r.EveryDriverRequired = true, true }
+	ok := map[string]string{"n": "ok", "other": "ok", "bare": "ok"}
+	out := map[string]string{"n": "ok", "other": missing(driver), "bare": missing(driver)}
+	yes, no := asks(driver, ptr(true)), asks(driver, ptr(false))
+	disk := et.MountsVolume(corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "inline"}})
+	a, both := et.Pod("p", et.Mounts("a")), et.Pod("p", et.Mounts("a", "o"))
+	cases := []ruleCase{
+		{name: "without the gate", objects: append(nodes, yes), pod: a, want: ok},
+		{name: "a driver that asks for it", objects: append(nodes, yes), pod: a, want: out, under: gate},
+		{name: "one that does not", objects: append(nodes, no), pod: a, want: ok, under: gate},
+		{name: "one that does not say", objects: append(nodes, asks(driver, nil)), pod: a, want: ok, under: gate},
+		{name: "one that is not known", objects: nodes, pod: a, want: ok, under: gate},
+		{name: "every driver", objects: append(nodes, no), pod: a, want: out, under: every},
+		{name: "every one that is known", objects: nodes, pod: a, want: ok, under: every},
+		{name: "a claim whose volume is to be made", objects: append(nodes, yes), pod: et.Pod("p", et.Mounts("loose")), want: out, under: gate},
+		{
+			name: "of two the first by name", objects: append(nodes, yes, asks("other.example.com", ptr(true))), pod: both, under: gate,
+			want: map[string]string{"n": missing("other.example.com"), "other": missing(driver), "bare": missing(driver)},
+		},
+		{
+			name: "before the limit", objects: append(nodes, yes), pod: et.Pod("p", et.Mounts("a", "b")), under: gate,
+			want: map[string]string{"n": rules.ReasonVolumeLimit, "other": missing(driver), "bare": missing(driver)},
+		},
+		{
+			name: "a disk of a plugin that moved, where there is a CSINode", objects: append(nodes, asks("pd.csi.storage.gke.io", ptr(true))), pod: et.Pod("p", disk), under: gate,
+			want: map[string]string{"n": missing("pd.csi.storage.gke.io"), "other": missing("pd.csi.storage.gke.io"), "bare": "ok"},
+		},
+	}
+	for i := range cases {
+		cases[i].spec = alone("NodeVolumeLimits")
+	}
+	check(t, "NodeVolumeLimits", cases)
+	d := decide(t, cases[1])
+	if diff := cmp.Diff([]engine.Detail{{Kind: "driverMissing", Name: driver}}, details(t, d, "bare")); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
 }
 
 // TestNodeVolumeLimitsFail: where upstream's cycle ends with an error, so does the

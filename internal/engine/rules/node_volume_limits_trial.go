@@ -10,10 +10,8 @@ import (
 var _ engine.Trier[*incoming] = NodeVolumeLimits{}
 
 // Try returns the trial of the rule: it judges a node by the volumes of its pods.
-func (NodeVolumeLimits) Try(q *engine.Query, pod *incoming) engine.Trial {
-	t := &limitsTrial{q: q, pod: pod.or(q), all: q.State.Attachments()}
-	t.held = make([]int32, len(t.pod.drivers))
-	return t
+func (l NodeVolumeLimits) Try(q *engine.Query, pod *incoming) engine.Trial {
+	return &limitsTrial{q: q, pod: l.or(q, pod), all: q.State.Attachments(l.declared)}
 }
 
 // VolumesUntold is the message for a node in a preemption search that has a pod whose volumes
@@ -28,7 +26,9 @@ type limitsTrial struct {
 	all        *state.Attachments
 	row        int32
 	limited    bool
-	held       []int32 // by driver of pod
+	kind       state.Moved
+	on         *brought // to a node of the kind
+	held       []int32  // by driver of on
 	unresolved int32
 	touched    []touched
 	volumes    []state.CSIVolume
@@ -41,8 +41,10 @@ type touched struct{ volume, users int32 }
 func (t *limitsTrial) Begin(row int32, nominated []*state.Pod) {
 	t.row, t.limited, t.touched = row, t.all.Limited().Has(int(row)), t.touched[:0]
 	t.unresolved = t.all.Unresolved(row)
-	for i, d := range t.pod.drivers {
-		t.held[i] = t.all.Held(d.driver, row)
+	t.kind = t.all.Moved(int(row))
+	t.on, t.held = &t.pod[t.kind], t.held[:0]
+	for _, d := range t.on.drivers {
+		t.held = append(t.held, t.all.Held(d.driver, row))
 	}
 	for _, p := range nominated {
 		t.Move(p, 1)
@@ -54,14 +56,14 @@ func (t *limitsTrial) Move(p *state.Pod, n int32) {
 	if !t.limited || p.Volumes == nil {
 		return
 	}
-	volumes, trouble := t.q.AttachedBy(t.volumes[:0], p)
+	volumes, trouble := t.q.AttachedBy(t.volumes[:0], p, t.kind)
 	t.volumes = volumes
 	if trouble != "" {
 		t.unresolved += n
 		return
 	}
 	for _, v := range volumes {
-		i := slices.IndexFunc(t.pod.drivers, func(d driven) bool { return d.driver == v.Driver })
+		i := slices.IndexFunc(t.on.drivers, func(d driven) bool { return d.driver == v.Driver })
 		if i < 0 {
 			continue
 		}
@@ -111,19 +113,21 @@ func (t *limitsTrial) Verdict() (engine.Code, []string) {
 }
 
 func (t *limitsTrial) verdict() (engine.Code, string) {
-	v := t.pod.without
-	if t.all.HasCSINode().Has(int(t.row)) {
-		v = t.pod.with
+	if v := t.on.verdict; v.code != engine.Success {
+		return v.code, v.reason
+	}
+	for i := range t.on.needs {
+		if n := &t.on.needs[i]; !n.rows.Has(int(t.row)) {
+			return engine.Unschedulable, n.reason()
+		}
 	}
 	switch {
-	case v.code != engine.Success:
-		return v.code, v.reason
-	case !t.limited || len(t.pod.drivers) == 0:
+	case !t.limited || len(t.on.drivers) == 0:
 		return engine.Success, ""
 	case t.unresolved > 0:
 		return engine.Error, VolumesUntold
 	}
-	for i, d := range t.pod.drivers {
+	for i, d := range t.on.drivers {
 		limits := t.all.Limits(d.driver)
 		if limits == nil || limits[t.row] < 0 {
 			continue

@@ -5,9 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-helpers/storage/ephemeral"
-	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -43,9 +41,8 @@ const (
 )
 
 // VolumeBinding checks whether the pod's claims are bound, or can be bound, to volumes that the
-// node reaches (plugins/volumebinding). Upstream's score needs StorageCapacityScoring, which is
-// off, so there is none. Evictions change nothing here: upstream's PreFilter has no AddPod and
-// RemovePod.
+// node reaches (plugins/volumebinding). Evictions change nothing here: upstream's PreFilter has no
+// AddPod and RemovePod.
 type VolumeBinding struct{}
 
 var (
@@ -67,12 +64,14 @@ var volumeBindingDescriptor = Descriptor{
 		"Otherwise it gets the smallest volume that fits in class, size, mode, access modes, attributes and labels and that no other claim of the pod takes. " +
 		"If there is none, a new one is provisioned: the class needs a provisioner, must allow the node's topology and, with a CSI driver that publishes capacity, needs enough of it there. " +
 		"A pod is rejected before any node is judged if a claim is missing, lost (`persistentvolumeclaim \"x\" bound to non-existent persistentvolume \"y\"`), being deleted, made for another pod (`PVC ns/x was not created for pod ns/p (pod is not owner)`), still to be created (`waiting for ephemeral volume controller to create the persistentvolumeclaim \"x\"`), or neither bound nor waiting. " +
-		"A decision lists in `volumes` what waiting claims get on the chosen node.",
+		"A decision lists in `volumes` what waiting claims get on the chosen node. " +
+		"Where StorageCapacityScoring is on, it also scores nodes: by how much of the volumes that the claims would get they request, or, without any, of the pools that publish their capacity, class by class; the emptier, the better, if `shape` does not say otherwise.",
 	Code: codeUnresolvable, Reasons: []string{ReasonVolumeAffinity, ReasonVolumeNoMatch, ReasonVolumeNoSpace, ReasonVolumeGone, ReasonClaimsUnbound}, Upstream: "volumebinding/volume_binding.go, binder.go",
 	Differs: "Of volumes that are equally small, or reserved for the same claim, the first by name is taken; upstream takes the first of a Go map. " +
 		"A volume that cannot be translated for its CSI driver is an error, as upstream. " +
 		"The exception are Azure disks that are not managed, which are judged as they are. " +
-		"The plugin has no score, like upstream while StorageCapacityScoring is off.",
+		"Of pools with enough capacity the first by namespace and name is scored; upstream takes the first of a Go map. " +
+		"A decision fails where upstream's score ends kube-scheduler: at a claim whose class stands in the annotation alone, and at a pool with `maximumVolumeSize` and no `capacity`.",
 	Args: codecOf(nil, readVolumeBindingArgs),
 	Details: []*engine.DetailKind{
 		named("volumeAffinity", "claim, volume, term: where the volume can be used", engine.CauseVolumeElsewhere),
@@ -82,7 +81,8 @@ var volumeBindingDescriptor = Descriptor{
 		named("volumeMatch", "claim, name of the class: no volume is there for the claim, and the class makes none", engine.CauseVolumeUnavailable),
 		named("storageCapacity", "claim, name of the class, requested in bytes", engine.CauseVolumeUnavailable),
 	},
-	build: always[*bindings](VolumeBinding{}),
+	in:    scoringNeeds,
+	build: buildVolumeBinding,
 }
 
 // Name is the plugin's name.
@@ -199,6 +199,7 @@ func (VolumeBinding) Filter(q *engine.Query, b *bindings, in state.Bits, rej *en
 		return nil
 	}
 	b.work(q)
+	b.filtered = true
 	if b.err != nil && meet(b.broken, in) {
 		return b.err
 	}
@@ -256,17 +257,4 @@ func (VolumeBinding) Volumes(q *engine.Query, b *bindings, row int) []engine.Vol
 	}
 	b.work(q)
 	return b.on(row)
-}
-
-// readVolumeBindingArgs refuses a shape, as upstream does while StorageCapacityScoring is off,
-// which it is by default (apis/config/validation/validation_pluginargs.go
-// ValidateVolumeBindingArgs). Nothing of the arguments is kept.
-func readVolumeBindingArgs(in *argsInput, a *configv1.VolumeBindingArgs, _ *Args) {
-	if t := a.BindTimeoutSeconds; t != nil && *t < 0 {
-		in.refuse(field.Invalid(in.at.Child("bindTimeoutSeconds"), *t, "must not be negative"))
-	}
-	if a.Shape != nil {
-		in.refuse(field.Forbidden(in.at.Child("shape"), "needs the feature gate StorageCapacityScoring, which is off by default; berth does not score by it"))
-	}
-	in.ignore(in.at, "says how long kube-scheduler waits for volumes to be bound; berth waits for none")
 }

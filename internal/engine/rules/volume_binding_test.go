@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
@@ -246,4 +247,92 @@ func boundByUpstream(t *testing.T, objects []any, pod *corev1.Pod, node string) 
 		}
 	}
 	return out
+}
+
+// TestVolumeBindingScores: with StorageCapacityScoring, nodes score by what the waiting claims take
+// of their storage.
+func TestVolumeBindingScores(t *testing.T) {
+	const driver = "csi.example.com"
+	reports := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: ptr(true)}}
+	pool := func(name, class, node, size string) *storagev1.CSIStorageCapacity {
+		return &storagev1.CSIStorageCapacity{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name}, StorageClassName: class,
+			Capacity: ptr(resource.MustParse(size)), NodeTopology: et.Match(corev1.LabelHostname, node),
+		}
+	}
+	with := func(more ...any) []any {
+		return append(threeNodes(et.Class("local", noProvisioner), et.Class("other", noProvisioner), et.Class("fast", driver), et.Class("slow", driver), reports), more...)
+	}
+	on := func(node string) et.VolumeOption { return et.ReachableFrom(corev1.LabelHostname, node) }
+	one, two, three := et.Pod("p", et.Mounts("c")), et.Pod("p", et.Mounts("c", "d")), et.Pod("p", et.Mounts("c", "d", "e"))
+	gated := func(r *semantics.Release) { r.StorageCapacityScoring = true }
+	fullFirst := rules.DefaultSpec()
+	fullFirst.Args.VolumeBinding = &rules.VolumeBindingArgs{Shape: []rules.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 50, Score: 10}}}
+	local, fast := et.Claim("c", "local", "2Gi"), et.Claim("c", "fast", "2Gi")
+	volumes := []any{et.Volume("v1", "local", "4Gi", on("a1")), et.Volume("v2", "local", "8Gi", on("a2")), et.Volume("v3", "local", "2Gi", on("b1"))}
+	pools := []any{pool("a1", "fast", "a1", "4Gi"), pool("a2", "fast", "a2", "16Gi"), pool("b1", "fast", "b1", "2Gi")}
+	check(t, "VolumeBinding", []ruleCase{
+		{name: "without the gate there is no score", objects: with(append(volumes, local)...), pod: one, scores: map[string]string{}},
+		{name: "a pod without claims", objects: with(), pod: et.Pod("p"), scores: everywhere("0/0"), under: gated},
+		{name: "a pod whose claims are bound", objects: with(et.Volume("v", "x", "1Gi"), et.Claim("c", "x", "1Gi", et.BoundTo("v"))), pod: one, scores: everywhere("0/0"), under: gated},
+		{name: "a driver that publishes nothing", objects: threeNodes(et.Class("fast", driver), fast), pod: one, scores: everywhere("0/0"), under: gated},
+		{name: "what is taken of a volume", objects: with(append(volumes, local)...), pod: one, scores: map[string]string{"a1": "50/50", "a2": "75/75", "b1": "0/0"}, under: gated},
+		{name: "what is taken of a pool", objects: with(append(pools, fast)...), pod: one, scores: map[string]string{"a1": "50/50", "a2": "88/88", "b1": "0/0"}, under: gated},
+		{name: "by another shape", objects: with(append(pools, fast)...), pod: one, spec: &fullFirst, scores: map[string]string{"a1": "100/100", "a2": "24/24", "b1": "100/100"}, under: gated},
+		{
+			name: "volumes of a class are added up", pod: two, under: gated, scores: map[string]string{"a1": "70/70"}, want: map[string]string{"a1": "ok", "a2": rules.ReasonVolumeNoMatch + "!", "b1": rules.ReasonVolumeNoMatch + "!"},
+			objects: with(local, et.Claim("d", "local", "1Gi"), et.Volume("v", "local", "4Gi", on("a1")), et.Volume("w", "local", "6Gi", on("a1"))),
+		},
+		{
+			name: "the pool of a class counts once", pod: two, under: gated, scores: map[string]string{"a1": "25/25"}, want: map[string]string{"a1": "ok", "a2": rules.ReasonVolumeNoSpace + "!", "b1": rules.ReasonVolumeNoSpace + "!"},
+			objects: with(fast, et.Claim("d", "fast", "1Gi"), pools[0]),
+		},
+		{
+			name: "more than the pool has", pod: two, under: gated, scores: map[string]string{"b1": "0/0"}, want: map[string]string{"a1": rules.ReasonVolumeNoSpace + "!", "a2": rules.ReasonVolumeNoSpace + "!", "b1": "ok"},
+			objects: with(fast, et.Claim("d", "fast", "1Gi"), pools[2]),
+		},
+		{ // 50 and 81 by the pools, 65.5 in the mean
+			name: "the mean of classes, rounded", pod: two, under: gated, scores: map[string]string{"a1": "66/66"}, want: map[string]string{"a1": "ok", "a2": rules.ReasonVolumeNoSpace + "!", "b1": rules.ReasonVolumeNoSpace + "!"},
+			objects: with(fast, et.Claim("d", "slow", "2Gi"), pools[0], pool("slow", "slow", "a1", "10700Mi")),
+		},
+		{
+			name: "pools count only without volumes", pod: two, under: gated, scores: map[string]string{"a1": "50/50", "a2": "75/75", "b1": "0/0"},
+			objects: with(append(slices.Concat(volumes, pools), local, et.Claim("d", "fast", "1Gi"))...),
+		},
+		{
+			name: "three claims of two classes", pod: three, under: gated, scores: map[string]string{"a1": "55/55"}, want: map[string]string{"a1": "ok", "a2": rules.ReasonVolumeNoMatch + "!", "b1": rules.ReasonVolumeNoMatch + "!"},
+			objects: with(et.Claim("c", "local", "1Gi"), et.Claim("d", "local", "1Gi"), et.Claim("e", "other", "3Gi"),
+				et.Volume("v", "local", "2Gi", on("a1")), et.Volume("w", "local", "3Gi", on("a1")), et.Volume("x", "other", "6Gi", on("a1"))),
+		},
+		{
+			name: "of several pools the first by name with room", pod: one, under: gated, scores: map[string]string{"a1": "67/67", "a2": "88/88", "b1": "0/0"},
+			objects: with(append(pools, fast, pool("a0", "fast", "a1", "1Gi"), pool("a00", "fast", "a1", "6Gi"))...),
+		},
+		{
+			name: "a product that overflows", pod: one, under: gated, scores: map[string]string{"a1": "100/100"}, want: map[string]string{"a1": "ok", "a2": rules.ReasonVolumeNoSpace + "!", "b1": rules.ReasonVolumeNoSpace + "!"},
+			objects: with(et.Claim("c", "fast", "100Pi"), pool("a1", "fast", "a1", "200Pi")),
+		},
+	})
+	// Upstream reads a nil pointer there.
+	for _, tc := range []struct {
+		claim *corev1.PersistentVolumeClaim
+		pool  *storagev1.CSIStorageCapacity
+		want  string
+	}{
+		{changed(et.Claim("c", "fast", "1Gi"), func(c *corev1.PersistentVolumeClaim) {
+			c.Annotations, c.Spec.StorageClassName = map[string]string{corev1.BetaStorageClassAnnotation: "fast"}, nil
+		}), pool("a1", "fast", "a1", "4Gi"), "claim default/c has its class in an annotation alone"},
+		{fast, changed(pool("a1", "fast", "a1", "4Gi"), func(p *storagev1.CSIStorageCapacity) {
+			p.Capacity, p.MaximumVolumeSize = nil, p.Capacity
+		}), "CSIStorageCapacity ops/a1 has no capacity"},
+	} {
+		c := et.Case{Objects: with(tc.claim, tc.pool), Pod: one, Spec: rules.DefaultSpec(), Options: engine.Options{ScoreAlways: true}, Under: releaseWith(gated)}
+		if _, err := c.Decide(); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%v, want %q", err, tc.want)
+		}
+	}
+	// A filter that is off leaves nothing to score.
+	unfiltered := rules.DefaultSpec()
+	unfiltered.Filter = slices.DeleteFunc(unfiltered.Filter, func(name string) bool { return name == "VolumeBinding" })
+	check(t, "VolumeBinding", []ruleCase{{name: "without its filter", objects: with(append(volumes, local)...), pod: one, spec: &unfiltered, scores: everywhere("0/0"), under: gated}})
 }

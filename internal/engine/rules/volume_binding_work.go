@@ -18,6 +18,7 @@ type bindings struct {
 	bound, late []*corev1.PersistentVolumeClaim // in order of the pod's volumes
 
 	worked    bool
+	filtered  bool // the filter ran
 	against   []obstacle
 	broken    state.Bits // nodes that cannot be judged, and why
 	err       error
@@ -179,27 +180,38 @@ func (b *bindings) checkProvisions(q *engine.Query, open state.Bits) {
 // checkCapacity removes from left the nodes of need that no storage pool with enough capacity
 // reaches, for drivers that publish capacity (binder.go hasEnoughCapacity).
 func (b *bindings) checkCapacity(q *engine.Query, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, need, left state.Bits) {
-	size, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
-	driver := q.State.CSIDriver(class.Provisioner)
-	if !asks || driver == nil || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
+	bytes, ok := counted(q, c, class)
+	if !ok {
 		return
 	}
 	out := q.Bits()
 	copy(out, need)
 	enough := q.Bits()
-	bytes := size.Value()
 	for _, pool := range q.State.ClassCapacities(class.Name) {
-		limit := pool.Capacity
-		if pool.MaximumVolumeSize != nil {
-			limit = pool.MaximumVolumeSize
-		}
-		if limit != nil && limit.Value() >= bytes {
+		if hasRoom(pool, bytes) {
 			q.Nodes.PoolReach(pool.NodeTopology).AddTo(enough)
 		}
 	}
 	out.AndNot(enough)
 	b.add(ReasonVolumeNoSpace, out, engine.Detail{Kind: "storageCapacity", Claim: c.Name, Name: class.Name, Requested: &bytes})
 	left.AndNot(out)
+}
+
+// counted returns how many bytes a claim requests of a driver that publishes capacity; ok is false
+// where none has to be there.
+func counted(q *engine.Query, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (bytes int64, ok bool) {
+	size, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
+	driver := q.State.CSIDriver(class.Provisioner)
+	if !asks || driver == nil || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
+		return 0, false
+	}
+	return size.Value(), true
+}
+
+// hasRoom reports whether a storage pool has room for a volume.
+func hasRoom(pool *storagev1.CSIStorageCapacity, bytes int64) bool {
+	limit := volumeLimit(pool)
+	return limit != nil && limit.Value() >= bytes
 }
 
 // topologyRows returns the nodes that one of a class's terms allows (pkg/apis/core/v1/helper

@@ -2,9 +2,12 @@ package state
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	csiplugins "k8s.io/csi-translation-lib/plugins"
 )
 
 // CSIVolume is an interned volume of a CSI driver, which is interned too.
@@ -15,16 +18,47 @@ type CSIVolume struct{ ID, Driver int32 }
 // claims (plugins/nodevolumelimits/csi.go Filter).
 type Attachments struct {
 	csi, limited Bits           // rows that have a CSINode, and one with limits
+	portworx     Bits           // rows whose CSINode has Portworx among what moved; nil where all have
 	limits       [][]int64      // by driver, by row: -1 without; nil for a driver without limits
 	users        vec[*Postings] // by volume: how often pods on a row mount it
 	known        vec[*Postings] // by volume: rows to which a VolumeAttachment attaches it
 	held         []vec[int32]   // by driver, by row: the volumes of either kind
 	unresolved   vec[int32]     // by row: pods with a volume that cannot be resolved
 	scratch      []CSIVolume    // of count
+	installed    *installed
 }
 
-// HasCSINode returns the rows that have a CSINode. Not to be written.
-func (a *Attachments) HasCSINode() Bits { return a.csi }
+// Moved returns what counts on a row.
+func (a *Attachments) Moved(row int) Moved {
+	switch {
+	case !a.csi.Has(row):
+		return MovedNone
+	case a.portworx != nil && !a.portworx.Has(row):
+		return MovedButPortworx
+	}
+	return MovedAll
+}
+
+// On returns those of some rows that are of a kind.
+func (a *Attachments) On(kind Moved, in Bits) Bits {
+	rows := in.Clone()
+	switch {
+	case kind == MovedNone:
+		rows.AndNot(a.csi)
+	case a.portworx == nil && kind == MovedButPortworx:
+		return rows[:0]
+	default:
+		rows.And(a.csi)
+	}
+	switch {
+	case a.portworx == nil || kind == MovedNone:
+	case kind == MovedButPortworx:
+		rows.AndNot(a.portworx)
+	default:
+		rows.And(a.portworx)
+	}
+	return rows
+}
 
 // Limited returns the rows whose CSINode has any limit. Not to be written.
 func (a *Attachments) Limited() Bits { return a.limited }
@@ -62,55 +96,68 @@ func (a *Attachments) Known(volume, row int32) bool {
 // Unresolved counts the pods on a row with a volume that cannot be resolved.
 func (a *Attachments) Unresolved(row int32) int32 { return a.unresolved.at(int(row)) }
 
-// attachedSet is the attachments of the states that share it, worked out on first use.
+// attachedSet is the attachments of the states that share it, worked out on first use: those where
+// Portworx has moved on every node, and those where it has moved where the CSINode lists it.
 type attachedSet struct {
 	mu sync.Mutex
-	of *Attachments
+	of [2]*Attachments
 }
 
-// Attachments returns the limited volumes on nodes.
-func (s *State) Attachments() *Attachments {
-	set := s.attached
+// Attachments returns the limited volumes on nodes. declared reports whether Portworx has moved
+// only on nodes whose CSINode says so.
+func (s *State) Attachments(declared bool) *Attachments {
+	set, i := s.attached, 0
+	if declared {
+		i = 1
+	}
 	set.mu.Lock()
 	defer set.mu.Unlock()
-	if set.of == nil {
-		set.of = s.attach()
+	if set.of[i] == nil {
+		set.of[i] = s.attach(declared)
 	}
-	return set.of
+	return set.of[i]
 }
 
-// ownAttached returns attachments that the edit may write; nil where they were not worked out yet,
-// so that there is nothing to update.
-func (e *Edit) ownAttached() *Attachments {
+// ownAttached returns attachments that the edit may write; nil for those that were not worked out
+// yet, so that there is nothing to update.
+func (e *Edit) ownAttached() *[2]*Attachments {
 	set := e.s.attached
 	if !e.attachedOwned {
 		e.attachedOwned = true
 		own := &attachedSet{}
 		set.mu.Lock()
-		if set.of != nil {
-			of := *set.of
-			of.held, of.scratch = slices.Clone(of.held), nil
-			own.of = &of
+		for i, of := range set.of {
+			if of != nil {
+				mine := *of
+				mine.held, mine.scratch = slices.Clone(mine.held), nil
+				own.of[i] = &mine
+			}
 		}
 		set.mu.Unlock()
 		e.s.attached, set = own, own
 	}
-	return set.of
+	return &set.of
 }
 
 // forgetAttached drops the attachments, to be worked out again.
 func (e *Edit) forgetAttached() { e.s.attached, e.attachedOwned = &attachedSet{}, true }
 
 // attach works attachments out.
-func (s *State) attach() *Attachments {
+func (s *State) attach(declared bool) *Attachments {
 	rows := s.nodes.Len()
-	a := &Attachments{csi: NewBits(rows), limited: NewBits(rows)}
+	a := &Attachments{csi: NewBits(rows), limited: NewBits(rows), installed: &installed{}}
+	if declared {
+		a.portworx = NewBits(rows)
+	}
 	if s.storage.csiNodes.n == 0 {
 		return a
 	}
 	for row := range s.nodes.alive.All() {
 		if n := s.CSINode(s.nodes.rows[row].Name); n != nil {
 			a.csi.Set(row)
+			if declared && saysMoved(n, csiplugins.PortworxVolumePluginName) {
+				a.portworx.Set(row)
+			}
 			a.limit(s.t, n, row, rows)
 		}
 	}
@@ -129,6 +176,39 @@ func (s *State) attach() *Attachments {
 		}
 	}
 	return a
+}
+
+// saysMoved reports whether a CSINode lists a built-in plugin as moved to its driver.
+func saysMoved(n *storagev1.CSINode, plugin string) bool {
+	return slices.Contains(strings.Split(n.Annotations[corev1.MigratedPluginsAnnotationKey], ","), plugin)
+}
+
+// installed is the rows on which drivers are, by driver, worked out when one is first asked for.
+type installed struct {
+	mu   sync.Mutex
+	rows map[string]Bits
+}
+
+// Installed returns the rows whose CSINode lists a driver. Not to be written.
+func (s *State) Installed(a *Attachments, driver string) Bits {
+	x := a.installed
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if rows, ok := x.rows[driver]; ok {
+		return rows
+	}
+	rows := NewBits(s.nodes.Len())
+	for row := range a.csi.All() {
+		n := s.CSINode(s.nodes.rows[row].Name)
+		if slices.ContainsFunc(n.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver }) {
+			rows.Set(row)
+		}
+	}
+	if x.rows == nil {
+		x.rows = map[string]Bits{}
+	}
+	x.rows[driver] = rows
+	return rows
 }
 
 // limit reads the limits of one node.
@@ -175,7 +255,7 @@ func (a *Attachments) count(edit uint64, s *State, p *Pod, n int32) {
 	if !a.limited.Has(int(p.Row)) {
 		return
 	}
-	volumes, trouble := s.AttachedBy(a.scratch[:0], p)
+	volumes, trouble := s.AttachedBy(a.scratch[:0], p, a.Moved(int(p.Row)))
 	a.scratch = volumes
 	if trouble != "" {
 		*a.unresolved.edit(edit, int(p.Row)) += n

@@ -7,30 +7,63 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	csiplugins "k8s.io/csi-translation-lib/plugins"
 	"k8s.io/klog/v2"
 
 	"berth/internal/kube/object/stored"
 )
 
-// AttachedBy appends the CSI volumes that a pod of the state mounts on a node that has a CSINode;
-// trouble is the reason why they cannot be resolved. A missing claim counts for nothing
+// Moved is which built-in plugins a CSI driver serves on a node. Volumes of the others do not
+// count there (plugins/nodevolumelimits/utils.go isCSIMigrationOn).
+type Moved uint8
+
+// The values of Moved.
+const (
+	// MovedNone is a node without a CSINode.
+	MovedNone Moved = iota
+	// MovedButPortworx is one whose CSINode does not list Portworx as moved, where it has to.
+	MovedButPortworx
+	// MovedAll is every other one.
+	MovedAll
+
+	// Moves is the number of values.
+	Moves = iota
+)
+
+// has reports whether a driver serves the volumes of a built-in plugin. Those of Azure File and
+// vSphere are translated elsewhere.
+func (m Moved) has(plugin string) bool {
+	switch plugin {
+	case csiplugins.AWSEBSInTreePluginName, csiplugins.GCEPDInTreePluginName, csiplugins.AzureDiskInTreePluginName, csiplugins.CinderInTreePluginName:
+		return m != MovedNone
+	case csiplugins.PortworxVolumePluginName:
+		return m == MovedAll
+	}
+	return false
+}
+
+// AttachedBy appends the CSI volumes that a pod of the state mounts on a node of a kind; trouble is
+// the reason why they cannot be resolved. A missing claim counts for nothing
 // (plugins/nodevolumelimits/csi.go filterAttachableVolumes).
-func (s *State) AttachedBy(dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
-	return s.attachedBy(dst, p, s.t.volume)
+func (s *State) AttachedBy(dst []CSIVolume, p *Pod, on Moved) (volumes []CSIVolume, trouble string) {
+	return s.attachedBy(dst, p, on, s.t.volume)
 }
 
 // AttachedBy is State.AttachedBy with ids that are comparable with those of MountedBy.
-func (l *LocalNames) AttachedBy(s *State, dst []CSIVolume, p *Pod) (volumes []CSIVolume, trouble string) {
-	return s.attachedBy(dst, p, l.volume)
+func (l *LocalNames) AttachedBy(s *State, dst []CSIVolume, p *Pod, on Moved) (volumes []CSIVolume, trouble string) {
+	return s.attachedBy(dst, p, on, l.volume)
 }
 
-func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume) (volumes []CSIVolume, trouble string) {
+func (s *State) attachedBy(dst []CSIVolume, p *Pod, on Moved, id func(volumeKey) CSIVolume) (volumes []CSIVolume, trouble string) {
 	if p.Volumes == nil {
 		return dst, ""
 	}
 	for i := range p.Volumes.mounts {
 		m := &p.Volumes.mounts[i]
 		if m.claim == "" {
+			if !m.inlineOn(on) {
+				continue
+			}
 			if m.trouble != "" {
 				return dst, m.trouble
 			}
@@ -44,26 +77,22 @@ func (s *State) attachedBy(dst []CSIVolume, p *Pod, id func(volumeKey) CSIVolume
 		if m.ephemeral && !madeFor(c, p.UID) {
 			return dst, notMadeFor(c, p.Name)
 		}
-		if v, ok := s.volumeOf(c, true); ok {
+		if v, ok := s.volumeOf(c, on); ok {
 			dst = append(dst, id(v))
 		}
 	}
 	return dst, ""
 }
 
-// MountedBy returns the distinct CSI volumes that a pending pod would bring to a node with a
-// CSINode, or to one without, where volumes of built-in plugins do not count. An error means that
-// they cannot be resolved; it is a MissingClaimError where a claim is missing.
-func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes []CSIVolume, err error) {
-	mounts := mountsOf(pod)
-	if len(mounts) > 0 {
-		s.Attachments() // which interns what the state's pods mount
-	}
-	for _, m := range mounts {
+// MountedBy returns the distinct CSI volumes that a pending pod would bring to a node of a kind.
+// State.Attachments has interned what the state's pods mount. An error means that they cannot be
+// resolved; it is a MissingClaimError where a claim is missing.
+func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, on Moved) (volumes []CSIVolume, err error) {
+	for _, m := range mountsOf(pod) {
 		var v volumeKey
 		ok := false
 		switch {
-		case m.claim == "" && !csiNode:
+		case m.claim == "" && !m.inlineOn(on):
 		case m.claim == "" && m.trouble != "":
 			return nil, errors.New(m.trouble)
 		case m.claim == "":
@@ -76,7 +105,7 @@ func (l *LocalNames) MountedBy(s *State, pod *corev1.Pod, csiNode bool) (volumes
 			if m.ephemeral && !madeFor(c, string(pod.UID)) {
 				return nil, errors.New(notMadeFor(c, pod.Name))
 			}
-			v, ok = s.volumeOf(c, csiNode)
+			v, ok = s.volumeOf(c, on)
 		}
 		if !ok {
 			continue
@@ -115,12 +144,12 @@ func notMadeFor(c *corev1.PersistentVolumeClaim, pod string) string {
 // volumeOf returns the key of a claim's CSI volume: that of its PersistentVolume, or one that its
 // class would provision, which differs from all that exist. ok is false for a claim that does not
 // count (plugins/nodevolumelimits/csi.go getCSIDriverInfo).
-func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v volumeKey, ok bool) {
+func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, on Moved) (v volumeKey, ok bool) {
 	if c.Spec.VolumeName != "" {
 		if pv := s.PersistentVolume(c.Spec.VolumeName); pv != nil {
 			src := pv.Spec.CSI
 			if src == nil {
-				src = translated(pv, csiNode)
+				src = translated(pv, on)
 			}
 			if src == nil || src.Driver == "" || src.VolumeHandle == "" {
 				return v, false
@@ -128,7 +157,7 @@ func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v volum
 			return volumeKey{driver: src.Driver, handle: src.VolumeHandle}, true
 		}
 	}
-	driver := s.provisionerOf(c, csiNode)
+	driver := s.provisionerOf(c, on)
 	if driver == "" {
 		return v, false
 	}
@@ -137,11 +166,11 @@ func (s *State) volumeOf(c *corev1.PersistentVolumeClaim, csiNode bool) (v volum
 
 // translated is the CSI source of a PersistentVolume of a built-in plugin; nil
 // where it has none.
-func translated(pv *corev1.PersistentVolume, csiNode bool) *corev1.CSIPersistentVolumeSource {
-	if !csiNode || !migration.IsPVMigratable(pv) {
+func translated(pv *corev1.PersistentVolume, on Moved) *corev1.CSIPersistentVolumeSource {
+	if on == MovedNone || !migration.IsPVMigratable(pv) {
 		return nil
 	}
-	if plugin, err := migration.GetInTreePluginNameFromSpec(pv, nil); err != nil || !migrated(plugin) {
+	if plugin, err := migration.GetInTreePluginNameFromSpec(pv, nil); err != nil || !on.has(plugin) {
 		return nil
 	}
 	out, err := migration.TranslateInTreePVToCSI(klog.Logger{}, pv)
@@ -154,7 +183,7 @@ func translated(pv *corev1.PersistentVolume, csiNode bool) *corev1.CSIPersistent
 // provisionerOf is the CSI driver that would provision the claim's volume. It is "" where the class
 // names none, or names a built-in plugin that does not count (plugins/nodevolumelimits/csi.go
 // getCSIDriverInfoFromSC).
-func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) string {
+func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, on Moved) string {
 	name := stored.ClaimClass(c)
 	if name == "" {
 		return ""
@@ -165,7 +194,7 @@ func (s *State) provisionerOf(c *corev1.PersistentVolumeClaim, csiNode bool) str
 		return ""
 	case !migration.IsMigratableIntreePluginByName(class.Provisioner):
 		return class.Provisioner
-	case !csiNode || !migrated(class.Provisioner):
+	case !on.has(class.Provisioner):
 		return ""
 	}
 	driver, err := migration.GetCSINameFromInTreeName(class.Provisioner)

@@ -149,8 +149,10 @@ func (e *Edit) count(p *Pod, sign int64) {
 	for _, id := range p.Volumes.claims {
 		bump(&e.s.claims, id)
 	}
-	if a := e.ownAttached(); a != nil {
-		a.count(e.id, e.s, p, int32(sign))
+	for _, a := range e.ownAttached() {
+		if a != nil {
+			a.count(e.id, e.s, p, int32(sign))
+		}
 	}
 }
 

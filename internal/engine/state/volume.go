@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	csitranslation "k8s.io/csi-translation-lib"
+	csiplugins "k8s.io/csi-translation-lib/plugins"
 	"k8s.io/klog/v2"
 )
 
@@ -24,6 +25,11 @@ type mount struct {
 	ephemeral bool   // the claim was made for this pod
 	// Of an inline volume: its CSI volume, or the reason why it has none.
 	driver, handle, trouble string
+}
+
+// inlineOn reports whether the mount, of an inline volume, counts on a node of a kind.
+func (m *mount) inlineOn(on Moved) bool {
+	return on == MovedAll || on == MovedButPortworx && m.driver != csiplugins.PortworxDriverName
 }
 
 // Disk is a disk as pods mount it without a claim. Kind is the volume source's
@@ -119,7 +125,7 @@ func mountOf(pod *corev1.Pod, v *corev1.Volume) (m mount, ok bool) {
 		return mount{}, false
 	}
 	plugin, err := migration.GetInTreePluginNameFromSpec(nil, v)
-	if err != nil || !migrated(plugin) {
+	if err != nil || !MovedAll.has(plugin) {
 		return mount{}, false
 	}
 	pv, err := migration.TranslateInTreeInlineVolumeToCSI(klog.Logger{}, v, pod.Namespace)
@@ -131,17 +137,6 @@ func mountOf(pod *corev1.Pod, v *corev1.Volume) (m mount, ok bool) {
 		return mount{}, false
 	}
 	return mount{driver: driver, handle: pv.Spec.CSI.VolumeHandle}, true
-}
-
-// migrated lists the built-in plugins whose volumes the scheduler counts as those
-// of the CSI driver: not Azure File and vSphere, which are translated elsewhere
-// (plugins/nodevolumelimits/utils.go isCSIMigrationOn).
-func migrated(plugin string) bool {
-	switch plugin {
-	case "kubernetes.io/aws-ebs", "kubernetes.io/portworx-volume", "kubernetes.io/gce-pd", "kubernetes.io/azure-disk", "kubernetes.io/cinder":
-		return true
-	}
-	return false
 }
 
 // mountsOf compiles what of a pod may count towards a node's limits.

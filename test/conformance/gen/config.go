@@ -158,6 +158,10 @@ func (m *maker) mixed(incoming *v1.Pod) []profile {
 
 // arrange leaves plugins out, wholly or at one point, and weighs others anew.
 func (m *maker) arrange(p *profile) {
+	scoring := scoring
+	if m.opts.Shapes {
+		scoring = append(slices.Clone(scoring), "VolumeBinding")
+	}
 	multi, score := configv1.PluginSet{}, configv1.PluginSet{}
 	gone := map[string]bool{}
 	for range pick(m, 0, 0, 1, 2) {
@@ -216,6 +220,9 @@ func (m *maker) arguments(p *profile) {
 		weight := int32(pick(m, 0, 1, 20, 100))
 		add("InterPodAffinity", configv1.InterPodAffinityArgs{HardPodAffinityWeight: &weight, IgnorePreferredTermsOfExistingPods: m.chance(30)})
 	}
+	if m.opts.Shapes && m.chance(40) {
+		add("VolumeBinding", configv1.VolumeBindingArgs{Shape: m.corners()})
+	}
 	switch n := m.IntN(100); {
 	case n < 30:
 		add("PodTopologySpread", m.defaultConstraints())
@@ -224,6 +231,18 @@ func (m *maker) arguments(p *profile) {
 	case n < 50:
 		add("PodTopologySpread", configv1.PodTopologySpreadArgs{DefaultingType: configv1.SystemDefaulting})
 	}
+}
+
+// corners draws the shape of a function from utilisation to score.
+func (m *maker) corners() (list []configv1.UtilizationShapePoint) {
+	at := int32(m.IntN(40))
+	for range m.between(1, 4) {
+		list = append(list, configv1.UtilizationShapePoint{Utilization: min(at, 100), Score: int32(m.between(0, 10))})
+		if at += int32(m.between(5, 60)); at > 100 {
+			break
+		}
+	}
+	return list
 }
 
 func (m *maker) fit() configv1.NodeResourcesFitArgs {
@@ -237,14 +256,7 @@ func (m *maker) fit() configv1.NodeResourcesFitArgs {
 	s := args.ScoringStrategy
 	s.Type = pick(m, configv1.LeastAllocated, configv1.MostAllocated, configv1.RequestedToCapacityRatio, configv1.RequestedToCapacityRatio)
 	if s.Type == configv1.RequestedToCapacityRatio {
-		s.RequestedToCapacityRatio = &configv1.RequestedToCapacityRatioParam{}
-		at := int32(m.IntN(40))
-		for range m.between(1, 4) {
-			s.RequestedToCapacityRatio.Shape = append(s.RequestedToCapacityRatio.Shape, configv1.UtilizationShapePoint{Utilization: min(at, 100), Score: int32(m.between(0, 10))})
-			if at += int32(m.between(5, 60)); at > 100 {
-				break
-			}
-		}
+		s.RequestedToCapacityRatio = &configv1.RequestedToCapacityRatioParam{Shape: m.corners()}
 	}
 	return args
 }

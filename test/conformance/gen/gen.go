@@ -30,6 +30,8 @@ type Options struct {
 
 	Named bool // these may name the node of the pod that waits
 
+	Shapes bool // configurations may have a shape for VolumeBinding, which needs StorageCapacityScoring
+
 	Lookalikes int // cases with free texts that could be mistaken for others, in a hundred
 
 	Odd []string // of Mutators: some of these change each case; none of them leaves it as it is

@@ -10,7 +10,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -32,6 +31,7 @@ func (m *maker) releases(seed uint64, incoming *v1.Pod) {
 		(*releaser).statuses, (*releaser).namespaceSelectors, (*releaser).imageVolumes, (*releaser).overlap,
 		(*releaser).partly, (*releaser).startTimes, (*releaser).drivers, (*releaser).taintRules,
 		(*releaser).features, (*releaser).claimed, (*releaser).counted,
+		(*releaser).waiting, (*releaser).portworx,
 	} {
 		if r.chance(40) {
 			part(r)
@@ -234,22 +234,6 @@ func (r *releaser) partly() {
 // startTimes takes the start from some pods that run.
 func (r *releaser) startTimes() {
 	r.existing(40, func(p *v1.Pod) { p.Status.StartTime = nil })
-}
-
-// drivers leaves drivers of volumes off nodes, and lets them forbid pods there.
-func (r *releaser) drivers() {
-	for _, o := range r.objs {
-		switch o := o.(type) {
-		case *storagev1.CSIDriver:
-			if r.chance(60) {
-				r.write(o, func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = true })
-			}
-		case *storagev1.CSINode:
-			if n := len(o.Spec.Drivers); n > 0 && r.chance(50) {
-				o.Spec.Drivers = o.Spec.Drivers[:r.IntN(n)]
-			}
-		}
-	}
 }
 
 // taintRules taints devices by rules apart from their slices.

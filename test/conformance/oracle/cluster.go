@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/informers"
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
@@ -41,7 +42,9 @@ type cluster struct {
 }
 
 var quiet = sync.OnceFunc(func() {
-	klog.SetLogger(klog.Logger{}) // the zero logger drops everything
+	klog.SetLogger(klog.Logger{})   // the zero logger drops everything
+	utilruntime.ReallyCrash = false // a plugin's panic ends its case, not the trial
+	utilruntime.PanicHandlers = nil // which say so
 })
 
 // profiles reads the configuration, or takes upstream's defaults.
@@ -101,6 +104,9 @@ func newCluster(ctx context.Context, c *Case, o *objects) (*cluster, error) {
 	}
 	cl.framework = f
 	if cl.plugins, err = pluginsOf(f); err != nil {
+		return nil, err
+	}
+	if err := cl.sortPools(); err != nil {
 		return nil, err
 	}
 	snapshot, ok := f.SnapshotSharedLister().(*schedcache.Snapshot)

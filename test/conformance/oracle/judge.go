@@ -45,7 +45,12 @@ func Judge(ctx context.Context, c *Case) (*Verdict, error) {
 	switch {
 	case err == nil:
 		v.Outcome = Scheduled
-		return v, cl.scheduled(ctx, v, result)
+		if err := cl.scheduled(ctx, v, result); errors.Is(err, errPanics) {
+			return &Verdict{Outcome: Failed, Message: err.Error(), Nodes: v.Nodes}, nil
+		} else if err != nil {
+			return v, err
+		}
+		return v, nil
 	case errors.Is(err, scheduler.ErrNoNodesAvailable):
 		v.Outcome, v.Message = Unschedulable, err.Error()
 		return v, nil

@@ -27,9 +27,9 @@ func (cl *cluster) score(ctx context.Context, state fwk.CycleState, v *Verdict, 
 		table.Plugins = append(table.Plugins, p.Name)
 		table.Weights = append(table.Weights, int64(p.Weight))
 		for _, n := range feasible {
-			score, s := plugin.Score(ctx, state, cl.pod, n)
-			if !s.IsSuccess() {
-				return fmt.Errorf("score %s: %w", p.Name, s.AsError())
+			score, err := scoreOf(ctx, plugin, state, cl.pod, n)
+			if err != nil {
+				return err
 			}
 			raw[n.Node().Name] = append(raw[n.Node().Name], score)
 		}

@@ -41,7 +41,8 @@ func Try(ctx context.Context, client *Client, c *oracle.Case) (*Result, error) {
 	if c.Verdict, err = oracle.Judge(ctx, c); err != nil {
 		return nil, err
 	}
-	if c.Verdict.Outcome == oracle.Failed && strings.Contains(c.Verdict.Message, "DynamicResources") && !strings.HasPrefix(c.Verdict.Message, "dry run") && !strings.Contains(c.Verdict.Message, "timed out") {
+	devices := strings.Contains(c.Verdict.Message, "DynamicResources") && !strings.HasPrefix(c.Verdict.Message, "dry run") && !strings.Contains(c.Verdict.Message, "timed out")
+	if c.Verdict.Outcome == oracle.Failed && (devices || strings.Contains(c.Verdict.Message, " panics: ")) {
 		// Upstream retries such a cycle; berth must not answer it either. Where only the search for
 		// victims fails the pod is unschedulable all the same.
 		var refused *Refused

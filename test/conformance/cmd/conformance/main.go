@@ -52,6 +52,7 @@ func run(ctx context.Context) (int, error) {
 		return 2, err
 	}
 	opts := gen.Options{MaxNodes: max(2, *nodes), MaxPods: *pods, Storage: *storage, Devices: *devices, Wide: *wide, Releases: *releases, Named: *named, Lookalikes: *lookalikes, Config: *config}
+	opts.Shapes = *releases > 0 && *semantics != "" && oracle.ScoresStorage()
 	switch {
 	case *odd == "all":
 		opts.Odd = gen.Mutators()
