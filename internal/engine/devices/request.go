@@ -186,8 +186,8 @@ func (s *search) need(c *resourcev1.ResourceClaim, r, as *request) error {
 }
 
 // selectable reports whether class and request select a device, and whether the node reaches a
-// device that names its own nodes. Where upstream mixes up alternatives that are for all devices, the
-// first judgement as one of them stands; as is nil elsewhere.
+// device that names its own nodes. Where upstream mixes up alternatives that are for all devices,
+// the first judgement as one of them stands; as is nil elsewhere.
 func (s *search) selectable(r *request, i int, as *request) (bool, error) {
 	if as == nil || !s.inv.as.mixesAlternatives || r.parent == "" {
 		return s.judged(r, s.listed[i].device)
