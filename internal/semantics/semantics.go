@@ -56,8 +56,8 @@ type Release struct {
 	// balanced_allocation.go balancedResourceScorer; A1).
 	Balance Balance
 	// SumsOfWholePods reports whether requests, allocated and actual amounts of a pod that runs are
-	// summed up each, of the whole pod, before the largest counts; otherwise it is the largest of each
-	// container (component-helpers/resource AggregateContainerRequests; B11).
+	// each summed up of the whole pod before the largest counts; otherwise the largest of each
+	// container does (component-helpers/resource AggregateContainerRequests; B11).
 	SumsOfWholePods bool
 	// ImageVolumesScore reports whether the images of image volumes add to a node's score
 	// (plugins/imagelocality sumImageScores; A2).
