@@ -11,13 +11,15 @@ import (
 // TestDescriptorsFitTheirRules: a rule takes part in the phases that its descriptor names and in no
 // other. A method with another PreFilter state than the descriptor's is no part of the rule.
 func TestDescriptorsFitTheirRules(t *testing.T) {
-	without := map[string]string{ // what upstream has and there is nothing to do for
-		"NodeResourcesFit":  phasePreFilter, // the request is worked out for every decision
-		"NodeUnschedulable": phasePreFilter, // it only skips pods that wait for a resize, with a gate
-		"TaintToleration":   phasePreFilter,
-		"VolumeBinding":     phaseScore, // only with StorageCapacityScoring, which is off
-	}
 	for _, r := range releases(t) {
+		without := map[string]string{ // what upstream has and there is nothing to do for
+			"NodeResourcesFit":  phasePreFilter, // the request is worked out for every decision
+			"NodeUnschedulable": phasePreFilter, // it only skips pods that wait for a resize, with a gate
+			"TaintToleration":   phasePreFilter,
+		}
+		if !r.StorageCapacityScoring {
+			without["VolumeBinding"] = phaseScore
+		}
 		t.Run(r.Name, func(t *testing.T) { descriptorsFit(t, r, without) })
 	}
 }
