@@ -99,7 +99,7 @@ bench-scenario: ## a scenario beside a call for each pod: make bench-scenario SH
 
 .PHONY: bench-upstream
 bench-upstream: ## decisions beside kube-scheduler's own, in one process: make bench-upstream BENCH_NODES=1000
-	cd test/upstream && $(GO) test -run '^$$' -bench . -benchtime 1s -count 3 -timeout 60m
+	cd test/upstream && $(GO) test -tags v1_37 -run '^$$' -bench . -benchtime 1s -count 3 -timeout 60m
 
 bench-compare: ## the hot paths against an earlier commit, fails on a loss over 30 %: make bench-compare BASE=HEAD~9
 	$(GO) run ./test/benchcompare $(if $(BASE),-base $(BASE)) $(BENCH)
@@ -130,7 +130,7 @@ release-diff: ## what two releases of Kubernetes differ in, beside what is known
 
 .PHONY: hints
 hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1
-	cd test/upstream && HINTS=$(or $(HINTS),15000) HINTS_SEED=$(SEED) $(GO) test -count=1 -timeout 60m -run 'TestHints$$' -v .
+	cd test/upstream && HINTS=$(or $(HINTS),15000) HINTS_SEED=$(SEED) $(GO) test -tags v1_37 -count=1 -timeout 60m -run 'TestHints$$' -v .
 
 tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity RELEASE=v1.37
 	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN)) $(if $(RELEASE),-release $(RELEASE)) $(if $(AS),-semantics $(AS))

@@ -16,7 +16,7 @@ import (
 func prepareCreate(p *corev1.Pod, now metav1.Time) {
 	p.Generation, p.CreationTimestamp = 1, now
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = nil, nil
-	apiserver.DropDisabled(p, nil)
+	apiserver.PrepareCreate(p)
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
 	if len(p.Spec.SchedulingGates) > 0 {
 		p.Status.Conditions = []corev1.PodCondition{stored.GatedCondition(now)}
@@ -31,7 +31,7 @@ func prepareUpdate(p, old *corev1.Pod) {
 	if p.ResourceVersion == "" {
 		p.ResourceVersion = old.ResourceVersion
 	}
-	apiserver.DropDisabled(p, old)
+	apiserver.PrepareUpdate(p, old)
 }
 
 // countGeneration is apart from prepareUpdate since the priority is taken over
@@ -58,7 +58,7 @@ func qosClass(p *corev1.Pod) corev1.PodQOSClass {
 		}
 		return kinds
 	}
-	if r := p.Spec.Resources; r != nil {
+	if r := p.Spec.Resources; r != nil && len(r.Requests)+len(r.Limits) > 0 {
 		sum(requests, r.Requests)
 		guaranteed = len(r.Limits) == 0 || sum(limits, r.Limits) == 2
 	} else {

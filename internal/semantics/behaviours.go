@@ -185,6 +185,11 @@ var behaviours = []*Behaviour{
 		Where:  "dynamic-resource-allocation/structured Allocate, selectorsMatch",
 		Remedy: "rewrite alerts that match on these texts",
 	},
+	{
+		Name: "ListAttributes", Row: "B24",
+		What:  "whether selectors of devices read attributes that are lists, or fail the pod there",
+		Where: "dynamic-resource-allocation/cel/compile.go newCompiler, getAttributeValue",
+	},
 	gate("DRAConsumableCapacity", "A5",
 		"whether devices share their capacity between claims (allowMultipleAllocations)",
 		"dynamic-resource-allocation/structured"),

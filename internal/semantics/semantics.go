@@ -148,6 +148,11 @@ type Release struct {
 	// how to guard an expression (dynamic-resource-allocation/structured Allocate,
 	// selectorsMatch; B18).
 	DeviceErrorsSayMore bool
+
+	// ListAttributes reports whether selectors of devices know attributes that are lists, whatever
+	// the gate of the name: expressions that are stored are compiled as by the newest release
+	// (dynamic-resource-allocation/cel newCompiler, getAttributeValue; B24).
+	ListAttributes bool
 }
 
 // AffinityWakes is what the hint of InterPodAffinity compares.

@@ -36,4 +36,5 @@ var v137 = v136.but(func(r *Release) {
 	r.SharesUseCounters = true     // B16
 	r.CountersStayLocal = true     // B17
 	r.DeviceErrorsSayMore = true   // B18
+	r.ListAttributes = true        // B24
 })

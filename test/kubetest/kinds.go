@@ -27,8 +27,8 @@ var emptyLists = map[string]listKind{
 	"deployments": {"DeploymentList", "apps/v1"}, "daemonsets": {"DaemonSetList", "apps/v1"},
 	"jobs": {"JobList", "batch/v1"}, "cronjobs": {"CronJobList", "batch/v1"}, "runtimeclasses": {"RuntimeClassList", "node.k8s.io/v1"},
 	"limitranges": {"LimitRangeList", "v1"}, "resourcequotas": {"ResourceQuotaList", "v1"},
-	"workloads": {"WorkloadList", "scheduling.k8s.io/v1alpha2"}, "podgroups": {"PodGroupList", "scheduling.k8s.io/v1alpha2"},
-	"devicetaintrules": {"DeviceTaintRuleList", "resource.k8s.io/v1beta2"},
+	"workloads": {"WorkloadList", "scheduling.k8s.io/v1beta1"}, "podgroups": {"PodGroupList", "scheduling.k8s.io/v1beta1"},
+	"devicetaintrules": {"DeviceTaintRuleList", "resource.k8s.io/v1"},
 	"resourceslices":   {"ResourceSliceList", "resource.k8s.io/v1"}, "deviceclasses": {"DeviceClassList", "resource.k8s.io/v1"},
 }
 

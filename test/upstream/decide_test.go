@@ -13,9 +13,14 @@ import (
 	"berth/internal/engine/recall"
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
+	"berth/internal/semantics"
 	"berth/test/conformance/oracle"
 	"berth/test/enginetest"
 )
+
+// release is the one of the plugins that this module links: that of berth's types, so that both fit
+// into one program.
+var release = semantics.OfStamp("v1.37")
 
 // mostPods bounds the pods of large clusters, so that they fit the memory of a small machine.
 const mostPods = 600_000
@@ -112,7 +117,7 @@ func BenchmarkDecide(b *testing.B) {
 	chain := bound(b, compiled(b, objects...), 100)
 	s := chain[0]
 	for _, q := range enginetest.Questions() {
-		p, err := rules.Build(q.Spec)
+		p, err := rules.BuildUnder(q.Spec, release)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -163,7 +168,7 @@ func ask(b *testing.B, decide enginetest.DecideFunc, s *state.State, pod *corev1
 
 // BenchmarkPreempt compares one decision about a pod that fits nowhere, with all nodes tried.
 func BenchmarkPreempt(b *testing.B) {
-	p, err := rules.Build(rules.DefaultSpec())
+	p, err := rules.BuildUnder(rules.SpecOf(release), release)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -47,7 +47,7 @@ type tally struct{ Queue, Skip, Differ int }
 // directions, over random clusters in which one object changes.
 func TestHints(t *testing.T) {
 	n, seed := hintCases(t)
-	profile, err := rules.Build(rules.DefaultSpec())
+	profile, err := rules.BuildUnder(rules.SpecOf(release), release)
 	if err != nil {
 		t.Fatal(err)
 	}

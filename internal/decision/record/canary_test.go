@@ -19,9 +19,8 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/kube/object"
@@ -70,9 +69,9 @@ var species = []struct {
 	{"RuntimeClass", "node.k8s.io/v1", reflect.TypeFor[nodev1.RuntimeClass](), `{"metadata":{"name":"x"},"handler":"h"}`},
 	{"LimitRange", "v1", reflect.TypeFor[corev1.LimitRange](), `{"metadata":{"name":"x","namespace":"d"}}`},
 	{"ResourceQuota", "v1", reflect.TypeFor[corev1.ResourceQuota](), `{"metadata":{"name":"x","namespace":"d"}}`},
-	{"Workload", "scheduling.k8s.io/v1alpha2", reflect.TypeFor[schedulingv1alpha2.Workload](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"podGroupTemplates":[{"name":"g","schedulingPolicy":{"gang":{"minCount":2}}}]}}`},
-	{"PodGroup", "scheduling.k8s.io/v1alpha2", reflect.TypeFor[schedulingv1alpha2.PodGroup](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}}`},
-	{"DeviceTaintRule", "resource.k8s.io/v1beta2", reflect.TypeFor[resourcev1beta2.DeviceTaintRule](), `{"metadata":{"name":"x"},"spec":{"deviceSelector":{"driver":"d"},"taint":{"key":"k","effect":"NoSchedule"}}}`},
+	{"Workload", "scheduling.k8s.io/v1beta1", reflect.TypeFor[schedulingv1beta1.Workload](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"podGroupTemplates":[{"name":"g","schedulingPolicy":{"gang":{"minCount":2}}}]}}`},
+	{"PodGroup", "scheduling.k8s.io/v1beta1", reflect.TypeFor[schedulingv1beta1.PodGroup](), `{"metadata":{"name":"x","namespace":"d"},"spec":{"schedulingPolicy":{"gang":{"minCount":2}}}}`},
+	{"DeviceTaintRule", "resource.k8s.io/v1", reflect.TypeFor[resourcev1.DeviceTaintRule](), `{"metadata":{"name":"x"},"spec":{"deviceSelector":{"driver":"d"},"taint":{"key":"k","effect":"NoSchedule"}}}`},
 }
 
 // canary is a text that stands at one place of one object.

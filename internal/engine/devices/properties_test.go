@@ -27,7 +27,7 @@ func at(tb testing.TB, objects ...any) (*devices.Inventory, *state.NodeSet) {
 }
 
 // compiled keeps the expressions of all tests.
-var compiled = devices.NewExpressions()
+var compiled = devices.NewExpressions(false)
 
 // allocate is Allocate under the bounds of a decision.
 func allocate(inv *devices.Inventory, set *state.NodeSet, claims ...*resourcev1.ResourceClaim) ([]devices.Given, error) {

@@ -12,24 +12,11 @@ import (
 	dracel "k8s.io/dynamic-resource-allocation/cel"
 )
 
-// Expressions compiles CEL selectors and keeps the latest of them. It is safe
-// for concurrent use. Expressions that do not compile are not kept.
-type Expressions struct{ cache *dracel.Cache }
-
-// maxExpressions is how many compiled expressions are kept; upstream keeps ten.
-const maxExpressions = 1024
-
-// NewExpressions makes the cache of one profile's plugin. It does not support list attributes, like
-// upstream at its default gates.
-func NewExpressions() *Expressions {
-	return &Expressions{dracel.NewCache(maxExpressions, dracel.Features{EnableConsumableCapacity: true})}
-}
-
 // verdicts caches the results of expressions on devices. Each is evaluated once for each entry of a
 // slice instead of once for each pod and node.
 type verdicts struct {
 	mu    sync.RWMutex
-	of    map[string]*verdict
+	of    map[asked]*verdict
 	bytes int
 }
 
@@ -39,7 +26,14 @@ const (
 	maxVerdictBytes = 32 << 20
 )
 
+// asked is an expression and what compiled it: releases differ.
+type asked struct {
+	lists      bool
+	expression string
+}
+
 type verdict struct {
+	by       *Expressions
 	compiled dracel.CompilationResult
 	on       []atomic.Uint32 // by index of the device
 	mu       sync.Mutex
@@ -55,23 +49,24 @@ const (
 
 func (inv *Inventory) verdictOf(e *Expressions, expression string) *verdict {
 	inv.verdict.mu.RLock()
-	v := inv.verdict.of[expression]
+	key := asked{e.lists, expression}
+	v := inv.verdict.of[key]
 	inv.verdict.mu.RUnlock()
 	if v != nil {
 		return v
 	}
-	v = &verdict{compiled: e.cache.GetOrCompile(expression), on: make([]atomic.Uint32, inv.count)}
+	v = &verdict{by: e, compiled: e.compile(expression), on: make([]atomic.Uint32, inv.count)}
 	inv.verdict.mu.Lock()
 	defer inv.verdict.mu.Unlock()
-	if have := inv.verdict.of[expression]; have != nil {
+	if have := inv.verdict.of[key]; have != nil {
 		return have
 	}
 	size := len(expression) + 4*len(v.on)
 	if inv.verdict.of == nil || len(inv.verdict.of) >= maxVerdicts || inv.verdict.bytes+size > maxVerdictBytes {
-		inv.verdict.of, inv.verdict.bytes = map[string]*verdict{}, 0
+		inv.verdict.of, inv.verdict.bytes = map[asked]*verdict{}, 0
 	}
 	inv.verdict.bytes += size
-	inv.verdict.of[expression] = v
+	inv.verdict.of[key] = v
 	return v
 }
 
@@ -92,7 +87,7 @@ func (v *verdict) ask(ctx context.Context, inv *Inventory, d *device) (bool, err
 	if err := ctx.Err(); err != nil {
 		return false, stopped(err)
 	}
-	said := dracel.Device{Driver: d.slice.Spec.Driver, Attributes: d.Attributes, Capacity: d.Capacity}
+	said := dracel.Device{Driver: d.slice.Spec.Driver, Attributes: v.by.attributes(d.Attributes), Capacity: d.Capacity}
 	if !inv.as.plain {
 		said.AllowMultipleAllocations = d.AllowMultipleAllocations
 	}

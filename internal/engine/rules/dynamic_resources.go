@@ -78,7 +78,7 @@ var dynamicResourcesDescriptor = Descriptor{
 		named("resourceClaim", "claim, term: what keeps it from the node", engine.CauseDeviceClaimNotReady),
 	},
 	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
-		d := newDynamicResources(a.DynamicResources)
+		d := newDynamicResources(a.DynamicResources, r)
 		d.silent, d.notOwned = r.SilentAboutClaims, r.ClaimNotOwned
 		d.as, d.extended, d.conditions = devices.Under(r), r.DRAExtendedResource, r.DRADeviceBindingConditions
 		d.inPlace, d.slowReject = r.ClaimsScoreInPlace, r.SlowDevicesReject

@@ -7,6 +7,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"berth/internal/engine/devices"
+	"berth/internal/semantics"
 )
 
 // DynamicResourcesArgs is kubescheduler.config.k8s.io/v1 DynamicResourcesArgs without
@@ -41,8 +42,8 @@ func readDynamicResourcesArgs(in *argsInput, a *configv1.DynamicResourcesArgs, o
 // (pkg/scheduler/apis/config DynamicResourcesBindingTimeoutDefault).
 const defaultBindingTimeout = 600 * time.Second
 
-func newDynamicResources(args *DynamicResourcesArgs) *DynamicResources {
-	d := &DynamicResources{bindingTimeout: defaultBindingTimeout, expressions: devices.NewExpressions()}
+func newDynamicResources(args *DynamicResourcesArgs, r *semantics.Release) *DynamicResources {
+	d := &DynamicResources{bindingTimeout: defaultBindingTimeout, expressions: devices.NewExpressions(r.ListAttributes)}
 	if args != nil {
 		d.bindingTimeout = args.BindingTimeout
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
@@ -144,6 +145,9 @@ func ofGroup(c *rest.Config, group schema.GroupVersion) *rest.Config {
 	own.APIPath = "/apis"
 	if group.Group == "" {
 		own.APIPath = "/api"
+	}
+	if asJSON[group] {
+		own.AcceptContentTypes, own.ContentType = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	}
 	own.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	return own

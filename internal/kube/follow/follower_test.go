@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/kube/follow"
@@ -313,9 +315,9 @@ func TestUnreadableObjects(t *testing.T) {
 func TestKindsOfLaterReleases(t *testing.T) {
 	w := newWorld(t)
 	w.s.Put(t, "nodes", node("n1"))
-	w.s.Put(t, "podgroups", &schedulingv1alpha2.PodGroup{
-		TypeMeta: metav1.TypeMeta{Kind: "PodGroup", APIVersion: "scheduling.k8s.io/v1alpha2"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "g", UID: "u"},
-		Spec: schedulingv1alpha2.PodGroupSpec{SchedulingPolicy: schedulingv1alpha2.PodGroupSchedulingPolicy{Gang: &schedulingv1alpha2.GangSchedulingPolicy{MinCount: 2}}},
+	w.s.Put(t, "podgroups", &schedulingv1beta1.PodGroup{
+		TypeMeta: metav1.TypeMeta{Kind: "PodGroup", APIVersion: "scheduling.k8s.io/v1beta1"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "g", UID: "u"},
+		Spec: schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
 	})
 	w.s.Put(t, "limitranges", &corev1.LimitRange{
 		TypeMeta: metav1.TypeMeta{Kind: "LimitRange", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "l", UID: "u"},
@@ -331,4 +333,31 @@ func TestKindsOfLaterReleases(t *testing.T) {
 	w.until("the group", func() bool { return w.has("PodGroup", "shop", "g") })
 	w.until("the limits", func() bool { return w.has("LimitRange", "shop", "l") })
 	w.until("readiness", func() bool { return f.Ready(t.Context()) == nil })
+}
+
+// TestOlderVersions: a kind is followed in the newest version that the cluster serves. Those that
+// the newest types do not have are read all the same.
+func TestOlderVersions(t *testing.T) {
+	w := newWorld(t)
+	w.s.Put(t, "nodes", node("n1"))
+	w.s.Put(t, "podgroups", &unstructured.Unstructured{Object: map[string]any{
+		"kind": "PodGroup", "apiVersion": "scheduling.k8s.io/v1alpha2",
+		"metadata": map[string]any{"namespace": "shop", "name": "g", "uid": "u"},
+		"spec": map[string]any{
+			"disruptionMode": "PodGroup", "schedulingPolicy": map[string]any{"gang": map[string]any{"minCount": int64(2)}},
+		},
+	}})
+	w.s.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "scheduling.k8s.io/v1beta1") {
+			return false
+		}
+		http.Error(rw, "not served", http.StatusNotFound)
+		return true
+	})
+	w.follow("me", follow.Options{})
+	w.until("the group", func() bool { return w.has("PodGroup", "shop", "g") })
+	got, _ := w.newest().Object(object.Key{Kind: "PodGroup", Namespace: "shop", Name: "g"})
+	if !strings.Contains(string(got), `"disruptionMode":"PodGroup"`) || !strings.Contains(string(got), "v1alpha2") {
+		t.Errorf("%s", got)
+	}
 }

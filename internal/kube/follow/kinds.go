@@ -10,11 +10,11 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -61,9 +61,29 @@ var kinds = []Kind{
 	{"RuntimeClass", nodev1.SchemeGroupVersion, "runtimeclasses", true, &nodev1.RuntimeClass{}},
 	{"LimitRange", corev1.SchemeGroupVersion, "limitranges", true, &corev1.LimitRange{}},
 	{"ResourceQuota", corev1.SchemeGroupVersion, "resourcequotas", true, &corev1.ResourceQuota{}},
-	{"Workload", schedulingv1alpha2.SchemeGroupVersion, "workloads", true, &schedulingv1alpha2.Workload{}},
-	{"PodGroup", schedulingv1alpha2.SchemeGroupVersion, "podgroups", true, &schedulingv1alpha2.PodGroup{}},
-	{"DeviceTaintRule", resourcev1beta2.SchemeGroupVersion, "devicetaintrules", true, &resourcev1beta2.DeviceTaintRule{}},
+	{"Workload", schedulingv1beta1.SchemeGroupVersion, "workloads", true, &schedulingv1beta1.Workload{}},
+	{"PodGroup", schedulingv1beta1.SchemeGroupVersion, "podgroups", true, &schedulingv1beta1.PodGroup{}},
+	{"DeviceTaintRule", resourcev1.SchemeGroupVersion, "devicetaintrules", true, &resourcev1.DeviceTaintRule{}},
+}
+
+// older are the versions in which clusters of older releases serve a kind, newest first. They are
+// read as JSON: the newest types may not have them.
+var older = map[string][]string{
+	"Workload": {"v1alpha2"}, "PodGroup": {"v1alpha2"},
+	"DeviceTaintRule": {"v1beta2", "v1alpha3"},
+}
+
+// asJSON has the groups of those versions.
+var asJSON = map[schema.GroupVersion]bool{}
+
+// versions returns the kind in each version that it is followed in, newest first.
+func (k Kind) versions() []Kind {
+	list := []Kind{k}
+	for _, version := range older[k.Kind] {
+		k.Group.Version, k.object = version, &unstructured.Unstructured{}
+		list = append(list, k)
+	}
+	return list
 }
 
 // Verbs are what following, and finding out what became of a bind, ask for.
@@ -83,10 +103,17 @@ var scheme = func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		authenticationv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, nodev1.AddToScheme, policyv1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme,
-		schedulingv1alpha2.AddToScheme, resourcev1beta2.AddToScheme,
-		metav1.AddMetaToScheme,
+		schedulingv1beta1.AddToScheme, metav1.AddMetaToScheme,
 	} {
 		utilruntime.Must(add(s))
+	}
+	for _, k := range kinds {
+		for _, o := range k.versions()[1:] {
+			s.AddKnownTypeWithName(o.Group.WithKind(o.Kind), &unstructured.Unstructured{})
+			s.AddKnownTypeWithName(o.Group.WithKind(o.Kind+"List"), &unstructured.UnstructuredList{})
+			metav1.AddToGroupVersion(s, o.Group)
+			asJSON[o.Group] = true
+		}
 	}
 	return s
 }()

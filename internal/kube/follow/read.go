@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -50,11 +51,11 @@ func Read(ctx context.Context, c *rest.Config, yield func(object.Object) error) 
 		if object.ReadLater(k.Kind) && !slices.Contains(admission, k.Kind) {
 			continue // no decision reads them
 		}
-		r, err := clientOver(c, k.Group, h)
-		if err != nil {
-			return nil, err
-		}
-		invalid, err := readKind(ctx, r, k, yield)
+		var invalid Unread
+		err := served(c, k, h, func(r rest.Interface, k Kind) (err error) {
+			invalid, err = readKind(ctx, r, k, yield)
+			return err
+		})
 		switch {
 		case err == nil && invalid.Invalid > 0:
 			unread = append(unread, invalid)
@@ -68,10 +69,24 @@ func Read(ctx context.Context, c *rest.Config, yield func(object.Object) error) 
 	return unread, nil
 }
 
+// served calls f with a kind in each of its versions, newest first, until the cluster serves it.
+func served(c *rest.Config, k Kind, h *http.Client, f func(rest.Interface, Kind) error) (err error) {
+	for _, k := range k.versions() {
+		r, no := clientOver(c, k.Group, h)
+		if no != nil {
+			return no
+		}
+		if err = f(r, k); !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return err
+}
+
 func refused(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) }
 
 // Whole lists the objects of a kind, of one namespace unless it is empty and of one name unless it
-// is empty, as their apiserver has them: nothing is left out that Kubernetes v1.36 knows.
+// is empty, as their apiserver has them: nothing is left out that Kubernetes v1.37 knows.
 func Whole(ctx context.Context, c *rest.Config, kind, namespace, name string, yield func(js []byte) error) error {
 	h, err := rest.HTTPClientFor(c)
 	if err != nil {
@@ -83,21 +98,19 @@ func Whole(ctx context.Context, c *rest.Config, kind, namespace, name string, yi
 		return fmt.Errorf("%s is not a kind that is read", kind)
 	}
 	k := kinds[at]
-	r, err := clientOver(c, k.Group, h)
-	if err != nil {
-		return err
-	}
 	o := metav1.ListOptions{}
 	if name != "" {
 		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
 	}
-	err = eachOf(ctx, r, k, namespace, o, func(obj runtime.Object) error {
-		obj.GetObjectKind().SetGroupVersionKind(k.Group.WithKind(k.Kind))
-		js, err := json.Marshal(obj)
-		if err != nil {
-			return err
-		}
-		return yield(js)
+	err = served(c, k, h, func(r rest.Interface, k Kind) error {
+		return eachOf(ctx, r, k, namespace, o, func(obj runtime.Object) error {
+			obj.GetObjectKind().SetGroupVersionKind(k.Group.WithKind(k.Kind))
+			js, err := json.Marshal(obj)
+			if err != nil {
+				return err
+			}
+			return yield(js)
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("list %s: %w", k.Resource, err)

@@ -81,24 +81,18 @@ func (t *session) connect(ctx context.Context) bool {
 func (t *session) start(ctx context.Context) error {
 	var list []watched
 	for _, k := range kinds {
-		r, err := client(t.f.o.Config, k.Group)
+		w, err := t.find(ctx, k)
 		if err != nil {
 			return err
 		}
+		if w.client == nil {
+			t.cache.absent(k)
+			continue
+		}
 		if k.Kind == "Node" {
-			t.core.Store(r)
+			t.core.Store(w.client)
 		}
-		if k.Optional {
-			served, err := t.serves(ctx, r, k)
-			if err != nil {
-				return err
-			}
-			if !served {
-				t.cache.absent(k)
-				continue
-			}
-		}
-		list = append(list, watched{k, r})
+		list = append(list, w)
 	}
 	for _, w := range list {
 		into := t.cache.store(w.kind, func() { t.health.listed(w.kind.Kind) })
@@ -112,6 +106,25 @@ func (t *session) start(ctx context.Context) error {
 		t.work.Go(func() { t.answer(ctx) })
 	}
 	return nil
+}
+
+// find returns a kind in the newest version that the cluster serves; without a client where it
+// serves none of an optional kind.
+func (t *session) find(ctx context.Context, k Kind) (watched, error) {
+	for _, k := range k.versions() {
+		r, err := client(t.f.o.Config, k.Group)
+		if err != nil {
+			return watched{}, err
+		}
+		served := true
+		if k.Optional {
+			served, err = t.serves(ctx, r, k)
+		}
+		if served || err != nil {
+			return watched{k, r}, err
+		}
+	}
+	return watched{}, nil
 }
 
 // serves reports whether a cluster serves an optional kind. A kind that no decision reads counts as

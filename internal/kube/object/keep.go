@@ -1,5 +1,7 @@
 package object
 
+import "maps"
+
 // The allow-list: what is kept of each kind. Whatever isn't named here is
 // passed over as bytes, never decoded and never stored. A field belongs here
 // only if a decision reads it: the scheduler's plugins, preemption and queue,
@@ -55,8 +57,9 @@ var nodeSelector = keep{"nodeSelectorTerms": nodeSelectorTerm}
 
 var keepNode = object(
 	keep{
-		"taints":        {"key": all, "value": all, "effect": all, "timeAdded": all},
-		"unschedulable": all,
+		"taints":              {"key": all, "value": all, "effect": all, "timeAdded": all},
+		"unschedulable":       all,
+		"podPreemptionPolicy": {"disableResizePreemption": all}, // read by releases after v1.36
 	},
 	keep{
 		"capacity": all, "allocatable": all,
@@ -85,28 +88,41 @@ var keepPDB = object(
 
 var podGroupPolicy = keep{"basic": presence, "gang": {"minCount": all}}
 
-// podGroup holds what a group and its template share.
-func podGroup(more string, of keep) keep {
-	return keep{
+// podGroup holds what a group and its template share, and what they do not.
+func podGroup(more keep) keep {
+	k := keep{
 		"schedulingPolicy":      podGroupPolicy,
 		"schedulingConstraints": {"topology": {"key": all}},
 		"resourceClaims":        {"name": all, "resourceClaimName": all, "resourceClaimTemplateName": all},
 		"disruptionMode":        all, "priorityClassName": all, "priority": all,
-		more: of,
 	}
+	maps.Copy(k, more)
+	return k
 }
 
-var keepWorkload = object(keep{
-	"controllerRef":     {"apiGroup": all, "kind": all, "name": all},
-	"podGroupTemplates": podGroup("name", all),
-}, nil)
+func groups(templates keep) keep {
+	return object(keep{
+		"controllerRef":     {"apiGroup": all, "kind": all, "name": all},
+		"podGroupTemplates": templates,
+	}, nil)
+}
 
-var keepPodGroup = object(
-	podGroup("podGroupTemplateRef", keep{"workload": {"workloadName": all, "podGroupTemplateName": all}}),
-	keep{
-		"conditions":            statusConditions,
-		"resourceClaimStatuses": {"name": all, "resourceClaimName": all},
-	})
+var podGroupStatus = keep{
+	"conditions":            statusConditions,
+	"resourceClaimStatuses": {"name": all, "resourceClaimName": all},
+}
+
+var (
+	keepWorkload = groups(podGroup(keep{"name": all, "preemptionPolicy": all}))
+	keepPodGroup = object(podGroup(keep{
+		"workloadRef": {"workloadName": all, "templateName": all}, "preemptionPolicy": all,
+	}), podGroupStatus)
+
+	keepOldWorkload = groups(podGroup(keep{"name": all}))
+	keepOldPodGroup = object(podGroup(keep{
+		"podGroupTemplateRef": {"workload": {"workloadName": all, "podGroupTemplateName": all}},
+	}), podGroupStatus)
+)
 
 var keepDeviceTaintRule = object(keep{
 	"deviceSelector": {"driver": all, "pool": all, "device": all},

@@ -12,6 +12,7 @@ func deviceRequest(more ...string) keep {
 	k := keep{
 		"deviceClassName": all, "selectors": deviceSelectors, "allocationMode": all, "count": all,
 		"tolerations": deviceTolerations, "capacity": {"requests": all},
+		"derivedAttributes": {"name": all, "expression": all}, // read by releases after v1.36
 	}
 	for _, f := range more {
 		k[f] = all
@@ -31,7 +32,8 @@ var keepResourceClaim = object(deviceClaimSpec, keep{
 		"devices": {"results": {
 			"request": all, "driver": all, "pool": all, "device": all, "adminAccess": all, "shareID": all,
 			"tolerations": deviceTolerations, "bindingConditions": all, "bindingFailureConditions": all,
-			"consumedCapacity": all,
+			"consumedCapacity":   all,
+			"skipNodeOperations": all, // read by releases after v1.36
 		}},
 		"nodeSelector": nodeSelector, "allocationTimestamp": all,
 	},
@@ -48,15 +50,17 @@ var keepResourceSlice = object(keep{
 	"driver": all, "pool": {"name": all, "generation": all, "resourceSliceCount": all},
 	"nodeName": all, "nodeSelector": nodeSelector, "allNodes": all, "perDeviceNodeSelection": all,
 	"sharedCounters": {"name": all, "counters": all},
+	// read by releases after v1.36
+	"skipNodeOperations": all, "partitionTypeAttribute": all,
 	"devices": {
 		"name": all, "attributes": all, "capacity": all,
-		"consumesCounters": {"counterSet": all, "counters": all},
+		"consumesCounters": {"counterSet": all, "counters": all, "compatibilityGroups": all},
 		"nodeName":         all, "nodeSelector": nodeSelector, "allNodes": all,
 		"taints":      {"key": all, "value": all, "effect": all, "timeAdded": all},
 		"bindsToNode": all, "bindingConditions": all, "bindingFailureConditions": all,
 		"allowMultipleAllocations": all,
 		// read by releases after v1.36
-		"nodeAllocatableResourceMappings": all,
+		"nodeAllocatableResources": all,
 	},
 }, nil)
 

@@ -128,7 +128,7 @@ var podStatus = keep{
 	"ephemeralContainerStatuses": containerStatus,
 	"resourceClaimStatuses":      {"name": all, "resourceClaimName": all},
 	"nodeAllocatableResourceClaimStatuses": { // read by releases after v1.36
-		"resourceClaimName": all, "containers": all, "resources": all,
+		"resourceClaimName": all, "containers": all, "mapping": all, "overhead": all,
 	},
 	"extendedResourceClaimStatus": {
 		"resourceClaimName": all,

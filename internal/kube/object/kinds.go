@@ -10,9 +10,8 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +40,9 @@ type kind struct {
 	// later kinds are read by no decision of this release. Other versions of them are
 	// left out and not refused, as all versions were before they were kept.
 	later bool
+	// older are the kind in versions that clusters of older releases serve. An object is kept in
+	// the version that it came in.
+	older []*kind
 }
 
 // define returns a kind of a Go type.
@@ -86,14 +88,32 @@ var kinds = byName(
 	later(define[nodev1.RuntimeClass]("RuntimeClass", "node.k8s.io/v1", false, keepRuntimeClass)),
 	later(define[corev1.LimitRange]("LimitRange", "v1", true, keepLimitRange)),
 	later(define[corev1.ResourceQuota]("ResourceQuota", "v1", true, keepResourceQuota)),
-	later(define[schedulingv1alpha2.Workload]("Workload", "scheduling.k8s.io/v1alpha2", true, keepWorkload)),
-	later(define[schedulingv1alpha2.PodGroup]("PodGroup", "scheduling.k8s.io/v1alpha2", true, keepPodGroup)),
-	later(define[resourcev1beta2.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1beta2", false, keepDeviceTaintRule)),
+	later(define[schedulingv1beta1.Workload]("Workload", "scheduling.k8s.io/v1beta1", true, keepWorkload),
+		define[oldWorkload]("Workload", "scheduling.k8s.io/v1alpha2", true, keepOldWorkload)),
+	later(define[schedulingv1beta1.PodGroup]("PodGroup", "scheduling.k8s.io/v1beta1", true, keepPodGroup),
+		define[oldPodGroup]("PodGroup", "scheduling.k8s.io/v1alpha2", true, keepOldPodGroup)),
+	// Its fields are the same in all versions.
+	later(define[resourcev1.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1", false, keepDeviceTaintRule),
+		define[resourcev1.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1beta2", false, keepDeviceTaintRule),
+		define[resourcev1.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1alpha3", false, keepDeviceTaintRule)),
 )
 
-func later(k *kind) *kind {
-	k.later = true
+func later(k *kind, older ...*kind) *kind {
+	k.later, k.older = true, older
 	return k
+}
+
+// at returns the kind in one of its versions; nil where it is not kept in it.
+func (k *kind) at(apiVersion string) *kind {
+	if k == nil || k.apiVersion == apiVersion {
+		return k
+	}
+	for _, o := range k.older {
+		if o.apiVersion == apiVersion {
+			return o
+		}
+	}
+	return nil
 }
 
 func byName(list ...*kind) map[string]*kind {

@@ -160,7 +160,7 @@ func (l listOf) item() string { return strings.TrimSuffix(l.kind, "List") }
 // list around it.
 func (in *intake) take(src []byte, within listOf) error {
 	h, ok := peekKind(src)
-	if !ok || kinds[h.Kind] == nil || kinds[h.Kind].apiVersion != h.APIVersion {
+	if !ok || kinds[h.Kind].at(h.APIVersion) == nil {
 		var err error
 		if h, err = readHeader(src); err != nil {
 			return inPath(err, in.objectPath())

@@ -145,6 +145,10 @@ func checkObject(raw []byte, lim Limits) error {
 // caller must not change afterwards.
 func FromCanonical(kindName string, js []byte) (Object, error) {
 	k := kinds[kindName]
+	if k != nil && len(k.older) > 0 {
+		h, _ := peekKind(js)
+		k = k.at(h.APIVersion)
+	}
 	if k == nil {
 		return Object{}, fmt.Errorf("decode canonical object: kind %q isn't kept", kindName)
 	}

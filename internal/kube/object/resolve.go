@@ -23,15 +23,13 @@ func (h header) resolve(path string) (*kind, error) {
 	if k == nil || foreign(h.APIVersion) {
 		return nil, nil
 	}
-	if h.APIVersion != k.apiVersion && k.later {
-		return nil, nil
-	}
-	if h.APIVersion != k.apiVersion {
+	version := k.at(h.APIVersion)
+	if version == nil && !k.later {
 		return nil, &InvalidError{Key: h.key(k), Path: path, Errors: field.ErrorList{
 			field.NotSupported(field.NewPath("apiVersion"), h.APIVersion, []string{k.apiVersion}),
 		}}
 	}
-	return k, nil
+	return version, nil
 }
 
 func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
@@ -39,9 +37,23 @@ func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
 var kindsByType = func() map[reflect.Type]*kind {
 	m := make(map[reflect.Type]*kind, len(kinds))
 	for _, k := range kinds {
-		m[reflect.TypeOf(k.alloc())] = k
+		for _, o := range k.older {
+			m[o.goType] = o
+		}
+		m[k.goType] = k
 	}
 	return m
 }()
 
-func kindOf(o typed) *kind { return kindsByType[reflect.TypeOf(o)] }
+// kindOf returns the kind of an object, in the object's own version where several have its type;
+// nil where it is not kept.
+func kindOf(o typed) *kind {
+	k := kindsByType[reflect.TypeOf(o)]
+	if k == nil || len(k.older) == 0 {
+		return k
+	}
+	if version := k.at(o.GetObjectKind().GroupVersionKind().GroupVersion().String()); version != nil && version.goType == k.goType {
+		return version
+	}
+	return k
+}

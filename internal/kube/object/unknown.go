@@ -290,7 +290,11 @@ func Unknown(raw []byte, kind string) (list []UnknownField, total int) {
 	if h.Kind != "" {
 		kind = h.Kind
 	}
-	if k := kinds[kind]; k != nil && (h.APIVersion == "" || h.APIVersion == k.apiVersion) {
+	k := kinds[kind]
+	if h.APIVersion != "" {
+		k = k.at(h.APIVersion)
+	}
+	if k != nil {
 		return unknownFields(raw, fieldsOf(k.goType))
 	}
 	if w, ok := workloads[kind]; ok && h.APIVersion == w.apiVersion {

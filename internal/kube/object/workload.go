@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -189,12 +190,18 @@ func podOfDeployment(o typed) (*corev1.PodTemplateSpec, string, *maker) {
 	}
 }
 
+// unwritten are fields that v1.37 added to templates, where they are not set: hashes stay those of
+// v1.36, whose types had no such fields.
+var unwritten = regexp.MustCompile(` (?:EvictionResponders:\(\[\]v1\.EvictionResponder\)|BindMountOptions:\(\[\]string\)|` +
+	`Protocol:\(\*v1\.HTTPProtocol\)|Mode:\(\*v1\.GRPCProbeMode\)|(?:DefaultUser|User):\(\*int64\))<nil>|` +
+	`( SizeLimit:\(\*resource\.Quantity\)(?:<nil>|\{.*?Format:\(resource\.Format\)\w+\})) Mode:\(\*int32\)<nil>`)
+
 // templateHash makes a value for pod-template-hash as upstream does
 // (pkg/controller/controller_utils.go, ComputeHash). That one is over the template
 // with all defaults, so that the two differ; both are stable and unique.
 func templateHash(t *corev1.PodTemplateSpec) string {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(hashing.ForHash(*t))) // a hash never fails
+	_, _ = h.Write([]byte(unwritten.ReplaceAllString(hashing.ForHash(*t), "$1"))) // a hash never fails
 	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 

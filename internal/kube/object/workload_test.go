@@ -95,3 +95,21 @@ func TestPodOfOtherObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestTemplateHashes: a template's hash is that of v1.36's types, whatever fields later ones have.
+func TestTemplateHashes(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`: "85748b7f68",
+		`{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/x"}],"livenessProbe":{"httpGet":{"path":"/","port":80}},"readinessProbe":{"grpc":{"port":1}},"securityContext":{"runAsUser":1},"lifecycle":{"preStop":{"httpGet":{"port":1}}}}],` +
+			`"securityContext":{},"volumes":[{"name":"v","emptyDir":{}},{"name":"w","emptyDir":{"sizeLimit":"1Gi","medium":"Memory"}},{"name":"s","secret":{"secretName":"x","items":[{"key":"k","path":"p"}]}},{"name":"cm","configMap":{"name":"x"}},{"name":"d","downwardAPI":{"items":[{"path":"p"}]}},` +
+			`{"name":"p","projected":{"sources":[{"serviceAccountToken":{"path":"p"}},{"clusterTrustBundle":{"path":"q"}},{"podCertificate":{"signerName":"s","keyType":"RSA"}}]}},{"name":"z","emptyDir":{"sizeLimit":"1500m"}}]}}`: "7547fd459c",
+	} {
+		var template corev1.PodTemplateSpec
+		if err := json.Unmarshal([]byte(text), &template); err != nil {
+			t.Fatal(err)
+		}
+		if got := templateHash(&template); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -13,9 +13,9 @@ import (
 )
 
 // TestEveryKind breaks the name or an amount of an object of each kind: all are judged but Pods,
-// which are not judged here, and versions that API servers of v1.36 do not serve by default.
+// which are not judged here, and versions that API servers of v1.37 do not serve by default.
 func TestEveryKind(t *testing.T) {
-	unserved := map[string]bool{"Pod": true, "Workload": true, "PodGroup": true, "DeviceTaintRule": true}
+	unserved := map[string]bool{"Pod": true, "Workload": true, "PodGroup": true}
 	for _, k := range follow.Kinds() {
 		o := object.Object{Key: object.Key{Kind: k.Kind}, Value: &corev1.Node{}}
 		errs := apiserver.Validate(o, []byte(`{"metadata":{"name":"-"},"spec":{"minAvailable":-1}}`))

@@ -16,7 +16,7 @@ import (
 
 // Validate returns what an API server refuses in an object of a kind other than Pod that is to be
 // created, read of its manifest, beyond what every object is held to when it is read. Kinds of
-// which API servers of v1.36 know no version by default pass.
+// which API servers of v1.37 know no version by default pass.
 func Validate(o object.Object, manifest []byte) field.ErrorList {
 	k := kinds[o.Key.Kind]
 	if k == nil {

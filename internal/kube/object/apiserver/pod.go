@@ -25,22 +25,24 @@ func init() { capabilities.Setup(true, 0) }
 func SetPodDefaults(p *corev1.Pod) {
 	p.Kind, p.APIVersion = "Pod", "v1"
 	corev1internal.SetObjectDefaults_Pod(p)
-	s := &p.Spec
-	if s.TerminationGracePeriodSeconds != nil && *s.TerminationGracePeriodSeconds < 0 {
-		// As the conversion of a pod does, and of no template.
-		s.TerminationGracePeriodSeconds = new(int64(1))
-	}
-	s.ServiceAccountName = cmp.Or(s.ServiceAccountName, s.DeprecatedServiceAccount)
-	s.DeprecatedServiceAccount = s.ServiceAccountName
 }
 
-// DropDisabled drops the fields of features that are off, unless the old pod has them. old is nil
-// for a pod that is created.
-func DropDisabled(p, old *corev1.Pod) {
+// PrepareCreate drops the fields of features that are off from a pod that is to be created, and
+// fills in its pod-level resources (pkg/registry/core/pod/strategy.go PrepareForCreate).
+func PrepareCreate(p *corev1.Pod) {
 	now := internalPod(p)
-	var was *core.Pod
-	if old != nil {
-		was = internalPod(old)
+	podutil.DropDisabledPodFields(now, nil)
+	podutil.DefaultPodLevelResources(now)
+	through(&p.Spec, &now.Spec)
+}
+
+// PrepareUpdate takes over the pod-level resources of the old pod where the new one has none, and
+// drops fields of features that are off, unless the old pod has them (strategy.go
+// PrepareForUpdate).
+func PrepareUpdate(p, old *corev1.Pod) {
+	now, was := internalPod(p), internalPod(old)
+	if now.Spec.Resources == nil && was.Spec.Resources != nil {
+		now.Spec.Resources = was.Spec.Resources.DeepCopy()
 	}
 	podutil.DropDisabledPodFields(now, was)
 	through(&p.Spec, &now.Spec)

@@ -86,6 +86,10 @@ var kinds = map[string]judge{
 	"ResourceSlice": of(resourcev1internal.SetObjectDefaults_ResourceSlice,
 		resourcev1internal.Convert_v1_ResourceSlice_To_resource_ResourceSlice,
 		resourcevalidation.ValidateResourceSlice, resourcevalidation.ValidateResourceSliceUpdate),
+	// The same in all versions.
+	"DeviceTaintRule": of(resourcev1internal.SetObjectDefaults_DeviceTaintRule,
+		resourcev1internal.Convert_v1_DeviceTaintRule_To_resource_DeviceTaintRule,
+		resourcevalidation.ValidateDeviceTaintRule, resourcevalidation.ValidateDeviceTaintRuleUpdate),
 	"DeviceClass": prepared(nil, resourcev1internal.Convert_v1_DeviceClass_To_resource_DeviceClass,
 		checkDeviceClass, resourcevalidation.ValidateDeviceClass, resourcevalidation.ValidateDeviceClassUpdate),
 }

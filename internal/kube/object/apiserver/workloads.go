@@ -54,17 +54,25 @@ var deployment = workload(appsv1internal.SetObjectDefaults_Deployment,
 var statefulSet = workload(appsv1internal.SetObjectDefaults_StatefulSet,
 	appsv1internal.Convert_v1_StatefulSet_To_apps_StatefulSet,
 	func(s *apps.StatefulSet) *core.PodTemplateSpec { return &s.Spec.Template },
-	appsvalidation.ValidateStatefulSet, updateStatefulSet)
+	createStatefulSet, updateStatefulSet)
 
-// updateStatefulSet compares selectors alone where releases before v0.4.0 stored the old set: they
-// kept no more of it.
+func createStatefulSet(s *apps.StatefulSet, o podOptions) field.ErrorList {
+	return appsvalidation.ValidateStatefulSet(s, appsvalidation.StatefulSetValidationOptions{}, o)
+}
+
+// updateStatefulSet tolerates what cannot change, and the strategy Recreate where it is there
+// (pkg/registry/apps/statefulset strategy.go, ValidateUpdate). It compares selectors alone where
+// releases before v0.4.0 stored the old set: they kept no more of it.
 func updateStatefulSet(now, old *apps.StatefulSet, o podOptions) field.ErrorList {
 	if len(old.Spec.Template.Spec.Containers) == 0 {
 		whole := *now
 		whole.Spec.Selector = old.Spec.Selector
 		old = &whole
 	}
-	return appsvalidation.ValidateStatefulSetUpdate(now, old, o)
+	return appsvalidation.ValidateStatefulSetUpdate(now, old, appsvalidation.StatefulSetValidationOptions{
+		AllowInvalidServiceName: true, SkipValidateVolumeClaimTemplates: true,
+		AllowStatefulSetRecreateStrategy: old.Spec.UpdateStrategy.Type == apps.RecreateStatefulSetStrategyType,
+	}, o)
 }
 
 var daemonSet = workload(appsv1internal.SetObjectDefaults_DaemonSet,
@@ -90,7 +98,7 @@ var job = prepared(batchv1internal.SetObjectDefaults_Job,
 		return checkTemplate(&j.Spec.Template, field.NewPath("spec"))
 	},
 	func(j *batch.Job) field.ErrorList {
-		return batchvalidation.ValidateJob(j, batchvalidation.JobValidationOptions{
+		return batchvalidation.ValidateJobCreate(j, batchvalidation.JobValidationOptions{
 			PodValidationOptions: optionsOf(&j.Spec.Template, nil), RequirePrefixedLabels: true,
 		})
 	},
