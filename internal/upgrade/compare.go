@@ -140,6 +140,17 @@ func moved(b, a *decision.Answer) bool {
 	return b.Node != a.Node && (!slices.Contains(b.Best, a.Node) || !slices.Contains(a.Best, b.Node))
 }
 
+// gained is what each plugin gave a node, where it gave anything.
+func gained(n *engine.NodeVerdict) map[string][3]int64 {
+	out := map[string][3]int64{}
+	for _, s := range n.Scores {
+		if s.Raw != 0 || s.Normalized != 0 || s.Weighted != 0 {
+			out[s.Plugin] = [3]int64{s.Raw, s.Normalized, s.Weighted}
+		}
+	}
+	return out
+}
+
 // scores returns a node whose scores differ, both ways: the node of the answer before, or the first
 // one.
 func scores(b, a *decision.Answer) (before, after string, differ bool) {
@@ -150,7 +161,7 @@ func scores(b, a *decision.Answer) (before, after string, differ bool) {
 	var found *engine.NodeVerdict
 	for i := range b.Nodes {
 		n := &b.Nodes[i]
-		if o := others[n.Name]; o != nil && !reflect.DeepEqual(n.Scores, o.Scores) && (found == nil || n.Name == b.Node) {
+		if o := others[n.Name]; o != nil && !reflect.DeepEqual(gained(n), gained(o)) && (found == nil || n.Name == b.Node) {
 			found = n
 		}
 	}

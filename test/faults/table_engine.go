@@ -13,7 +13,7 @@ var engineFaults = []fault{
 	return rows[:max(0, len(rows)-1)], true`},
 	}},
 	{"answer-of-an-old-state", "a Decider answers as before a change that it did not look at", "./internal/engine/recall", "TestDeciderGivesResultsAgain", []edit{
-		{"internal/engine/recall/keep.go", `if q.State == s && o.Candidates`, `if o.Candidates`},
+		{"internal/engine/recall/keep.go", `if q.State == s.Under(m.key.profile.Counting) && o.Candidates`, `if o.Candidates`},
 		{"internal/engine/recall/recall.go", `d.freeKept()`, ``},
 	}},
 	{"answer-of-another-node", "the explanation is of the node that an equal pod got", "./internal/engine/recall", "TestDeciderGivesResultsAgain", []edit{
@@ -223,7 +223,7 @@ var engineFaults = []fault{
 	{"exclusion-means-all", "a selector of namespaces that only excludes selects all of them in every release", "./internal/engine/rules", "TestInterPodAffinityFilter", []edit{
 		{"internal/engine/rules/registry.go", `ExclusionMeansAll: r.ExclusionMeansAll,`, `ExclusionMeansAll: true,`},
 	}},
-	{"still-not-schedulable", "a silent release says that claims are still not schedulable", "./internal/engine/rules", "TestDeallocationIsAnnounced", []edit{
+	{"not-schedulable-all-the-same", "a silent release says that claims are still not schedulable", "./internal/engine/rules", "TestDeallocationIsAnnounced", []edit{
 		{"internal/engine/rules/dynamic_resources.go", `if !done && d.silent {`, `if s == nil && d.silent {`},
 	}},
 	{"claim-not-owned", "the text about another pod's claim is the same in every release", "./internal/engine/rules", "TestClaimOfAnotherPod", []edit{

@@ -52,7 +52,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 		{"internal/handlers/rest/simulation_jobs.go", `classes: q.Classes, watch: watch,`, `classes: a.priorityClasses, watch: watch,`},
 	}},
 	{"job-of-another-server", "a server answers a job that was asked under another configuration", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
-		{"internal/handlers/rest/simulation_jobs.go", `if q.Server != a.server() {`, `if q.Server == "" {`},
+		{"internal/handlers/rest/simulation_jobs.go", `if q.Server != a.server(job.Cluster) {`, `if q.Server == "" {`},
 	}},
 	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
 		{"internal/store/jobs.go", `n.Cluster >= places*int64(l.PerCluster):`, `n.Cluster >= 2*places*int64(l.PerCluster):`},
