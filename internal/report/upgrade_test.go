@@ -54,7 +54,7 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("asked %+v, %s to %s", out.Asked, out.From, out.To)
 	}
 	i := slices.IndexFunc(out.Groups, func(g upgrade.Group) bool { return g.Kind == upgrade.OtherMessage })
-	if i < 0 || !slices.Contains(out.Groups[i].Causes, "SilentWithoutClaims") || out.Groups[i].Examples[0].Pod.Name != "waits" {
+	if i < 0 || !slices.Contains(out.Groups[i].Causes, "SilentAboutClaims") || out.Groups[i].Examples[0].Pod.Name != "waits" {
 		t.Errorf("the message of the pod that waits: %+v", out.Groups)
 	}
 	i = slices.IndexFunc(out.Objects, func(f upgrade.Finding) bool { return f.Behaviour == "ImageVolumesRaiseTop" })

@@ -207,6 +207,9 @@ func ahead(list []string, name, other string) []string {
 // Default returns the release that decides where none is named.
 func Default() *Release { return v136 }
 
+// Newest returns the newest release that is known.
+func Newest() *Release { return releases[len(releases)-1] }
+
 // unwritten is the release of profiles that name none, as all did that were stored before there
 // was a choice.
 var unwritten = v136

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -104,7 +105,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 //	@Tags			clusters
 //	@Produce		json
 //	@Param			cluster		path		string	true	"the cluster"
-//	@Param			to			query		string	true	"the release, such as v1.37, or v1.37 StorageCapacityScoring=false"
+//	@Param			to			query		string	false	"the release, such as v1.37, or v1.37 StorageCapacityScoring=false; the newest that is known if absent"
 //	@Param			limit		query		int		false	"pods that are decided on, 1000 if absent and at most; the others are counted"
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now			query		string	false	"the time to decide at (RFC 3339); if absent the server's, for an older revision the time when that was made"
@@ -117,9 +118,10 @@ func (a *API) getUpgrade(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var ask report.UpgradeAsk
-	if ask.To, err = semantics.Parse(r.URL.Query().Get("to")); err != nil {
-		return exchange.BadField(http.StatusBadRequest, "to", err.Error())
+	if ask.To, err = releaseOf("to", r.URL.Query().Get("to")); err != nil {
+		return err
 	}
+	ask.To = cmp.Or(ask.To, semantics.Newest())
 	if ask.Limit, err = a.podLimit(r); err != nil {
 		return err
 	}
