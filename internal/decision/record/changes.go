@@ -18,21 +18,20 @@ func (l *Log) changes(ctx context.Context, rec *record, from, to *semantics.Rele
 	if err != nil {
 		return nil, err
 	}
-	agrees := base.digest == rec.AnswerDigest
-	base.release()
-	if !agrees {
+	defer base.release()
+	if base.digest != rec.AnswerDigest {
 		return nil, nil
 	}
-	ask := func(r *semantics.Release) (upgrade.Reply, error) { return l.replyUnder(ctx, rec, r) }
-	before, err := ask(from)
+	before, err := base.answer(ctx, rec, engine.ExplainFull)
 	if err != nil {
 		return nil, err
 	}
+	ask := func(r *semantics.Release) (upgrade.Reply, error) { return l.replyUnder(ctx, rec, r) }
 	after, err := ask(to)
 	if err != nil {
 		return nil, err
 	}
-	return upgrade.Explain(before, after, from, to, ask)
+	return upgrade.Explain(upgrade.Reply{Answer: before}, after, from, to, ask)
 }
 
 // replyUnder answers a record's question under a release. What is wrong with the question alone is
