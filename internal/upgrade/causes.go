@@ -10,8 +10,8 @@ import (
 type Decide func(*semantics.Release) (Reply, error)
 
 // Explain lists the differences between two releases' answers to a question, each with the
-// behaviours that make it: a smallest set without which nothing of its weight differs. An error of
-// ask ends it.
+// behaviours that make it: a smallest set without which no difference of its kind is left, and no
+// weightier one comes instead. An error of ask ends it.
 func Explain(before, after Reply, from, to *semantics.Release, ask Decide) ([]Change, error) {
 	changes := Compare(before, after)
 	asked := map[string]Reply{}
@@ -26,8 +26,9 @@ func Explain(before, after Reply, from, to *semantics.Release, ask Decide) ([]Ch
 				}
 				asked[r.Stamp()] = reply
 			}
-			weight := slices.Index(Kinds, c.Kind)
-			return !slices.ContainsFunc(Compare(before, reply), func(o Change) bool { return slices.Index(Kinds, o.Kind) <= weight }), nil
+			return !slices.ContainsFunc(Compare(before, reply), func(left Change) bool {
+				return left.Kind == c.Kind || weight(left.Kind) < weight(c.Kind) && !slices.ContainsFunc(changes, left.Kind.of)
+			}), nil
 		})
 		if err != nil {
 			return nil, err

@@ -29,6 +29,12 @@ const (
 // Kinds are all of them, in that order.
 var Kinds = []Kind{Fails, NoLongerFits, FitsNow, OtherVictims, OtherNode, OtherDevices, OtherScores, OtherMessage}
 
+// weight is the place of a kind among them: a weightier one has a lower.
+func weight(k Kind) int { return slices.Index(Kinds, k) }
+
+// of reports whether a change is of the kind.
+func (k Kind) of(c Change) bool { return c.Kind == k }
+
 // Change is a difference between the answers of two releases, with both in a line each.
 type Change struct {
 	Kind   Kind   `json:"kind" enums:"fails,noLongerFits,fitsNow,otherVictims,otherNode,otherDevices,otherScores,otherMessage"`
@@ -50,8 +56,11 @@ type Reply struct {
 func Compare(before, after Reply) (list []Change) {
 	add := func(k Kind, b, a string) { list = append(list, Change{Kind: k, Before: b, After: a}) }
 	if before.Err != nil || after.Err != nil {
-		if b, a := before.line(), after.line(); b != a {
+		switch b, a := before.line(), after.line(); {
+		case before.Err == nil || after.Err == nil:
 			add(Fails, b, a)
+		case b != a:
+			add(OtherMessage, b, a)
 		}
 		return list
 	}
@@ -175,7 +184,7 @@ func scores(b, a *decision.Answer) (before, after string, differ bool) {
 				return fmt.Sprint(s.Weighted)
 			}
 		}
-		return "none"
+		return "0" // as of a plugin that is not there
 	}
 	var x, y []string
 	for _, s := range slices.Concat(found.Scores, other.Scores) {

@@ -65,6 +65,7 @@ func TestCompare(t *testing.T) {
 		"an error":              {scheduled("a", "a"), failed, []Kind{Fails}},
 		"no error any more":     {failed, scheduled("a", "a"), []Kind{Fails}},
 		"the same error":        {failed, failed, nil},
+		"another error":         {failed, Reply{Err: errors.New("never")}, []Kind{OtherMessage}},
 	} {
 		var got []Kind
 		for _, ch := range Compare(c.before, c.after) {

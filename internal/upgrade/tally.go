@@ -59,7 +59,7 @@ func (t *Tally) Groups() []Group {
 	}
 	slices.SortFunc(list, func(a, b Group) int {
 		return cmp.Or(
-			cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)),
+			cmp.Compare(weight(a.Kind), weight(b.Kind)),
 			cmp.Compare(b.Decisions, a.Decisions),
 			slices.Compare(a.Causes, b.Causes),
 		)

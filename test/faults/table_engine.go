@@ -28,6 +28,12 @@ var engineFaults = []fault{
 	{"one-form", "old records have the digest of a form that came later", "./internal/decision/record", "TestRecordsHaveTheDigestOfTheirTime", []edit{
 		{"internal/engine/explain/digest/digest.go", `return Form2, true`, `return Form3, true`},
 	}},
+	{"upgrade-weightier-first", "words that differ are blamed on what has other pods evicted, too", "./internal/report", "TestUpgradeNamesEachRow", []edit{
+		{"internal/upgrade/causes.go", ` && !slices.ContainsFunc(changes, left.Kind.of)`, ``},
+	}},
+	{"upgrade-words-fail", "another text of an error counts as a pod that fails", "./internal/upgrade", "TestCompare", []edit{
+		{"internal/upgrade/compare.go", `case before.Err == nil || after.Err == nil:`, `case b != a:`},
+	}},
 	{"storage-pool-per-claim", "each claim of a class finds the whole pool again", "./internal/engine/rules", "TestVolumeBindingScores", []edit{
 		{"internal/engine/rules/volume_binding_score.go", `u.capacity = pool.Capacity.Value()`, `u.capacity += pool.Capacity.Value()`},
 	}},
