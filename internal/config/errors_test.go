@@ -144,6 +144,11 @@ func TestOfReleases(t *testing.T) {
 	wrong := strings.Replace(ratio, "score: 1", "score: 11", 1)
 	devices := one("pluginConfig: [{name: DynamicResources, args: {bindingTimeout: 5s}}]")
 	for _, c := range []struct{ under, doc, want string }{ // want is empty where it is taken
+		{"v1.34", named("multiPoint", "GangScheduling"), "is not a plugin of Kubernetes v1.34"},
+		{"v1.34", named("filter", "NodeDeclaredFeatures"), "is not a plugin of Kubernetes v1.34"},
+		{"v1.34", named("score", "DynamicResources"), "plays no part in score"},
+		{"v1.35", named("score", "DynamicResources"), ""},
+		{"v1.34", devices, "bindingTimeout: Forbidden"},
 		{"v1.35", one("plugins: {placementScore: {}}"), `unknown field "profiles[0].plugins.placementScore"`},
 		{"v1.36", one("plugins: {placementScore: {}}"), ""},
 		{"v1.35", named("placementGenerate", "TopologyPlacementGenerator"), `unknown field "profiles[0].plugins.placementGenerate"`},
@@ -178,7 +183,7 @@ func TestOfReleases(t *testing.T) {
 
 // TestDefaultsOfReleases: the profile of a file without any is the release's default.
 func TestDefaultsOfReleases(t *testing.T) {
-	for _, name := range []string{"v1.35", "v1.36", "v1.37", "v1.36 NodeDeclaredFeatures=false", "v1.35 NodeDeclaredFeatures=true"} {
+	for _, name := range []string{"v1.34", "v1.35", "v1.36", "v1.37", "v1.36 NodeDeclaredFeatures=false", "v1.35 NodeDeclaredFeatures=true"} {
 		under, err := semantics.Parse(name)
 		if err != nil {
 			t.Fatal(err)

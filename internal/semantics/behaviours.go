@@ -3,12 +3,12 @@ package semantics
 // behaviours are all fields of Release in which releases differ, and all gates.
 var behaviours = []*Behaviour{
 	{
-		Name: "Plugins", Row: "B1",
-		What:  "the order of the plugins: which one is named where several reject a node",
+		Name: "Plugins", Row: "B1, Z7",
+		What:  "which plugins there are, and in which order: the first of several that reject a node is named",
 		Where: "apis/config/v1/default_plugins.go getDefaultPlugins",
 	},
 	{
-		Name: "Others", Row: "A12, B22",
+		Name: "Others", Row: "A12, B22, Z7",
 		What:  "which plugins without a part in decisions about one pod a configuration may name",
 		Where: "plugins/registry.go NewInTreeRegistry",
 	},
@@ -184,6 +184,45 @@ var behaviours = []*Behaviour{
 		What:   "whether errors about devices name the device and say how to guard an expression",
 		Where:  "dynamic-resource-allocation/structured Allocate, selectorsMatch",
 		Remedy: "rewrite alerts that match on these texts",
+	},
+	{
+		Name: "ClaimsUnscored", Row: "Z1",
+		What:   "whether nodes score by the alternatives of requests for devices that they satisfy",
+		Where:  "plugins/dynamicresources/dynamicresources.go Score",
+		Remedy: "weight 2 of DynamicResources among the scores of a configuration is what counts by default; 0 is not allowed, but the plugin may be disabled there",
+	},
+	{
+		Name: "AlphaAllocator", Row: "Z2",
+		What:   "whether devices are found by the allocator for alpha gates: distinctAttribute is judged there, and amounts of capacity fail the pod while their gate is off",
+		Where:  "dynamic-resource-allocation/structured/allocator.go NewAllocator",
+		Remedy: "take distinctAttribute out of claims where the gates DRAConsumableCapacity and DRADeviceBindingConditions stay off",
+	},
+	{
+		Name: "DistinctByAddress", Row: "Z3",
+		What:  "whether any two devices have distinct attributes",
+		Where: "dynamic-resource-allocation/structured matchesAttribute",
+	},
+	{
+		Name: "InvalidPoolsFail", Row: "Z4",
+		What:   "whether an invalid pool of devices fails the pod or refuses the node",
+		Where:  "dynamic-resource-allocation/structured allocateOne",
+		Remedy: "rewrite alerts that match on \"pool … is invalid\"",
+	},
+	{
+		Name: "PoolsByNode", Row: "Z5",
+		What:   "whether devices are taken from pools of which slices are missing or were replaced",
+		Where:  "dynamic-resource-allocation/structured GatherPools",
+		Remedy: "look at pools whose resourceSliceCount is not that of their slices",
+	},
+	{
+		Name: "CountingSlicesGive", Row: "Z6",
+		What:  "whether slices with counters have devices to allocate while DRAPartitionableDevices is off",
+		Where: "dynamic-resource-allocation/structured GatherPools",
+	},
+	{
+		Name: "TolerationsForgotten", Row: "Z8",
+		What:  "whether allocations of claims have the tolerations of their requests",
+		Where: "dynamic-resource-allocation/structured Allocate",
 	},
 	{
 		Name: "ListAttributes", Row: "B24",

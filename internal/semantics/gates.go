@@ -87,6 +87,9 @@ func (r *Release) set(name, value string) error {
 		return nil
 	}
 	f := reflect.ValueOf(&r.Gates).Elem().FieldByName(name)
+	if f.IsValid() && slices.Contains(r.Fixed, name) && f.Bool() != on {
+		return fmt.Errorf("gate %s=%v: decisions of %s here are as with %v alone", name, on, r.code.Minor(), f.Bool())
+	}
 	if !f.IsValid() {
 		return fmt.Errorf("gate %.64s: no decision reads it; those that can be set: %s", name, strings.Join(gateNames(), ", "))
 	}

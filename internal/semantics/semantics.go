@@ -17,6 +17,8 @@ type Release struct {
 	Name string
 	// Locked are the gates that the release has at one value.
 	Locked []string
+	// Fixed are further gates that decisions know at the release's defaults alone.
+	Fixed []string
 	// Gates are at the defaults of the release, or of the version that it emulates, or as they
 	// were set.
 	Gates
@@ -149,6 +151,31 @@ type Release struct {
 	// selectorsMatch; B18).
 	DeviceErrorsSayMore bool
 
+	// ClaimsUnscored reports whether nodes get no score for which alternatives of requests they
+	// satisfy (plugins/dynamicresources Score, apis/config/v1 applyDynamicResources; Z1).
+	ClaimsUnscored bool
+	// AlphaAllocator reports whether devices are found by the allocator for alpha gates, whatever
+	// the gates, since the status of devices is one of its features
+	// (dynamic-resource-allocation/structured NewAllocator; Z2).
+	AlphaAllocator bool
+	// DistinctByAddress reports whether distinctAttribute compares where values are kept, so that
+	// any two devices differ (dynamic-resource-allocation/structured matchesAttribute; Z3).
+	DistinctByAddress bool
+	// InvalidPoolsFail reports whether a search that comes to an invalid pool fails the pod, not
+	// only one without another result the node (dynamic-resource-allocation/structured allocateOne;
+	// Z4).
+	InvalidPoolsFail bool
+	// PoolsByNode reports whether a pool is what the node reaches of it, also where that is not
+	// all of it or of a generation that was replaced (dynamic-resource-allocation/structured
+	// GatherPools; Z5).
+	PoolsByNode bool
+	// CountingSlicesGive reports whether slices with counters have devices to allocate while
+	// DRAPartitionableDevices is off (dynamic-resource-allocation/structured GatherPools; Z6).
+	CountingSlicesGive bool
+	// TolerationsForgotten reports whether allocations are without the tolerations of their
+	// requests (dynamic-resource-allocation/structured Allocate; Z8).
+	TolerationsForgotten bool
+
 	// ListAttributes reports whether selectors of devices know attributes that are lists, whatever
 	// the gate of the name: expressions that are stored are compiled as by the newest release
 	// (dynamic-resource-allocation/cel newCompiler, getAttributeValue; B24).
@@ -189,7 +216,7 @@ type Other struct {
 }
 
 // releases are the known ones, oldest first.
-var releases = []*Release{v135, v136, v137}
+var releases = []*Release{v134, v135, v136, v137}
 
 // but returns another release: this one, with the differences that change makes.
 func (r *Release) but(change func(*Release)) *Release {

@@ -172,7 +172,7 @@ var engineFaults = []fault{
 		{"internal/engine/devices/capacity.go", `return before || s.inv.as.sharesUseCounters && s.inv.held.parts[id]`, `return before`},
 	}},
 	{"devices-counters-everywhere", "counters of other nodes concern a node under every release", "./internal/engine/devices", "TestReleases", []edit{
-		{"internal/engine/devices/inventory.go", `case node != "" && (!counters || inv.as.countersStayLocal):`, `case node != "" && !counters:`},
+		{"internal/engine/devices/inventory.go", `case node != "" && (!counters || inv.as.countersStayLocal || inv.as.countingSlicesGive):`, `case node != "" && !counters:`},
 	}},
 	{"devices-short-errors", "errors of selectors name no device under every release", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/selectors.go", `case err != nil && inv.as.deviceErrorsSayMore:`, `case err != nil && false:`},
@@ -194,6 +194,36 @@ var engineFaults = []fault{
 	}},
 	{"claims-own-score", "a claim beside one that is allocated has a score under v1.35", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
 		{"internal/engine/rules/dynamic_resources.go", `if d.inPlace && v.given != nil`, `if false && v.given != nil`},
+	}},
+	{"devices-capacity-named", "an alternative that wants capacity is named under v1.34", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/request.go", `if r.parent != "" && !as.alpha {`, `if r.parent != "" {`},
+	}},
+	{"devices-plain-for-alpha", "v1.34 takes the allocator for gates that are on", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/behaviour.go", `!r.DRADeviceBindingConditions && !r.AlphaAllocator`, `!r.DRADeviceBindingConditions`},
+	}},
+	{"devices-distinct-values", "distinctAttribute compares values under v1.34", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/constraints.go", `if ok, known := equal(v, other); !known || ok && !k.any {`, `if ok, known := equal(v, other); !known || ok {`},
+	}},
+	{"devices-invalid-passed", "invalid pools are passed over under v1.34", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/offers.go", `return false, s.invalid()`, `return false, nil`},
+	}},
+	{"devices-invalid-late", "v1.34 comes to an invalid pool after all others", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/offers.go", `case at.pool == len(s.pools) || s.inv.as.invalidPoolsFail && s.pools[at.pool].invalid != "":`, `case at.pool == len(s.pools):`},
+	}},
+	{"devices-whole-pools", "pools are complete by all of their slices under v1.34", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/pools.go", `if inv.as.poolsByNode {`, `if false {`},
+	}},
+	{"devices-no-counting-slices", "slices with counters give nothing under v1.34", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/pools.go", `if !inv.as.countingSlicesGive {`, `if true {`},
+	}},
+	{"devices-tolerations-kept", "allocations have tolerations under v1.34", "./internal/engine/devices", "TestTolerationsOfAllocations", []edit{
+		{"internal/engine/devices/allocation.go", `if !d.as.tolerationsForgotten {`, `if true {`},
+	}},
+	{"claims-score-always", "nodes score by claims under v1.34", "./internal/engine/rules", "TestProfilesOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources.go", `if r.ClaimsUnscored {`, `if false {`},
+	}},
+	{"gate-beyond-knowledge", "v1.34 takes gates that decisions know at its defaults alone", "./internal/semantics", "TestGates", []edit{
+		{"internal/semantics/gates.go", `slices.Contains(r.Fixed, name) && f.Bool() != on`, `slices.Contains(r.Fixed, name) && f.Bool() != on && false`},
 	}},
 	{"slow-devices-fail", "a search for devices without end fails the pod under v1.35", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
 		{"internal/engine/rules/dynamic_resources_state.go", `case s.rule.slowReject && errors.Is(err, devices.ErrGaveUp):`, `case false:`},

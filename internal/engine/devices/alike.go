@@ -35,11 +35,15 @@ func (s *search) hardAfter() int {
 //   - no device adds to counters, since then the order of devices would matter;
 //   - it is known whose counters the pools of one name use, since otherwise the first
 //     device tried determines that;
+//   - no pool is invalid whose mere sight is an error;
 //   - no alternatives are mixed up, and no device that was tried in vain keeps counters.
 //
 // It depends on steps alone, and is therefore the same in every replay.
 func (s *search) analyse() error {
 	s.analysed = true
+	if s.inv.as.invalidPoolsFail && slices.ContainsFunc(s.pools, func(p *pool) bool { return p.invalid != "" }) {
+		return nil
+	}
 	for c := range s.claims {
 		for k := range s.requests[c] {
 			for a := range s.requests[c][k].of {

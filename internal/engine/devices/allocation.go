@@ -26,7 +26,9 @@ func (g *Given) Allocation(c *resourcev1.ResourceClaim, node string) *resourcev1
 		d := &g.Devices[i]
 		r := resourcev1.DeviceRequestAllocationResult{
 			Request: d.Request, Driver: d.Driver, Pool: d.Pool, Device: d.Device,
-			Tolerations: d.of.tolerations,
+		}
+		if !d.as.tolerationsForgotten {
+			r.Tolerations = d.of.tolerations
 		}
 		if d.as.conditions {
 			r.BindingConditions, r.BindingFailureConditions = d.device.BindingConditions, d.device.BindingFailureConditions

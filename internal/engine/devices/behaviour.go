@@ -11,24 +11,30 @@ type Behaviour struct {
 	// plain reports that upstream takes its allocator without capacities and conditions, which
 	// knows no distinct attributes either (structured NewAllocator).
 	plain bool
+	// alpha reports that it takes the one for alpha gates in any case.
+	alpha bool
 	// The fields of semantics.Release of these names.
 	mixesAlternatives, losesCounters, sharesRepeat       bool
 	countersByDriver, distinctFromAll, allCountsFull     bool
 	badAmountsFail, sharesUseCounters, countersStayLocal bool
 	deviceErrorsSayMore                                  bool
+	distinctByAddress, invalidPoolsFail, poolsByNode     bool
+	countingSlicesGive, tolerationsForgotten             bool
 }
 
 // Under returns the behaviour of a release.
 func Under(r *semantics.Release) Behaviour {
+	plain := !r.DRAConsumableCapacity && !r.DRADeviceBindingConditions && !r.AlphaAllocator
 	return Behaviour{
 		taints: r.DRADeviceTaints, partitions: r.DRAPartitionableDevices,
 		shares: r.DRAConsumableCapacity, conditions: r.DRADeviceBindingConditions,
-		plain:             !r.DRAConsumableCapacity && !r.DRADeviceBindingConditions,
-		mixesAlternatives: r.MixesAlternatives, losesCounters: r.LosesCounters,
-		sharesRepeat:     r.SharesRepeat && (r.DRAConsumableCapacity || r.DRADeviceBindingConditions),
+		plain: plain, alpha: r.AlphaAllocator, mixesAlternatives: r.MixesAlternatives, losesCounters: r.LosesCounters,
+		sharesRepeat:     r.SharesRepeat && !plain,
 		countersByDriver: r.CountersByDriver, distinctFromAll: r.DistinctFromAll,
 		allCountsFull: r.AllCountsFull, badAmountsFail: r.BadAmountsFail,
 		sharesUseCounters: r.SharesUseCounters, countersStayLocal: r.CountersStayLocal,
-		deviceErrorsSayMore: r.DeviceErrorsSayMore,
+		deviceErrorsSayMore: r.DeviceErrorsSayMore, distinctByAddress: r.DistinctByAddress,
+		invalidPoolsFail: r.InvalidPoolsFail, poolsByNode: r.PoolsByNode,
+		countingSlicesGive: r.CountingSlicesGive && !r.DRAPartitionableDevices, tolerationsForgotten: r.TolerationsForgotten,
 	}
 }

@@ -17,6 +17,7 @@ type constraint struct {
 	value *resourcev1.DeviceAttribute   // of all
 	last  []*resourcev1.DeviceAttribute // where values are to differ: by request, or those of all
 	all   bool                          // last are those of all
+	any   bool                          // any two values differ
 	known []lookup                      // by index of the listed device
 }
 
@@ -39,7 +40,7 @@ func (as *Behaviour) constraintsOf(c *resourcev1.ResourceClaim) ([]constraint, e
 			if as.distinctFromAll {
 				last = last[:0]
 			}
-			out = append(out, constraint{about: about{k.Requests, string(*k.DistinctAttribute)}, last: last, all: as.distinctFromAll})
+			out = append(out, constraint{about: about{k.Requests, string(*k.DistinctAttribute)}, last: last, all: as.distinctFromAll, any: as.distinctByAddress})
 		default:
 			return nil, fmt.Errorf("claim %s/%s, constraint #%d: empty constraint (unsupported constraint type?)", c.Namespace, c.Name, i)
 		}
@@ -123,7 +124,7 @@ func (k *constraint) add(r *request, i int, d *device) bool {
 				if other == nil {
 					continue
 				}
-				if ok, known := equal(v, other); !known || ok {
+				if ok, known := equal(v, other); !known || ok && !k.any {
 					return false
 				}
 			}

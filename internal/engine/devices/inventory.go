@@ -96,9 +96,9 @@ func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
 	inv.pools[p] = append(inv.pools[p], sl)
 	node, counters := text(rs.Spec.NodeName), len(rs.Spec.SharedCounters) > 0
 	switch {
-	case !inv.as.partitions && (rs.Spec.PerDeviceNodeSelection != nil || counters):
+	case !inv.as.partitions && (rs.Spec.PerDeviceNodeSelection != nil || counters && !inv.as.countingSlicesGive):
 		// It counts for whether its pool is complete, and for nothing else.
-	case node != "" && (!counters || inv.as.countersStayLocal):
+	case node != "" && (!counters || inv.as.countersStayLocal || inv.as.countingSlicesGive):
 		inv.local[node] = append(inv.local[node], sl)
 	default:
 		inv.shared = append(inv.shared, sl)

@@ -1,5 +1,7 @@
 package devices
 
+import "fmt"
+
 // listedDevice is a device in one search. Among those that a node reaches, names are unique:
 // duplicates make a pool invalid.
 type listedDevice struct {
@@ -21,7 +23,7 @@ func (s *search) lists(i int) bool {
 	for len(s.listed) <= i {
 		at := &s.ahead
 		switch {
-		case at.pool == len(s.pools):
+		case at.pool == len(s.pools) || s.inv.as.invalidPoolsFail && s.pools[at.pool].invalid != "":
 			return false
 		case at.slice == len(s.pools[at.pool].slices):
 			*at = cursor{pool: at.pool + 1}
@@ -97,7 +99,16 @@ func (s *search) look(claim int, r *request) (bool, error) {
 			return true, nil
 		}
 	}
-	return false, nil
+	return false, s.invalid()
+}
+
+// invalid returns an error where the devices end at an invalid pool.
+func (s *search) invalid() error {
+	if s.ahead.pool == len(s.pools) || !s.inv.as.invalidPoolsFail {
+		return nil
+	}
+	p := s.pools[s.ahead.pool]
+	return fmt.Errorf("pool %s is invalid: %s", p.name, p.invalid)
 }
 
 // given reports whether this search has allocated the device such that the request cannot have it

@@ -143,7 +143,7 @@ func (inv *Inventory) concerns(sl *slice, n *nodeAt) (bool, error) {
 	spec := &sl.Spec
 	name, all := text(spec.NodeName), yes(spec.AllNodes)
 	switch {
-	case len(spec.SharedCounters) > 0 && !inv.as.countersStayLocal:
+	case len(spec.SharedCounters) > 0 && !inv.as.countersStayLocal && !inv.as.countingSlicesGive:
 		return true, nil
 	case name != "" || all || spec.NodeSelector != nil:
 		ok, err := n.reaches(name, all, spec.NodeSelector)
@@ -169,14 +169,17 @@ func (inv *Inventory) concerns(sl *slice, n *nodeAt) (bool, error) {
 // assemble makes a pool from the slices that concern a node, all of the newest generation among
 // them. It returns nil where a newer generation exists that has nothing for the node. A pool is
 // complete once as many slices of the generation exist as each of them states, whatever nodes they
-// are for.
+// are for; where pools are what nodes reach, only those of the node count, and devices of
+// incomplete pools are allocated one by one.
 func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
 	p := &pool{poolID: id, counts: id.name}
 	if inv.as.countersByDriver {
 		p.counts = id.String()
 	}
 	want, generation := of[0].Spec.Pool.ResourceSliceCount, of[0].Spec.Pool.Generation
-	if int64(len(of)) != want {
+	if inv.as.poolsByNode {
+		p.incomplete = int64(len(of)) != want
+	} else if int64(len(of)) != want {
 		var all []*slice
 		for _, sl := range inv.pools[id] {
 			if sl.Spec.Pool.Generation > generation {
@@ -206,7 +209,7 @@ func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
 		return cmp.Compare(a.Name, b.Name)
 	})
 	if p.invalid = inv.check(p, of); p.invalid != "" {
-		return &pool{poolID: id, invalid: p.invalid}
+		return &pool{poolID: id, incomplete: p.incomplete, invalid: p.invalid}
 	}
 	return p
 }
@@ -220,7 +223,9 @@ func (inv *Inventory) check(p *pool, of []*slice) string {
 	for _, sl := range of {
 		if len(sl.Spec.SharedCounters) > 0 {
 			sets = append(sets, sl.Spec.SharedCounters...)
-			continue
+			if !inv.as.countingSlicesGive {
+				continue
+			}
 		}
 		p.slices = append(p.slices, sl)
 		for i := range sl.devices {

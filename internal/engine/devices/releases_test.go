@@ -61,6 +61,18 @@ func TestReleases(t *testing.T) {
 	namesakes := append(append([]any{et.Node("n"), et.DeviceClass("gpu", `device.driver == "gpu.example.com"`), et.DeviceClass("other", `device.driver == "other.example.com"`)},
 		drawing(et.Driver, "set", 3, 2)...), drawing(other, "set", 9, 2)...)
 	three := et.Slice("s", "n", et.Device("d0", "color", "blue"), et.Device("d1", "color", "red"), et.Device("d2", "color", "blue"))
+	part := func(name, node string, generation, of int64) *resourcev1.ResourceSlice {
+		return with(et.Slice(name, node, et.Device("d")), func(s *resourcev1.ResourceSlice) {
+			s.Spec.Pool.Name, s.Spec.Pool.Generation, s.Spec.Pool.ResourceSliceCount = "p", generation, of
+		})
+	}
+	counting := with(et.Slice("s", "n", et.Device("d")), func(s *resourcev1.ResourceSlice) {
+		s.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "set", Counters: map[string]resourcev1.Counter{"a": count(3)}}}
+	})
+	twice := node(et.Slice("a", "n", et.Device("d")), et.Slice("s", "n", et.Device("d"), et.Device("d")))
+	first := with(et.DeviceClaim("c", et.FirstOf("r", et.Wants("x", "any", 1))), func(c *resourcev1.ResourceClaim) {
+		c.Spec.Devices.Requests[0].FirstAvailable[0].Capacity = asking("1Gi", 1).Spec.Devices.Requests[0].Exactly.Capacity
+	})
 	plain := func(r *semantics.Release) { r.DRAConsumableCapacity, r.DRADeviceBindingConditions = false, false }
 
 	for _, c := range []struct {
@@ -101,6 +113,20 @@ func TestReleases(t *testing.T) {
 		{"DRAConsumableCapacity: to selectors", plain, node(et.Slice("s", "n", shared("d"))), et.DeviceClaim("c", et.Wants("r", "any", 1, "device.allowMultipleAllocations")), "r=s/d", ""},
 		{"DRADeviceBindingConditions", func(r *semantics.Release) { r.DRADeviceBindingConditions = false }, node(conditional), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/d", ""},
 		{"A7: distinct needs either", plain, node(three), with(et.DeviceClaim("c", et.Wants("r", "any", 1)), distinct("color")), "r=s/d0", "claim default/c, constraint #0: empty constraint (unsupported constraint type?)"},
+		{"Z2: nor where the allocator knows more", func(r *semantics.Release) { plain(r); r.AlphaAllocator = true }, node(three), with(et.DeviceClaim("c", et.Wants("r", "any", 1)), distinct("color")), "r=s/d0", "r=s/d0"},
+		{"Z2: which refuses amounts", func(r *semantics.Release) { plain(r); r.AlphaAllocator = true }, node(et.Slice("s", "n", shared("d"))), asking("1Gi", 1), "r=s/d", "claim default/c, request r: has capacity requests, but the DRAConsumableCapacity feature is disabled"},
+		{"Z2: also of alternatives", func(r *semantics.Release) { plain(r); r.AlphaAllocator = true }, node(et.Slice("s", "n", shared("d"))), first, "r/x=s/d", "claim default/c, request r: has capacity requests, but the DRAConsumableCapacity feature is disabled"},
+		{"DRAConsumableCapacity: of alternatives by their names", func(r *semantics.Release) { r.DRAConsumableCapacity = false }, node(et.Slice("s", "n", shared("d"))), first, "r/x=s/d", "claim default/c, subrequest x: has capacity requests, but the DRAConsumableCapacity feature is disabled"},
+		{"Z3: values differ by where they are", func(r *semantics.Release) { r.DistinctByAddress = true }, node(two), with(et.DeviceClaim("c", et.Wants("r", "red", 2)), distinct("color")), "", "r=s/red0 r=s/red1"},
+		{"Z3: if there are any", func(r *semantics.Release) { r.DistinctByAddress = true }, node(two), with(et.DeviceClaim("c", et.Wants("r", "red", 2)), distinct("size")), "", ""},
+		{"Z4: a device twice", func(r *semantics.Release) { r.InvalidPoolsFail = true }, twice, et.DeviceClaim("c", et.Wants("r", "any", 2)), "invalid resource pools", "pool s is invalid: duplicate device name d"},
+		{"Z4: that is not come to", func(r *semantics.Release) { r.InvalidPoolsFail = true }, twice, et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=a/d", "r=a/d"},
+		{"Z4: nor in an alternative before", func(r *semantics.Release) { r.InvalidPoolsFail = true }, append(twice, et.Slice("t", "n", et.Device("e", "color", "red"))), et.DeviceClaim("c", et.FirstOf("r", et.Wants("x", "any", 5), et.Wants("y", "any", 1))), "r/y=a/d", "pool s is invalid: duplicate device name d"},
+		{"Z5: a slice that is missing", func(r *semantics.Release) { r.PoolsByNode = true }, node(part("s", "n", 0, 2)), et.DeviceClaim("c", et.Wants("r", "any", 1)), "", "r=p/d"},
+		{"Z5: but not for all", func(r *semantics.Release) { r.PoolsByNode = true }, node(part("s", "n", 0, 2), part("t", "m", 0, 2)), et.DeviceClaim("c", et.Wants("r", "any", 0)), "r=p/d", "asks for all devices, but resource pool gpu.example.com/p is currently being updated"},
+		{"Z5: a generation that is replaced", func(r *semantics.Release) { r.PoolsByNode = true }, node(part("s", "n", 0, 2), part("t", "m", 1, 1), et.Node("m")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "", "r=p/d"},
+		{"Z6: counters beside devices", func(r *semantics.Release) { r.DRAPartitionableDevices, r.CountingSlicesGive = false, true }, node(counting), et.DeviceClaim("c", et.Wants("r", "any", 1)), "", "r=s/d"},
+		{"Z6: with partitions", func(r *semantics.Release) { r.CountingSlicesGive = true }, partitions(), et.DeviceClaim("c", et.Wants("r", "any", 2)), "r=p/half0 r=p/small", "r=p/half0 r=p/small"},
 		{"A7: of the two", func(r *semantics.Release) { r.DRAConsumableCapacity = false }, node(three), with(et.DeviceClaim("c", et.Wants("r", "any", 1)), distinct("color")), "r=s/d0", "r=s/d0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,5 +147,28 @@ func TestReleases(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTolerationsOfAllocations: v1.34 does not write which taints an allocation tolerates (Z8).
+func TestTolerationsOfAllocations(t *testing.T) {
+	t.Parallel()
+	claim := with(et.DeviceClaim("c", et.Wants("r", "any", 1)), func(c *resourcev1.ResourceClaim) {
+		c.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{Operator: resourcev1.DeviceTolerationOpExists}}
+	})
+	s, err := et.State(node(et.Slice("s", "n", et.Device("d")))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forgets := *semantics.Default()
+	forgets.TolerationsForgotten = true
+	for r, want := range map[*semantics.Release]int{semantics.Default(): 1, &forgets: 0} {
+		given, err := allocate(devices.NewInventory(s, devices.Under(r)), s.Nodes(), claim)
+		if err != nil || len(given) != 1 {
+			t.Fatal(given, err)
+		}
+		if got := given[0].Allocation(claim, "n").Devices.Results[0].Tolerations; len(got) != want {
+			t.Errorf("forgotten %v: %v", r == &forgets, got)
+		}
 	}
 }

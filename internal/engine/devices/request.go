@@ -81,18 +81,28 @@ type alternatives struct {
 	choose bool
 }
 
-// requestsOf reads a claim's requests. Amounts of capacity are ignored or refused where devices
-// share none.
-func (as *Behaviour) requestsOf(c *resourcev1.ResourceClaim) ([]alternatives, error) {
-	amount := func(word, request string, asked *resourcev1.CapacityRequirements) (*resourcev1.CapacityRequirements, error) {
+// unshared ignores or refuses amounts of capacity where devices share none.
+func (as *Behaviour) unshared(c *resourcev1.ResourceClaim, l *alternatives) error {
+	for i := range l.of {
+		r := &l.of[i]
 		switch {
-		case as.shares || asked == nil:
-			return asked, nil
+		case as.shares || r.capacity == nil:
+			continue
 		case as.plain:
-			return nil, nil
+			r.capacity = nil
+			continue
 		}
-		return nil, fmt.Errorf("claim %s/%s, %s %s: has capacity requests, but the DRAConsumableCapacity feature is disabled", c.Namespace, c.Name, word, request)
+		what := "request " + r.base()
+		if r.parent != "" && !as.alpha {
+			what = "subrequest " + r.name
+		}
+		return fmt.Errorf("claim %s/%s, %s: has capacity requests, but the DRAConsumableCapacity feature is disabled", c.Namespace, c.Name, what)
 	}
+	return nil
+}
+
+// requestsOf reads a claim's requests.
+func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
 	out := make([]alternatives, len(c.Spec.Devices.Requests))
 	for i := range c.Spec.Devices.Requests {
 		r := &c.Spec.Devices.Requests[i]
@@ -100,13 +110,9 @@ func (as *Behaviour) requestsOf(c *resourcev1.ResourceClaim) ([]alternatives, er
 		if len(r.FirstAvailable) == 0 {
 			one := request{name: r.Name, slot: slot}
 			if e := r.Exactly; e != nil {
-				capacity, err := amount("request", r.Name, e.Capacity)
-				if err != nil {
-					return nil, err
-				}
 				one = request{
 					name: r.Name, slot: slot, class: e.DeviceClassName, selectors: e.Selectors, mode: e.AllocationMode, count: e.Count,
-					admin: yes(e.AdminAccess), tolerations: e.Tolerations, capacity: capacity,
+					admin: yes(e.AdminAccess), tolerations: e.Tolerations, capacity: e.Capacity,
 				}
 			}
 			out[i] = alternatives{of: []request{one}}
@@ -115,17 +121,13 @@ func (as *Behaviour) requestsOf(c *resourcev1.ResourceClaim) ([]alternatives, er
 		out[i].choose = true
 		for k := range r.FirstAvailable {
 			a := &r.FirstAvailable[k]
-			capacity, err := amount("subrequest", a.Name, a.Capacity)
-			if err != nil {
-				return nil, err
-			}
 			out[i].of = append(out[i].of, request{
 				name: a.Name, parent: r.Name, slot: slot, class: a.DeviceClassName, selectors: a.Selectors, mode: a.AllocationMode, count: a.Count,
-				tolerations: a.Tolerations, capacity: capacity,
+				tolerations: a.Tolerations, capacity: a.Capacity,
 			})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // need works out how many devices a request needs on the node. A request for all devices is an

@@ -151,12 +151,13 @@ func (inv *Inventory) prepare(ctx context.Context, e *Expressions, set *state.No
 		}
 	}
 	for i, c := range claims {
-		if s.requests[i], err = inv.as.requestsOf(c); err != nil {
-			return nil, err
-		}
+		s.requests[i] = requestsOf(c)
 		least := 0
 		for k := range s.requests[i] {
 			l := &s.requests[i][k]
+			if err := inv.as.unshared(c, l); err != nil {
+				return nil, err
+			}
 			fewest := -1
 			for a := range l.of {
 				as := a

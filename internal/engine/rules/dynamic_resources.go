@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,12 +78,22 @@ var dynamicResourcesDescriptor = Descriptor{
 		named("devicePool", "name of the pool, term: what is wrong with it", engine.CauseDeviceUnavailable),
 		named("resourceClaim", "claim, term: what keeps it from the node", engine.CauseDeviceClaimNotReady),
 	},
+	in: func(d *Descriptor, r *semantics.Release) {
+		if r.ClaimsUnscored {
+			d.Phases = slices.DeleteFunc(slices.Clone(d.Phases), func(p string) bool { return p == phaseScore })
+			d.Weight = 0
+		}
+	},
 	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		d := newDynamicResources(a.DynamicResources, r)
 		d.silent, d.notOwned = r.SilentAboutClaims, r.ClaimNotOwned
 		d.as, d.extended, d.conditions = devices.Under(r), r.DRAExtendedResource, r.DRADeviceBindingConditions
 		d.inPlace, d.slowReject = r.ClaimsScoreInPlace, r.SlowDevicesReject
-		return engine.Adapt[*deviceState](d), nil
+		p := engine.Adapt[*deviceState](d)
+		if r.ClaimsUnscored {
+			p.Score = nil
+		}
+		return p, nil
 	},
 }
 

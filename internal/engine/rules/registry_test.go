@@ -22,7 +22,8 @@ func releases(t *testing.T) (list []*semantics.Release) {
 	return list
 }
 
-// TestReleasesOrderEachPlugin: a release has every rule of the registry once, and no other.
+// TestReleasesOrderEachPlugin: a release has every rule of the registry once, and no other. v1.34
+// is without NodeDeclaredFeatures.
 func TestReleasesOrderEachPlugin(t *testing.T) {
 	var names []string
 	for _, d := range registry {
@@ -30,7 +31,12 @@ func TestReleasesOrderEachPlugin(t *testing.T) {
 	}
 	slices.Sort(names)
 	for _, r := range releases(t) {
-		if got := slices.Sorted(slices.Values(r.Plugins)); !slices.Equal(got, names) {
+		got := slices.Sorted(slices.Values(r.Plugins))
+		if r.Minor() == "v1.34" {
+			got = append(got, "NodeDeclaredFeatures")
+			slices.Sort(got)
+		}
+		if !slices.Equal(got, names) {
 			t.Errorf("%s orders %v, the registry has %v", r.Name, got, names)
 		}
 	}
@@ -68,6 +74,7 @@ func TestReleaseOfAProfile(t *testing.T) {
 func TestProfilesOfReleases(t *testing.T) {
 	const usual = "NodeAffinity NodePorts"
 	for name, want := range map[string]struct{ preFilter, filter, last string }{
+		"v1.34":                            {usual, "NodeUnschedulable NodeName TaintToleration", "DynamicResources"},
 		"v1.35":                            {usual, "NodeUnschedulable NodeName TaintToleration", "DynamicResources"},
 		"v1.35 NodeDeclaredFeatures=true":  {usual, "NodeUnschedulable NodeName TaintToleration", "NodeDeclaredFeatures"},
 		"v1.36":                            {usual, "NodeUnschedulable NodeName TaintToleration", "NodeDeclaredFeatures"},
@@ -87,6 +94,10 @@ func TestProfilesOfReleases(t *testing.T) {
 			if !strings.HasPrefix(got, p.first+" ") || !strings.HasSuffix(got, " "+want.last) {
 				t.Errorf("%s runs %s, want %s … %s", name, got, p.first, want.last)
 			}
+		}
+		scores := slices.ContainsFunc(s.Score, func(e Enabled) bool { return e.Name == "DynamicResources" })
+		if scores == r.ClaimsUnscored || scores == (r.Minor() == "v1.34") { // Z1
+			t.Errorf("%s scores claims: %v", name, scores)
 		}
 	}
 }

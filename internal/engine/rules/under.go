@@ -32,6 +32,10 @@ func Under(p *engine.Profile, r *semantics.Release) (*engine.Profile, error) {
 		*phase.list = under(*phase.list, *phase.was, *phase.is, r, itself)
 	}
 	s.Score = under(s.Score, was.Score, is.Score, r, func(e Enabled) string { return e.Name })
+	s.Score = slices.DeleteFunc(s.Score, func(e Enabled) bool {
+		d := find(e.Name).of(r)
+		return !slices.Contains(slices.Concat(d.Phases, d.Also), phaseScore)
+	})
 	s.Semantics = r.Written()
 	return BuildUnder(s, r)
 }

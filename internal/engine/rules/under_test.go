@@ -37,17 +37,21 @@ func TestUnder(t *testing.T) {
 	customise(&own)
 	slices.Reverse(own.PreFilter)
 	own.Args.NodeResourcesFit.Strategy = MostAllocated
-	p, err := Under(built(t, own), all[2])
+	p, err := Under(built(t, own), all[3])
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := SpecOf(all[2])
+	next := SpecOf(all[3])
 	customise(&next)
-	own.Filter, own.Score, own.Semantics = next.Filter, next.Score, all[2].Written()
+	own.Filter, own.Score, own.Semantics = next.Filter, next.Score, all[3].Written()
 	if want := built(t, own); p.Digest != want.Digest {
 		t.Errorf("%s, want %s", p.Payload, want.Payload)
 	}
-	if back, err := Under(p, semantics.Default()); err != nil || strings.Contains(string(back.Payload), "semantics") {
+	slices.Reverse(own.Score)
+	if p, err = Under(built(t, own), all[0]); err != nil || strings.Contains(string(p.Payload), `{"name":"DynamicResources","weight"`) {
+		t.Errorf("a plugin that does not score in %s does: %s, %v", all[0].Name, p.Payload, err)
+	}
+	if back, err := Under(built(t, next), semantics.Default()); err != nil || strings.Contains(string(back.Payload), "semantics") {
 		t.Errorf("back as the default: %s, %v", back.Payload, err)
 	}
 }
