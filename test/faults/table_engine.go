@@ -220,7 +220,7 @@ var engineFaults = []fault{
 		{"internal/engine/devices/allocation.go", `if !d.as.tolerationsForgotten {`, `if true {`},
 	}},
 	{"claims-score-always", "nodes score by claims under v1.34", "./internal/engine/rules", "TestProfilesOfReleases", []edit{
-		{"internal/engine/rules/dynamic_resources.go", `if r.ClaimsUnscored {`, `if false {`},
+		{"internal/engine/rules/dynamic_resources.go", `d.Weight = 0`, `d.Phases = append(d.Phases, phaseScore)`},
 	}},
 	{"gate-beyond-knowledge", "v1.34 takes gates that decisions know at its defaults alone", "./internal/semantics", "TestGates", []edit{
 		{"internal/semantics/gates.go", `slices.Contains(r.Fixed, name) && f.Bool() != on`, `slices.Contains(r.Fixed, name) && f.Bool() != on && false`},
