@@ -57,7 +57,7 @@ var Pairs = []Pair{
 	}, Objects: map[string]int{"A2": 1, "A10": 2, "A11": 1}},
 	{Heading: "## From v1.36.3 to v1.37.2", From: "v1.36", To: "v1.37", Scenes: scenesOf137, Unseen: map[string]string{
 		"B1":  "B2 hides it",
-		"B2":  "a pod is asked about without its spec.nodeName",
+		"B2":  "a pod is decided on without its spec.nodeName",
 		"B10": "which of two pods without a start time goes first is arbitrary in every release",
 		"B19": "rules that taint devices are not followed yet",
 		"B20": "fields of alpha gates are not followed yet",
@@ -76,7 +76,7 @@ func asks(row string, opts ...et.PodOption) *corev1.Pod {
 	return et.Pod(row, append([]et.PodOption{et.Selects("scene", row)}, opts...)...)
 }
 
-// runs is a pod that is there. All of them are of one workload, so that one is asked about.
+// runs is a pod that is there. All of them are of one workload, of which one is decided on.
 func runs(name, node string, opts ...et.PodOption) *corev1.Pod {
 	return et.Pod(name, append([]et.PodOption{et.On(node), et.Owner("apps/v1", "ReplicaSet", "there")}, opts...)...)
 }
