@@ -1,21 +1,61 @@
 package report
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"berth/internal/decision"
+	"berth/internal/engine"
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 )
 
 // Admit judges the create of a pod under the classes and nodes of a view, and the
 // stored classes; either may be nil.
 func Admit(v *revision.View, pod *corev1.Pod, stored func(name string) *schedulingv1.PriorityClass, now time.Time) podlife.Verdict {
 	return podlife.Create(pod, classesOf(v, stored), topologyOf(v), now)
+}
+
+// Unadmitted lists what of a pod, which replaces another where there are two, a release may admit
+// otherwise than the newest, as which it is judged.
+func Unadmitted(under *semantics.Release, pods ...*corev1.Pod) (list []engine.NotEvaluated) {
+	if under == semantics.Newest() {
+		return nil
+	}
+	var trees []any
+	for _, p := range pods {
+		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(p)
+		if err != nil { // a pod that was decoded has no such types
+			continue
+		}
+		trees = append(trees, tree)
+	}
+	has := func(path string) bool {
+		return slices.ContainsFunc(trees, func(tree any) bool { return hasField(tree, strings.Split(path, ".")) })
+	}
+	for _, u := range under.Admission(len(pods) > 1, has) {
+		list = append(list, engine.NotEvaluated{Plugin: "admission", Reason: u.Reason})
+	}
+	return list
+}
+
+// hasField reports whether an object, or one of a list, has a field.
+func hasField(tree any, path []string) bool {
+	switch x := tree.(type) {
+	case []any:
+		return slices.ContainsFunc(x, func(e any) bool { return hasField(e, path) })
+	case map[string]any:
+		below, ok := x[path[0]]
+		return ok && (len(path) == 1 || hasField(below, path[1:]))
+	}
+	return false
 }
 
 // AdmitWarnings are what a view has, and admission here does not apply to a pod.

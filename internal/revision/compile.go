@@ -51,7 +51,7 @@ func advance(ctx context.Context, st *state.State, from, to *inventory) (*state.
 }
 
 func putEntry(e *state.Edit, o *entry) error {
-	if object.ReadLater(o.key.Kind) {
+	if object.ReadLater(o.key.Kind) && o.key.Kind != object.PodGroupKind {
 		return nil // no state has it
 	}
 	obj, err := object.FromCanonical(o.key.Kind, o.json())

@@ -66,6 +66,27 @@ func (r *Release) withGates(list []string) (*Release, error) {
 	return &set, nil
 }
 
+// OfFlags returns the release that kube-scheduler is of by its version, its --emulated-version and
+// its --feature-gates. Gates that no decision reads count for nothing.
+func OfFlags(version, emulates, gates string) (*Release, error) {
+	list := []string{minor(version)}
+	if emulates != "" { // 1.36, v1.36 and kube=1.36
+		_, own, named := strings.Cut(emulates, "=")
+		if !named {
+			own = emulates
+		}
+		list = append(list, emulated+"=v"+strings.TrimPrefix(own, "v"))
+	}
+	for _, g := range strings.FieldsFunc(gates, func(r rune) bool { return r == ',' || r == ' ' }) {
+		name, value, _ := strings.Cut(g, "=")
+		_, as := fixed[name]
+		if as || slices.Contains(gateNames(), name) || strings.HasPrefix(name, "All") {
+			list = append(list, name+"="+strings.ToLower(value))
+		}
+	}
+	return Parse(strings.Join(list, " "))
+}
+
 // set changes one gate, or all of them to those of another release.
 func (r *Release) set(name, value string) error {
 	if name == emulated {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -254,14 +255,17 @@ func Parse(text string) (*Release, error) {
 	return nil, fmt.Errorf("unknown release %.64q; known: %s", name, Known())
 }
 
-// Known lists the releases in a text.
-func Known() string {
+// Names lists the releases, oldest first.
+func Names() []string {
 	list := make([]string, len(releases))
 	for i, r := range releases {
 		list[i] = r.Name
 	}
-	return strings.Join(list, ", ")
+	return list
 }
+
+// Known lists the releases in a text.
+func Known() string { return strings.Join(Names(), ", ") }
 
 // OfStamp returns the release that answers what a record was stamped with: the one of the same
 // minor release, with its gates; nil where there is none.
@@ -291,6 +295,9 @@ func split(text string) (name string, gates []string) {
 // Stamp is the release as records have it: its name, and the gates that are not at its defaults.
 func (r *Release) Stamp() string { return cmp.Or(r.stamp, r.Name) }
 
+// Asked is what Parse takes for the release: its minor one, and the gates.
+func (r *Release) Asked() string { return r.Minor() + strings.TrimPrefix(r.Stamp(), r.Name) }
+
 // OfProfile returns the release that a stored profile names; nil where there is none of the name.
 func OfProfile(written string) *Release {
 	if written == "" {
@@ -312,6 +319,13 @@ func (r *Release) Minor() string { return minor(r.Name) }
 
 // Follows reports whether a version of Kubernetes is of the release's minor one.
 func (r *Release) Follows(version string) bool { return minor(version) == r.Minor() }
+
+// Before reports whether a version of Kubernetes is of a later minor release than this one.
+func (r *Release) Before(version string) bool {
+	own, err := strconv.Atoi(strings.TrimPrefix(r.Minor(), "v1."))
+	other, no := strconv.Atoi(strings.TrimPrefix(minor(version), "v1."))
+	return err == nil && no == nil && own < other
+}
 
 // minor returns the first two parts of a version.
 func minor(version string) string {

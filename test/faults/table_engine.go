@@ -290,6 +290,35 @@ var engineFaults = []fault{
 		{"internal/engine/rules/registry.go", `if r.NewNodesMeanTaints {`, `if r != nil {`},
 	}},
 
+	{"groups-unsaid", "an answer about a pod of a group does not say that it is about the pod alone", "./internal/engine/explain", "TestGroups", []edit{
+		{"internal/engine/explain/decision.go", `!q.Profile.Semantics.GenericWorkload {`, `group != nil {`},
+	}},
+	{"groups-always-said", "it says so where the gate is off, too", "./internal/engine/explain", "TestGroups", []edit{
+		{"internal/engine/explain/decision.go", ` || !q.Profile.Semantics.GenericWorkload {`, ` {`},
+	}},
+	{"quorum-of-other-namespaces", "groups of one name in several namespaces count together", "./internal/engine/explain", "TestGroups", []edit{
+		{"internal/engine/state/state.go", `p.Class.Group != name || p.Namespace != namespace || p.Terminal`, `p.Class.Group != name || p.Terminal`},
+	}},
+	{"quorum-of-ended-pods", "pods of a group that have ended count", "./internal/engine/explain", "TestGroups", []edit{
+		{"internal/engine/state/state.go", `p.Namespace != namespace || p.Terminal`, `p.Namespace != namespace`},
+	}},
+	{"group-shared-by-class", "pods that differ in their group alone are taken for one kind", "./internal/engine/explain", "TestGroups", []edit{
+		{"internal/engine/state/pod.go", `key = append(key, c.Group...)`, ``},
+		{"internal/engine/state/pod.go", `num(-3) // likewise`, ``},
+	}},
+	{"admission-of-every-pod", "what another release may admit otherwise is said of pods that it does not concern", "./internal/semantics", "TestAdmissionOfOthers", []edit{
+		{"internal/semantics/admission.go", `func(path string) bool { return !has(path) }`, `func(path string) bool { return false }`},
+	}},
+	{"admission-of-the-newest", "it is said of the release as which a pod is judged", "./internal/semantics", "TestAdmissionOfOthers", []edit{
+		{"internal/semantics/admission.go", `l.minor != r.Minor() || l.verb != verb`, `l.minor == "" || l.verb != verb`},
+	}},
+	{"flags-unread", "a scheduler's release is taken without its gates", "./internal/semantics", "TestOfFlags", []edit{
+		{"internal/semantics/gates.go", `list = append(list, name+"="+strings.ToLower(value))`, ``},
+	}},
+	{"emulation-unread", "a scheduler that emulates a release is taken for its own", "./internal/semantics", "TestOfFlags", []edit{
+		{"internal/semantics/gates.go", `if emulates != "" {`, `if emulates != "" && false {`},
+	}},
+
 	{"volume-taken-twice", "two claims of a pod are matched to one volume", "./internal/engine/rules", "TestVolumeBindingMatches", []edit{
 		{"internal/engine/rules/volume_binding_match.go", `if m.at(row) == pv {`, `if m.at(row) == pv && false {`},
 	}},

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
 
 	"berth/internal/engine"
@@ -41,6 +42,36 @@ func writeChoice(r *engine.Result, d *engine.Decision) {
 	if r.Outcome == engine.Scheduled {
 		d.Volumes = r.Volumes()
 	}
+	if why := ofGroup(r.Query); why != "" {
+		d.NotEvaluated = append(slices.Clip(d.NotEvaluated), engine.NotEvaluated{Plugin: "GangScheduling", Reason: why})
+	}
+}
+
+// ofGroup returns which part of the rule of a pod's group was not judged, where pods are scheduled
+// in groups, and how many of the group are there; "" for a pod in none. kube-scheduler holds a pod
+// back until its group is there with as many pods as it wants, and places these together or not at
+// all (plugins/gangscheduling PreEnqueue, Permit; pkg/scheduler/schedule_one_podgroup.go).
+func ofGroup(q *engine.Query) string {
+	group := q.Pod.Spec.SchedulingGroup
+	if group == nil || group.PodGroupName == nil || !q.Profile.Semantics.GenericWorkload {
+		return ""
+	}
+	g := q.State.Group(q.Pod.Namespace, *group.PodGroupName, q.Pod.Name)
+	if !g.Has {
+		g.Pods++
+	}
+	name := fmt.Sprintf("the pod was judged alone, its group %.64s not: ", *group.PodGroupName)
+	switch {
+	case !g.Known:
+		return name + "there is no PodGroup of the name, for which kube-scheduler waits"
+	case g.MinCount == 0:
+		return fmt.Sprintf("%s%d there, %d with a node; it has no quorum, and its pods are placed in one cycle", name, g.Pods, g.Placed)
+	}
+	more := "its pods are placed together or not at all"
+	if g.Pods < int(g.MinCount) {
+		more = "kube-scheduler waits for the rest"
+	}
+	return fmt.Sprintf("%s%d of %d there, %d of %d with a node; %s", name, g.Pods, g.MinCount, g.Placed, g.MinCount, more)
 }
 
 // listsNodes reports whether nodes are listed at all.

@@ -14,6 +14,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"berth/internal/kube/object"
 	"berth/internal/steps"
 )
 
@@ -140,6 +141,10 @@ func (e *Edit) Put(obj any) error {
 	case nil:
 		return fmt.Errorf("no object to put")
 	default:
+		if g, n, ok := object.GroupOf(obj); ok {
+			e.objects(g.Namespace).groups[g.Name] = n
+			return nil
+		}
 		e.putOther(obj)
 	}
 	return nil
@@ -174,6 +179,8 @@ func (e *Edit) Delete(kind, namespace, name string) {
 	case "PodDisruptionBudget":
 		delete(e.objects(namespace).budgets, name)
 		e.s.budgets = &budgetSet{}
+	case object.PodGroupKind:
+		delete(e.objects(namespace).groups, name)
 	default:
 		e.deleteOther(kind, namespace, name)
 	}
@@ -258,7 +265,7 @@ func (e *Edit) objects(ns string) *namespaced {
 	fresh := &namespaced{
 		services: map[string]*corev1.Service{}, controllers: map[string]*corev1.ReplicationController{},
 		replicaSets: map[string]*appsv1.ReplicaSet{}, statefulSets: map[string]*appsv1.StatefulSet{},
-		budgets: map[string]*policyv1.PodDisruptionBudget{},
+		budgets: map[string]*policyv1.PodDisruptionBudget{}, groups: map[string]int32{},
 	}
 	if o != nil {
 		maps.Copy(fresh.services, o.services)
@@ -266,6 +273,7 @@ func (e *Edit) objects(ns string) *namespaced {
 		maps.Copy(fresh.replicaSets, o.replicaSets)
 		maps.Copy(fresh.statefulSets, o.statefulSets)
 		maps.Copy(fresh.budgets, o.budgets)
+		maps.Copy(fresh.groups, o.groups)
 	}
 	e.objectsOwned[ns] = true
 	e.s.objects[ns] = fresh

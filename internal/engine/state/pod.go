@@ -26,6 +26,8 @@ type Class struct {
 	Terms  []int32
 	// Mounts reports whether pods of the class have Volumes.
 	Mounts bool
+	// Group is the PodGroup of the pods' namespace that they are in; empty: none.
+	Group string
 }
 
 // Pod is a pod as a state knows it.
@@ -129,6 +131,9 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 		return nil, fmt.Errorf("spec.affinity: %w", err)
 	}
 	c := Class{Shape: t.Shape(pod.Namespace, pod.Labels, pod.DeletionTimestamp != nil), Mounts: mounts}
+	if g := pod.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
+		c.Group = *g.PodGroupName
+	}
 	c.Counted = placedRequest(t, pod)
 	c.others = countOthers(t, pod, &c.Counted)
 	for _, p := range HostPorts(pod) {
@@ -165,6 +170,10 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 		for i := range c.others {
 			counted(&c.others[i])
 		}
+	}
+	if c.Group != "" {
+		num(-3) // likewise
+		key = append(key, c.Group...)
 	}
 	t.mu.RLock()
 	have := t.classes[string(key)]

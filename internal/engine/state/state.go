@@ -61,6 +61,7 @@ type namespaced struct {
 	replicaSets  map[string]*appsv1.ReplicaSet
 	statefulSets map[string]*appsv1.StatefulSet
 	budgets      map[string]*policyv1.PodDisruptionBudget
+	groups       map[string]int32 // how many pods of a PodGroup are scheduled together; 0: any number
 }
 
 // NewState returns the state of an empty cluster.
@@ -87,6 +88,37 @@ func (s *State) PodCount() int { return s.pods.n }
 
 // PodsOn lists the pods that occupy a row.
 func (s *State) PodsOn(row int) *PodList { return s.onNode.at(row) }
+
+// Group is a PodGroup, and its pods that have not ended.
+type Group struct {
+	// Known reports whether the state has the PodGroup. MinCount is how many of its pods are
+	// scheduled together; 0 where it does not say.
+	Known    bool
+	MinCount int32
+	// Pods are those that are there, Placed of them have a node. Has reports whether the one that
+	// was asked about is among them.
+	Pods, Placed int
+	Has          bool
+}
+
+// Group counts the pods of a PodGroup (pkg/scheduler/framework PodGroupState AllPodsCount,
+// ScheduledPodsCount). It goes over all pods.
+func (s *State) Group(namespace, name, pod string) (g Group) {
+	if o := s.objects[namespace]; o != nil {
+		g.MinCount, g.Known = o.groups[name]
+	}
+	s.EachPod(func(p *Pod) {
+		if p.Class.Group != name || p.Namespace != namespace || p.Terminal {
+			return
+		}
+		g.Pods++
+		g.Has = g.Has || p.Name == pod
+		if p.NodeName != "" {
+			g.Placed++
+		}
+	})
+	return g
+}
 
 // EachPod visits all pods in no particular order.
 func (s *State) EachPod(f func(*Pod)) { s.pods.each(f) }

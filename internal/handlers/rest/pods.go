@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
+	"berth/internal/engine"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
@@ -35,6 +37,9 @@ type AdmissionRequest struct {
 	OldPod json.RawMessage `json:"oldPod,omitempty" swaggertype:"object"`
 	// Now is the time that is written into the pod; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`
+	// Semantics is the API server's release of Kubernetes, as for decisions; if absent, that of the
+	// cluster. Pods are judged as by the newest one that is known.
+	Semantics string `json:"semantics,omitempty" example:"v1.36"`
 } // @name AdmissionRequest
 
 // Admission is what an API server would make of a pod.
@@ -47,6 +52,9 @@ type Admission struct {
 	// Warnings name what of the pod was passed over (fieldValidation=Warn), what one pod of a
 	// workload does not show, and what the cluster has that is not applied.
 	Warnings []string `json:"warnings,omitempty"`
+	// NotEvaluated names what of the pod the release in question may judge otherwise than the
+	// newest, as which it was judged.
+	NotEvaluated []engine.NotEvaluated `json:"notEvaluated,omitempty"`
 } // @name Admission
 
 // admitPod judges a pod as an API server would.
@@ -87,10 +95,24 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return exchange.WriteJSON(w, http.StatusOK, Admission{Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: exchange.FieldErrors(v.Errors), Warnings: p.warn(w)})
+	return exchange.WriteJSON(w, http.StatusOK, Admission{
+		Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: exchange.FieldErrors(v.Errors), Warnings: p.warn(w),
+		NotEvaluated: v.NotEvaluated,
+	})
 }
 
-func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v podlife.Verdict, err error) {
+// judged is a verdict, and what another release may say otherwise.
+type judged struct {
+	podlife.Verdict
+	NotEvaluated []engine.NotEvaluated
+}
+
+func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v judged, err error) {
+	under, err := releaseOf("semantics", req.Semantics)
+	if err != nil {
+		return v, err
+	}
+	under = cmp.Or(under, a.configured.Release(req.Cluster))
 	pod, _, err := p.wholePod("pod", req.Pod)
 	if err != nil {
 		return v, err
@@ -110,7 +132,7 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 		if view != nil {
 			p.warnings = append(p.warnings, report.AdmitWarnings(view, pod)...)
 		}
-		return report.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), nil
+		return judged{report.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), report.Unadmitted(under, pod)}, nil
 	case "UPDATE":
 		if exchange.IsNull(req.OldPod) {
 			return v, exchange.BadField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
@@ -119,7 +141,7 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v pod
 		if err != nil {
 			return v, err
 		}
-		return podlife.Update(pod, old), nil
+		return judged{podlife.Update(pod, old), report.Unadmitted(under, pod, old)}, nil
 	}
 	return v, exchange.BadField(http.StatusBadRequest, "operation", "want CREATE or UPDATE")
 }

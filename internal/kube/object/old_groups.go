@@ -69,3 +69,25 @@ func (g *oldPodGroup) DeepCopyObject() runtime.Object {
 	g.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
 	return &c
 }
+
+// PodGroupKind is the kind of groups of pods. Decisions are about a pod alone, and only say how
+// many of its group are there.
+const PodGroupKind = "PodGroup"
+
+// GroupOf returns a PodGroup's metadata, and how many of its pods are scheduled together; 0 where
+// it does not say. ok is false for an object of another kind.
+func GroupOf(obj any) (meta *metav1.ObjectMeta, minCount int32, ok bool) {
+	var policy *schedulingv1beta1.PodGroupSchedulingPolicy
+	switch o := obj.(type) {
+	case *schedulingv1beta1.PodGroup:
+		meta, policy = &o.ObjectMeta, &o.Spec.SchedulingPolicy
+	case *oldPodGroup:
+		meta, policy = &o.ObjectMeta, &o.Spec.SchedulingPolicy
+	default:
+		return nil, 0, false
+	}
+	if policy.Gang != nil {
+		minCount = policy.Gang.MinCount
+	}
+	return meta, minCount, true
+}
