@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"berth/internal/decision"
 	"berth/internal/kube/follow"
 	"berth/internal/ops/certs"
 	"berth/internal/ops/doctor"
@@ -101,6 +102,10 @@ func (s *settings) examineSettings() ([]doctor.Finding, doctor.Server) {
 	conf, err := s.profiles()
 	if err == nil {
 		facts.Profiles = conf.Profiles
+		var all *decision.Configuration
+		if all, err = s.configured(conf); err == nil {
+			facts.Clusters = all.Clusters
+		}
 	}
 	if err := errors.Join(s.validate(), s.Limits.CheckMemory(0), err); err != nil {
 		for line := range strings.Lines(err.Error()) {

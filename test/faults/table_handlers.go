@@ -10,6 +10,16 @@ var handlerFaults = []fault{
 	raw, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(raw))`},
 	}},
+	{"control-plane-shown", "a caller of one namespace sees the pods of the control plane", "./internal/handlers", "TestRunning", []edit{
+		{"internal/handlers/rest/clusters.go", `if !admit.Sees(r.Context(), c.Name, "") {`, `if false {`},
+	}},
+	{"running-unheeded", "a cluster that runs another release than decisions follow is not told of", "./internal/handlers", "TestRunning", []edit{
+		{"internal/report/running.go", `if !decides.Follows(c.Version) {`, `if false {`},
+	}},
+	{"profiles-of-one-release", "what was asked under another release is answered with the profiles that were read first", "./internal/handlers", "TestReleasesInTurns", []edit{
+		{"internal/decision/configuration.go", `c.under[stamp] = list`, `c.under[""] = list`},
+		{"internal/decision/configuration.go", `if list := c.under[stamp]; list != nil {`, `if list := c.under[""]; list != nil {`},
+	}},
 	{"caller-rate-off", "a caller over its rate is answered all the same", "./internal/handlers/admit", "TestCallerRate", []edit{
 		{"internal/handlers/admit/caller_limits.go", `if !allowed {`, `if !allowed && false {`},
 	}},

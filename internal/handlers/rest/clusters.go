@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"berth/internal/access"
+	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
+	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/store"
 )
@@ -25,6 +27,11 @@ type Cluster struct {
 	// Semantics is the release of Kubernetes that decisions about the cluster follow, with the
 	// gates that are not at its defaults.
 	Semantics string `json:"semantics" example:"v1.36.3"`
+	// Running is what the newest revision says of the releases that run the cluster, and Warnings
+	// where that is another release than decisions follow. Both are of one cluster alone, not of a
+	// list.
+	Running  *report.Running `json:"running,omitempty"`
+	Warnings []string        `json:"warnings,omitempty"`
 } // @name Cluster
 
 // ClusterList is a page of clusters, by name.
@@ -90,7 +97,19 @@ func (a *API) getCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return exchange.WriteJSON(w, http.StatusOK, a.clusterOf(c))
+	out := a.clusterOf(c)
+	if !admit.Sees(r.Context(), c.Name, "") { // the control plane's pods are in a namespace
+		return exchange.WriteJSON(w, http.StatusOK, out)
+	}
+	v, err := a.clusters.View(r.Context(), c.Name, 0)
+	if err != nil {
+		return err
+	}
+	if out.Running, err = report.RunningOf(r.Context(), v); err != nil {
+		return err
+	}
+	out.Warnings = out.Running.Mismatches(a.configured.Release(c.Name))
+	return exchange.WriteJSON(w, http.StatusOK, out)
 }
 
 func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {

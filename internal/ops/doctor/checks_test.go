@@ -4,9 +4,12 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -141,11 +144,25 @@ func TestDisk(t *testing.T) {
 func TestCluster(t *testing.T) {
 	s, kubeconfig := kubetest.NewTLS(t)
 	minor, denied, ahead, broken := "36", "", time.Duration(0), false
+	scheduler, kubelets := "", []string{"v1.35.2", "v1.36.1"}
 	s.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Date", time.Now().Add(ahead).UTC().Format(http.TimeFormat))
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path == "/version" {
 			_, _ = w.Write([]byte(`{"major":"1","minor":"` + minor + `","gitVersion":"v1.` + minor + `.0"}`))
+			return true
+		}
+		switch r.URL.Path {
+		case "/api/v1/namespaces/kube-system/pods":
+			_, _ = w.Write([]byte(`{"kind":"PodList","apiVersion":"v1","items":[` + scheduler + `]}`))
+			return true
+		case "/api/v1/nodes": // a page for each
+			at, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+			next := ""
+			if at+1 < len(kubelets) {
+				next = strconv.Itoa(at + 1)
+			}
+			_, _ = fmt.Fprintf(w, `{"kind":"NodeList","apiVersion":"v1","metadata":{"continue":%q},"items":[{"metadata":{"name":"n"},"status":{"nodeInfo":{"kubeletVersion":%q}}}]}`, next, kubelets[at])
 			return true
 		}
 		var review authorizationv1.SelfSubjectAccessReview
@@ -175,6 +192,30 @@ func TestCluster(t *testing.T) {
 	}
 	check("good", OK, "runs Kubernetes v1.36.0")
 	check("all rights", OK, "may do all")
+	check("a control plane that others operate", OK, "no pod of kube-scheduler is visible")
+	check("kubelets", OK, "kubelets of 1 nodes are v1.35.2")
+	runs := func(image string, args ...string) {
+		js, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scheduler = `{"metadata":{"name":"kube-scheduler-cp","namespace":"kube-system"},"spec":{"containers":[{"name":"c","image":"` + image + `","command":` + string(js) + `}]}}`
+	}
+	runs("registry.k8s.io/kube-scheduler:v1.36.2@sha256:0", "kube-scheduler", "--config=/etc/s.yaml", "--feature-gates=NodeSwap=true")
+	check("its scheduler", OK, "kube-scheduler in pod kube-scheduler-cp is v1.36.2, --feature-gates=NodeSwap=true, --config=/etc/s.yaml, as berth decides")
+	runs("registry.k8s.io/kube-scheduler:v1.37.1", "kube-scheduler", "--emulated-version", "1.36", "--feature-gates=StorageCapacityScoring=true", "--feature-gates=VolumeLimitScaling=true")
+	check("a newer one", Warning, "kube-scheduler in pod kube-scheduler-cp is v1.37.1, --emulated-version=1.36, --feature-gates=StorageCapacityScoring=true,VolumeLimitScaling=true; berth decides as v1.36.3")
+	if list := Cluster(t.Context(), "prod", c, semantics.Default()); !slices.ContainsFunc(list, func(f Finding) bool {
+		return strings.Contains(f.Remedy, "--semantics 'prod=v1.37 DRADeviceTaintRules=false'")
+	}) {
+		t.Errorf("no finding says what to start with:\n%s", Text(list))
+	}
+	runs("kube-scheduler:v1.37.1", "--feature-gates=DRAAdminAccess=false")
+	check("one that cannot be followed", Warning, "gate DRAAdminAccess=false")
+	kubelets = append(kubelets, "v1.37.0")
+	check("kubelets of a newer cluster", Warning, "kubelets of 1 nodes are v1.37.0; berth decides as v1.36.3")
+	runs("other:v1.37.1")
+	check("no scheduler's image", OK, "no pod of kube-scheduler is visible")
 	ahead = 5 * time.Minute
 	check("clock", Problem, "ahead of this machine")
 	ahead, minor = 0, "34"

@@ -1,8 +1,11 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,11 +57,54 @@ func Cluster(ctx context.Context, name string, c *rest.Config, decides *semantic
 	} else {
 		r.Good("runs Kubernetes %s", s.Version.GitVersion)
 	}
+	r.Findings = append(r.Findings, running(ctx, name, c, decides)...)
 	for _, f := range Clock("the apiserver", s.Ahead, s.Within) {
 		f.Cluster = name
 		r.Findings = append(r.Findings, f)
 	}
 	return append(r.Findings, rights(ctx, name, c)...)
+}
+
+// running checks what runs a cluster, as far as pods and nodes show it: which release its
+// kube-scheduler decides as, by its image and flags, and the kubelets' versions.
+func running(ctx context.Context, name string, c *rest.Config, decides *semantics.Release) []Finding {
+	r := &Report{Check: "scheduler", Cluster: name}
+	list, err := follow.Schedulers(ctx, c)
+	if err != nil {
+		r.Warn("Look by hand: kubectl -n kube-system get pods -l component=kube-scheduler.", "kube-scheduler cannot be looked at: %v", err)
+	} else if len(list) == 0 {
+		r.Good("no pod of kube-scheduler is visible: which release it is of is not known")
+	}
+	for _, s := range list {
+		text := fmt.Sprintf("kube-scheduler in pod %s is %s", s.Pod, s.Version)
+		for _, flag := range [][2]string{{"emulated-version", s.Emulates}, {"feature-gates", s.Gates}, {"config", s.Config}} {
+			if flag[1] != "" {
+				text += fmt.Sprintf(", --%s=%s", flag[0], flag[1])
+			}
+		}
+		switch runs, err := semantics.OfFlags(s.Version, s.Emulates, s.Gates); {
+		case err != nil:
+			r.Warn("Compare berth's answers in shadow mode before they count.", "%s: berth cannot decide as it does: %v", text, err)
+		case runs.Stamp() != decides.Stamp():
+			r.Warn(fmt.Sprintf("Start the server with --semantics '%s=%s'.", name, runs.Asked()), "%s; berth decides as %s", text, decides.Stamp())
+		default:
+			r.Good("%s, as berth decides", text)
+		}
+	}
+	k := &Report{Check: "kubelets", Cluster: name}
+	versions, err := follow.Kubelets(ctx, c)
+	if err != nil {
+		k.Warn("Look by hand: kubectl get nodes.", "the kubelets' versions cannot be looked at: %v", err)
+	}
+	for _, version := range slices.Sorted(maps.Keys(versions)) {
+		text := fmt.Sprintf("kubelets of %d nodes are %s", versions[version], cmp.Or(version, "of no known version"))
+		if decides.Before(version) {
+			k.Warn("Look at the release that berth decides as: kubelets are never newer than their control plane.", "%s; berth decides as %s", text, decides.Stamp())
+		} else {
+			k.Good("%s", text)
+		}
+	}
+	return append(r.Findings, k.Findings...)
 }
 
 func rights(ctx context.Context, name string, c *rest.Config) []Finding {

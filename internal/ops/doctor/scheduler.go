@@ -16,6 +16,7 @@ import (
 	"time"
 
 	configv1 "k8s.io/kube-scheduler/config/v1"
+	"sigs.k8s.io/yaml"
 
 	"berth/internal/config"
 	"berth/internal/engine"
@@ -38,6 +39,33 @@ type Server struct {
 	Semantics *semantics.Release
 	// Profiles are those of the server; nil: not known.
 	Profiles []*engine.Profile
+	// Clusters are the profiles of clusters that follow a release of their own.
+	Clusters map[string][]*engine.Profile
+}
+
+// of returns how the server decides for the cluster that a configuration's extenders name first.
+func (s *Server) of(raw []byte) (*semantics.Release, []*engine.Profile) {
+	var file struct {
+		Extenders []struct {
+			URLPrefix string `json:"urlPrefix"`
+		} `json:"extenders"`
+	}
+	if yaml.Unmarshal(raw, &file) == nil { // else it is refused below
+		for _, x := range file.Extenders {
+			u, err := url.Parse(x.URLPrefix)
+			if err != nil {
+				continue
+			}
+			name := "default"
+			if m := prefix.FindStringSubmatch(u.Path); m != nil {
+				name = m[1]
+			}
+			if own := s.Clusters[name]; own != nil {
+				return own[0].Semantics, own
+			}
+		}
+	}
+	return cmp.Or(s.Semantics, semantics.Default()), s.Profiles
 }
 
 // Target is how kube-scheduler reaches berth over TLS.
@@ -52,12 +80,16 @@ const defaultTimeout = 5 * time.Second
 // route is the path of a call of the extender: its cluster, mode and verb.
 var route = regexp.MustCompile(`^(?:/clusters/([^/]+))?(?:/(shadow|score-only))?/(filter|prioritize|preempt|bind)$`)
 
+// prefix is the part of such a path that names the cluster.
+var prefix = regexp.MustCompile(`^/clusters/([^/]+)`)
+
 // Scheduler checks the extenders and profiles of kube-scheduler's configuration against the
 // extender protocol and a server (pkg/scheduler/extender.go NewHTTPExtender, makeTransport, send).
 // It also returns how kube-scheduler reaches berth over TLS.
 func Scheduler(raw []byte, s Server) ([]Finding, []Target) {
 	r := &Report{Check: "scheduler"}
-	conf, err := config.Read(raw, cmp.Or(s.Semantics, semantics.Default()))
+	under, profiles := s.of(raw)
+	conf, err := config.Read(raw, under)
 	if err != nil {
 		r.Fail("Correct the fields that are named; kube-scheduler would refuse most of them, too.", "%v", err)
 		return r.Findings, nil
@@ -81,7 +113,7 @@ func Scheduler(raw []byte, s Server) ([]Finding, []Target) {
 	if found == 0 {
 		r.Fail("Add one as in docs/extender.md: urlPrefix: http://HOST:PORT/clusters/NAME, filterVerb: filter.", "no extender of the file calls berth")
 	}
-	r.profiles(conf.Profiles, s.Profiles)
+	r.profiles(conf.Profiles, profiles)
 	return r.Findings, targets
 }
 

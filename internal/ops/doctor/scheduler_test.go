@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/engine"
 	"berth/internal/semantics"
 )
 
@@ -130,4 +131,19 @@ func TestText(t *testing.T) {
 	if got := fmt.Sprint(strings.Count(text, "x")); got != "200" {
 		t.Errorf("%s of 200 letters are left", got)
 	}
+}
+
+// TestSchedulerOfACluster: the file is read as the release of the cluster that it calls for.
+func TestSchedulerOfACluster(t *testing.T) {
+	next, err := semantics.Parse("v1.37")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := ours()
+	of.Clusters = map[string][]*engine.Profile{"next": config.Default(next)}
+	text := string(file()) + "profiles: [{plugins: {permit: {enabled: [{name: DeferredPodScheduling}]}}}]\n"
+	list, _ := Scheduler([]byte(text), of)
+	has(t, "the server's release", list, Problem, "is not a plugin of Kubernetes v1.36")
+	list, _ = Scheduler([]byte(strings.Replace(text, "/clusters/prod", "/clusters/next", 1)), of)
+	has(t, "the cluster's", list, OK, "the profiles are the server's")
 }
