@@ -17,16 +17,18 @@ type versionInfo struct {
 	Version   string `json:"version"`
 	Engine    string `json:"engine"`
 	Semantics string `json:"semantics"`
-	Commit    string `json:"commit"`
-	Date      string `json:"date"`
-	Modified  bool   `json:"modified"`
-	Go        string `json:"go"`
-	Platform  string `json:"platform"`
+	// Releases are those that decisions can follow.
+	Releases []string `json:"releases"`
+	Commit   string   `json:"commit"`
+	Date     string   `json:"date"`
+	Modified bool     `json:"modified"`
+	Go       string   `json:"go"`
+	Platform string   `json:"platform"`
 }
 
 func buildVersion() versionInfo {
 	v := versionInfo{
-		Version: version.Number, Engine: engine.Version, Semantics: semantics.Default().Name, Commit: cmp.Or(version.Revision, "unknown"), Date: "unknown",
+		Version: version.Number, Engine: engine.Version, Semantics: semantics.Default().Name, Releases: semantics.Names(), Commit: cmp.Or(version.Revision, "unknown"), Date: "unknown",
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -56,6 +58,6 @@ func (c *versionCmd) Run(s streams) error {
 		e.SetIndent("", "  ")
 		return e.Encode(v)
 	}
-	_, err := fmt.Fprintf(s.out, "berth %s (engine %s, Kubernetes %s semantics, commit %s, %s, %s)\n", v.Version, v.Engine, v.Semantics, v.Commit, v.Go, v.Platform)
+	_, err := fmt.Fprintf(s.out, "berth %s (engine %s, Kubernetes %s semantics, knows %s, commit %s, %s, %s)\n", v.Version, v.Engine, v.Semantics, semantics.Known(), v.Commit, v.Go, v.Platform)
 	return err
 }

@@ -74,15 +74,22 @@ func (a *app) admit(ctx context.Context, names []string, file string) error {
 }
 
 func (s *source) admit(ctx context.Context, t target) (json.RawMessage, error) {
-	if err := s.newest(); err != nil {
+	own := *s
+	own.semantics = "" // a server answers as any
+	if err := own.newest(); err != nil {
 		return nil, err
 	}
 	now := s.now().UTC().Truncate(time.Second)
-	q := rest.AdmissionRequest{Cluster: s.cluster, Operation: "CREATE", Pod: t.whole, Now: &now}
+	q := rest.AdmissionRequest{Cluster: s.cluster, Operation: "CREATE", Pod: t.whole, Now: &now, Semantics: s.semantics}
 	return s.call(ctx, http.MethodPost, s.asPosted(), q, "v1", "pods", "admission")
 }
 
 func (p *page) admission(v *rest.Admission, t target) {
+	defer func() {
+		for _, n := range v.NotEvaluated {
+			p.labelled("NOTE", n.Reason)
+		}
+	}()
 	if !v.Allowed {
 		p.head("REFUSED", red, t.String(), "", "")
 		p.gap()

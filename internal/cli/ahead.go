@@ -69,6 +69,9 @@ func (s *source) body(q *scenarioQuestion) (map[string]any, error) {
 	if q.edits != nil {
 		body["edits"] = q.edits
 	}
+	if s.semantics != "" {
+		body["semantics"] = s.semantics
+	}
 	return body, err
 }
 

@@ -20,8 +20,8 @@ import (
 // queue puts the pages of a long queue together. An older revision's is shown at
 // the time when that was made.
 func (s *source) queue(ctx context.Context) (json.RawMessage, error) {
-	if s.dump == nil && (s.config != nil || s.profile != "") {
-		return nil, &problem{what: "a server shows the queue under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
+	if err := s.ownConfig(); err != nil {
+		return nil, err
 	}
 	query := s.asOf()
 	if s.older() {
@@ -115,7 +115,7 @@ type answer struct {
 // decide answers a question without recording it.
 func (s *source) decide(ctx context.Context, q question) (*answer, error) {
 	body := rest.DecisionRequest{
-		Snapshot: q.snapshot, Pod: q.pod.whole, Profile: s.profile, Config: s.config, Explain: string(q.explain), Suggest: q.suggest, DryRun: true,
+		Snapshot: q.snapshot, Pod: q.pod.whole, Profile: s.profile, Config: s.config, Semantics: s.semantics, Explain: string(q.explain), Suggest: q.suggest, DryRun: true,
 	}
 	if body.Snapshot == "" {
 		body.Snapshot = s.snapshot
@@ -143,7 +143,7 @@ func (s *source) decide(ctx context.Context, q question) (*answer, error) {
 // story tells of a pod by name, as it is now and under the API's own configuration; nil of
 // another one.
 func (s *source) story(ctx context.Context, t target) (*told, error) {
-	if t.whole != nil || s.config != nil || s.profile != "" || s.older() || s.dump != nil && s.dump.config {
+	if t.whole != nil || s.config != nil || s.semantics != "" || s.profile != "" || s.older() || s.dump != nil && s.dump.config {
 		return nil, nil
 	}
 	raw, err := s.call(ctx, http.MethodGet, s.asOf(), nil, "v1", "clusters", s.cluster, "pods", t.namespace, t.name)

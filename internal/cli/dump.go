@@ -36,7 +36,7 @@ func newDump(ctx context.Context, a *app, l *live) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dump{config: a.o.config != "", file: nameOfFile(a.o.snapshot), live: l != nil}
+	d := &dump{config: a.o.config != "" || a.o.semantics != "", file: nameOfFile(a.o.snapshot), live: l != nil}
 	if l != nil {
 		d.file = "the cluster"
 		d.view, d.unread, err = a.readCluster(ctx, l)
@@ -57,10 +57,26 @@ func (a *app) here(d *dump, list []*engine.Profile, views ...*revision.View) (_ 
 	return &source{client: d.client, cluster: inMemory, snapshot: inMemory + "@latest", profile: a.o.profile, name: a.name, now: a.Now, dump: d}, nil
 }
 
+// release is the one to decide as.
+func (a *app) release() (*semantics.Release, error) {
+	if a.o.semantics == "" {
+		return semantics.Default(), nil
+	}
+	r, err := semantics.Parse(a.o.semantics)
+	if err != nil {
+		return nil, fmt.Errorf("--semantics: %w", err)
+	}
+	return r, nil
+}
+
 // profiles reads the configuration to decide under.
 func (a *app) profiles() ([]*engine.Profile, error) {
+	under, err := a.release()
+	if err != nil {
+		return nil, err
+	}
 	if a.o.config == "" {
-		return config.Default(semantics.Default()), nil
+		return config.Default(under), nil
 	}
 	raw, err := readConfig(a.o.config)
 	if err != nil {
@@ -84,7 +100,11 @@ func readConfig(file string) ([]byte, error) {
 // parseConfig reads the text of a KubeSchedulerConfiguration, and notes each part that has no
 // effect, such as a plugin that is not known among the disabled.
 func (a *app) parseConfig(file string, raw []byte) (*config.Config, error) {
-	c, err := config.Read(raw, semantics.Default())
+	under, err := a.release()
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Read(raw, under)
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", file, err)
 	}

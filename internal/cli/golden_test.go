@@ -28,6 +28,7 @@ func TestGolden(t *testing.T) {
 		{"explain-pending-wide", exitNo, []string{"explain", "shop/huge", "-o", "wide"}},
 		{"explain-gated", exitNo, []string{"explain", "shop/gated"}},
 		{"explain-preempting", exitNo, []string{"explain", "shop/checkout"}},
+		{"explain-release", exitNo, []string{"explain", "shop/checkout", "--semantics", "v1.37"}},
 		{"explain-spread", exitNo, []string{"explain", "shop/web-4"}},
 		{"explain-bound", exitYes, []string{"explain", "shop/web-1"}},
 		{"explain-node-rejected", exitNo, []string{"explain", "shop/huge", "--node", "n-a1"}},

@@ -15,7 +15,8 @@ import (
 )
 
 const about = `Why is my pod pending, what would be evicted for it, what comes next: answers
-with Kubernetes v1.36 semantics, from a berth server or the output of kubectl.
+as Kubernetes v1.36 or another release gives them (--semantics), from a berth
+server or the output of kubectl.
 
   %[2]s \
       > cluster.json
@@ -100,6 +101,7 @@ func flagError(err error) string {
 // common are the flags that every question has.
 type common struct {
 	server, snapshot, cluster, config, profile string
+	semantics                                  string
 	kubeconfig, context                        string
 	namespace, output, color                   string
 	tokenFile, ca                              string
@@ -132,6 +134,7 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 	f.StringVar(&o.context, "context", "", "context of the kubeconfig")
 	text(&o.cluster, "cluster", "default", "the server's name of the cluster, or cluster@revision")
 	text(&o.config, "config", "", "KubeSchedulerConfiguration to use")
+	f.StringVar(&o.semantics, "semantics", "", "release of Kubernetes to decide as, such as v1.37, or \"v1.37 StorageCapacityScoring=false\"; by default the server's, v1.36 without one")
 	text(&o.profile, "profile", "", "profile of the configuration, else the pod's scheduler")
 	text(&o.color, "color", "auto", "auto, always or never; NO_COLOR counts")
 	f.StringVarP(&o.namespace, "namespace", "n", "default", "namespace of a pod named without one; by default the context's for a cluster")
@@ -180,6 +183,7 @@ func (o *common) again() []string {
 		{"context", o.context},
 		{"cluster", o.cluster},
 		{"config", o.config},
+		{"semantics", o.semantics},
 		{"profile", o.profile},
 	} {
 		if f.value != "" && o.set.Changed(f.name) {

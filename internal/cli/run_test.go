@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/revision"
+	"berth/internal/semantics"
 )
 
 // First errors name the next step.
@@ -24,6 +25,7 @@ func TestFirstErrors(t *testing.T) {
 		{"no number", call{}, []string{"drain", "n-a1", "--grace-period", "abc"}, []string{`--grace-period "abc": want a whole number`, "See berth drain --help."}},
 		{"no such flag", call{}, []string{"explain", "web", "--serve", "x"}, []string{"unknown flag: --serve", "See berth explain --help."}},
 		{"two sources", call{}, []string{"explain", "web", "--server", "http://x", "--snapshot", "y"}, []string{"give one of"}},
+		{"no such release", snapshot(), []string{"explain", "shop/small", "--semantics", "v1.99"}, []string{"--semantics: unknown release", semantics.Known()}},
 		{"form", snapshot(), []string{"explain", "web", "-o", "xml"}, []string{"-o xml", "json"}},
 		{"colour", snapshot(), []string{"explain", "web", "--color", "red"}, []string{"--color red", "never"}},
 		{"no file", call{}, []string{"explain", "web", "--snapshot", "nowhere.json"}, []string{"nowhere.json"}},
@@ -128,12 +130,12 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if r := (call{}).run(t, "version"); r.code != exitYes || !strings.Contains(r.out, "berth v1 (engine v") || !strings.Contains(r.out, "c0ffee") {
+	if r := (call{}).run(t, "version"); r.code != exitYes || !strings.Contains(r.out, "berth v1 (engine v") || !strings.Contains(r.out, "c0ffee") || !strings.Contains(r.out, "knows "+semantics.Known()) {
 		t.Errorf("%+v", r)
 	}
-	var v map[string]string
+	var v map[string]any
 	r := call{}.run(t, "version", "-o", "json")
-	if err := json.Unmarshal([]byte(r.out), &v); err != nil || v["version"] != "v1" || v["semantics"] == "" || v["engine"] == "" {
+	if err := json.Unmarshal([]byte(r.out), &v); err != nil || v["version"] != "v1" || v["semantics"] == "" || v["engine"] == "" || v["releases"] == nil {
 		t.Errorf("%v %+v", err, r)
 	}
 }

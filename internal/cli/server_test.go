@@ -129,9 +129,11 @@ func TestServerSaysTheSame(t *testing.T) {
 			{"explain", "-f", file, "--node", "n-a1"},
 			{"explain", "-f", file, "--all"},
 			{"explain", "-f", file, "-o", "wide"},
+			{"explain", "-f", file, "-o", "wide", "--semantics", "v1.37 StorageCapacityScoring=false"},
 			{"victims", "-f", file},
 			{"spread", "-f", file},
 			{"fit", "-f", file, "--by", "zone"},
+			{"fit", "-f", file, "--semantics", "v1.35"},
 			{"pools", "-f", file, "--count", "9", "--like", "n-a1", "--like", "n-c2,cost=2,max=7"},
 		} {
 			a, b := here.run(t, args...), online.run(t, args...)

@@ -24,9 +24,12 @@ type source struct {
 	cluster  string
 	config   json.RawMessage // a string of YAML; nil: the API's own
 	profile  string
-	name     string // of the program
-	now      func() time.Time
-	dump     *dump // what the API here answers from; nil: it is a server's
+	// semantics is the release that a server is to decide as; empty: its own, or that of the API
+	// in this process.
+	semantics string
+	name      string // of the program
+	now       func() time.Time
+	dump      *dump // what the API here answers from; nil: it is a server's
 }
 
 // names are what a pod's spec names: the node that it is bound to, its scheduler, and its volumes,
@@ -90,7 +93,7 @@ func newServer(a *app) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{client: client, snapshot: a.o.cluster, profile: a.o.profile, name: a.name, now: a.Now}
+	s := &source{client: client, snapshot: a.o.cluster, profile: a.o.profile, semantics: a.o.semantics, name: a.name, now: a.Now}
 	s.cluster, _, _ = strings.Cut(a.o.cluster, "@")
 	if s.cluster == a.o.cluster {
 		s.snapshot += "@latest"
@@ -216,8 +219,8 @@ func (s *source) newest() error {
 
 // ownConfig refuses what a server tells only under its own configuration.
 func (s *source) ownConfig() error {
-	if s.dump == nil && (s.config != nil || s.profile != "") {
-		return &problem{what: "a server shows this under its own configuration", next: "Without --config and --profile, or from a dump with --snapshot."}
+	if s.dump == nil && (s.config != nil || s.profile != "" || s.semantics != "") {
+		return &problem{what: "a server shows this under its own configuration", next: "Without --config, --semantics and --profile, or from a dump with --snapshot."}
 	}
 	return nil
 }

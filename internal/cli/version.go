@@ -25,14 +25,16 @@ func (a *app) versionCommand() *cobra.Command {
 			}
 			v := a.version
 			if a.o.output != formJSON {
-				_, err := fmt.Fprintf(a.Out, "berth %s (engine %s, Kubernetes %s semantics)\ncommit %s, %s, %s\n", v.Version, engine.Version, semantics.Default().Name, v.Commit, v.Go, v.Platform)
+				_, err := fmt.Fprintf(a.Out, "berth %s (engine %s, Kubernetes %s semantics; knows %s)\ncommit %s, %s, %s\n", v.Version, engine.Version, semantics.Default().Name, semantics.Known(), v.Commit, v.Go, v.Platform)
 				return err
 			}
 			raw, err := json.Marshal(struct {
 				Version
 				Engine    string `json:"engine"`
 				Semantics string `json:"semantics"`
-			}{v, engine.Version, semantics.Default().Name})
+				// Releases are those that decisions can follow.
+				Releases []string `json:"releases"`
+			}{v, engine.Version, semantics.Default().Name, semantics.Names()})
 			if err != nil {
 				return err
 			}
