@@ -124,6 +124,10 @@ conformance-short: ## decisions alone, by the default configuration and by mixed
 	./test/conformance/run.sh 1000 1 default ""
 	./test/conformance/run.sh 1000 100001 mixed ""
 
+.PHONY: admission-list
+admission-list: ## write what releases admit differently, by the packages of each; some minutes the first time
+	cd test/conformance && $(GO) test ./admit -run TestReleases -count=1 -timeout 60m -update
+
 .PHONY: release-diff
 release-diff: ## what two releases of Kubernetes differ in, beside what is known of it: make release-diff FROM=v1.36.3 TO=v1.37.2 DIFF='-all -out DIR'
 	cd test/conformance && $(GO) run ./cmd/releasediff $(DIFF) $(FROM) $(TO)

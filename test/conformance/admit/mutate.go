@@ -117,7 +117,7 @@ func (g *Generator) mutateContainer(c *corev1.Container) {
 		c.ReadinessProbe, c.StartupProbe = g.probe(), g.probe()
 	case 8:
 		c.RestartPolicy = pick(g, nil, ptr(corev1.ContainerRestartPolicyAlways), ptr(corev1.ContainerRestartPolicyOnFailure), ptr(corev1.ContainerRestartPolicy("Odd")))
-		r := corev1.ContainerRestartRule{Action: pick(g, corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers, "Odd")}
+		r := corev1.ContainerRestartRule{Action: pick(g, corev1.ContainerRestartRuleActionRestart, "RestartAllContainers", "Odd")}
 		if g.chance(80) {
 			r.ExitCodes = &corev1.ContainerRestartRuleOnExitCodes{Operator: pick(g, corev1.ContainerRestartRuleOnExitCodesOpIn, "Odd"), Values: []int32{1}}
 		}
@@ -241,7 +241,7 @@ func mutate(g *Generator, list []func(*Generator, *corev1.Pod), p *corev1.Pod) {
 	}
 }
 
-func encode(p *corev1.Pod) json.RawMessage {
+func encode(p any) json.RawMessage {
 	js, err := json.Marshal(p)
 	if err != nil {
 		panic(err)

@@ -68,12 +68,28 @@ func NewOracle(classes []*schedulingv1.PriorityClass) (*Oracle, error) {
 	return &Oracle{[]admission.MutationInterface{p, tolerations, labels}}, nil
 }
 
+// featured tells a plugin of the gates, as kube-apiserver does.
+type featured struct {
+	informers.SharedInformerFactory
+}
+
+// Initialize is of admission.PluginInitializer; initializer.New takes other arguments in each
+// release.
+func (f featured) Initialize(plugin admission.Interface) {
+	if p, ok := plugin.(initializer.WantsExternalKubeInformerFactory); ok {
+		p.SetExternalKubeInformerFactory(f)
+	}
+	if p, ok := plugin.(initializer.WantsFeatures); ok {
+		p.InspectFeatureGates(utilfeature.DefaultFeatureGate)
+	}
+}
+
 // topologyLabels makes the plugin as kube-apiserver configures it, which is not
 // exported. Its informer is not started, so it is told to be ready.
 func topologyLabels(f informers.SharedInformerFactory) (admission.MutationInterface, error) {
 	known := admission.NewPlugins()
 	podtopologylabels.Register(known)
-	i, err := known.InitPlugin(podtopologylabels.PluginName, nil, initializer.New(nil, nil, f, nil, utilfeature.DefaultFeatureGate, nil, nil, nil))
+	i, err := known.InitPlugin(podtopologylabels.PluginName, nil, featured{f})
 	if err != nil {
 		return nil, err
 	}

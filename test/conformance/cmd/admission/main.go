@@ -16,8 +16,19 @@ func main() {
 	n := flag.Int("n", 2000, "pods to create; as many are updated")
 	seed := flag.Uint64("seed", 1, "seed")
 	show := flag.Int("show", 10, "differences to show")
+	draw := flag.Bool("draw", false, "only write n cases and those of each field, a line each")
+	judge := flag.Bool("judge", false, "only write what the release of this build says of the cases that it reads, a line each")
 	flag.Parse()
-	differ, err := run(*server, *n, *seed, *show)
+	var differ int
+	var err error
+	switch {
+	case *draw:
+		err = drawn(*n, *seed)
+	case *judge:
+		err = judged()
+	default:
+		differ, err = run(*server, *n, *seed, *show)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
@@ -25,6 +36,24 @@ func main() {
 	if differ > 0 {
 		os.Exit(1)
 	}
+}
+
+func drawn(n int, seed uint64) error {
+	out := json.NewEncoder(os.Stdout)
+	for _, c := range admit.Draw(n, seed) {
+		if err := out.Encode(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func judged() error {
+	o, err := admit.NewOracle(append(admit.Classes(true), admit.SystemClasses()...))
+	if err != nil {
+		return err
+	}
+	return o.Serve(os.Stdin, os.Stdout)
 }
 
 func run(server string, n int, seed uint64, show int) (differ int, err error) {
