@@ -132,6 +132,11 @@ admission-list: ## write what releases admit differently, by the packages of eac
 release-diff: ## what two releases of Kubernetes differ in, beside what is known of it: make release-diff FROM=v1.36.3 TO=v1.37.2 DIFF='-all -out DIR'
 	cd test/conformance && $(GO) run ./cmd/releasediff $(DIFF) $(FROM) $(TO)
 
+.PHONY: courts
+courts: ## build the oracle of every release, after a change of what they share
+	cd test/conformance && for mod in releases/v*.mod; do r=$$(basename $$mod .mod) && \
+	$(GO) build -modfile=$$mod -tags $$(echo $$r | tr . _) -o /dev/null ./cmd/conformance || exit 1; done
+
 .PHONY: hints
 hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1
 	cd test/upstream && HINTS=$(or $(HINTS),15000) HINTS_SEED=$(SEED) $(GO) test -tags v1_37 -count=1 -timeout 60m -run 'TestHints$$' -v .
@@ -139,8 +144,8 @@ hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints H
 tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity RELEASE=v1.37
 	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN)) $(if $(RELEASE),-release $(RELEASE)) $(if $(AS),-semantics $(AS))
 
-vectors: ## write the golden vectors again from kube-scheduler's own verdicts
-	cd test/conformance && $(GO) run ./cmd/conformance -write-vectors ../../internal/engine/testdata/vectors
+vectors: ## write the golden vectors again from kube-scheduler's own verdicts: make vectors RELEASE=v1.37 for those that differ there
+	$(if $(RELEASE),VECTORS=internal/engine/testdata/vectors/$(RELEASE).json.gz ./test/conformance/release.sh $(RELEASE) $(or $(N),2000) 9000000 default upstream 12,cd test/conformance && $(GO) run ./cmd/conformance -write-vectors ../../internal/engine/testdata/vectors)
 
 mutants: ## show that the vectors alone catch faults put into the rules: make mutants MUTANTS=spread
 	$(GO) run ./test/faults -vectors $(MUTANTS)

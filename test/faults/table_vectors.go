@@ -100,6 +100,9 @@ func vectorFiles(name string) string { return "testdata/vectors/" + name + ".jso
 
 // likely is the file of vectors that is made for a rule.
 func likely(file string) string {
+	if release, ok := strings.CutPrefix(file, "internal/semantics/v1_"); ok {
+		return "v1." + strings.TrimSuffix(release, ".go")
+	}
 	for _, subject := range []struct{ word, vectors string }{
 		{"preempt", "preempt"},
 		{"volume", "volumes"},

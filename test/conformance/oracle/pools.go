@@ -64,7 +64,7 @@ func (cl *cluster) sortPools() error {
 var errPanics = errors.New("panics")
 
 // scoreOf asks a plugin for one score.
-func scoreOf(ctx context.Context, p fwk.ScorePlugin, state fwk.CycleState, pod *v1.Pod, n fwk.NodeInfo) (score int64, err error) {
+func scoreOf(ctx context.Context, p scorePlugin, state fwk.CycleState, pod *v1.Pod, n fwk.NodeInfo) (score int64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s %w: %v", p.Name(), errPanics, r)

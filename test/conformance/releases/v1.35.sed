@@ -1,5 +1,6 @@
-# Lets upstream's allocator go over pools and their slices in order. It goes over them as a map does,
-# so that of several choices any may be its answer, and the one in order is one of these.
+# Of structured/internal/incubating/pools_incubating.go: lets upstream's allocator go over pools and
+# their slices in order. It goes over them as a map does, so that of several choices any may be its
+# answer, and the one in order is one of these.
 /^	"fmt"$/i\
 	"sort"
 /^	return result, nil$/i\

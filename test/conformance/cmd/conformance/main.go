@@ -28,6 +28,7 @@ func run(ctx context.Context) (int, error) {
 	server := flag.String("server", "", "URL of the berth on trial")
 	out := flag.String("out", "conformance-out", "directory for minimised cases")
 	vectors := flag.String("vectors", "", "write cases and verdicts to this .json.gz file instead of trying a server")
+	differing := flag.String("differing", "", "with -server: write the cases that differ to this .json.gz file instead, -each of each group of differences")
 	all := flag.String("write-vectors", "", "write all files of golden vectors to this directory instead")
 	nodes := flag.Int("max-nodes", 40, "most nodes in a case, at least 2")
 	pods := flag.Int("max-pods", 80, "most existing pods in a case")
@@ -87,6 +88,9 @@ func run(ctx context.Context) (int, error) {
 			if r.explained, err = trial.ReadExplained(*explained); err != nil {
 				return 2, err
 			}
+		}
+		if *differing != "" {
+			return 0, r.tally().writeDiffering(ctx, *differing)
 		}
 		return r.try(ctx)
 	}

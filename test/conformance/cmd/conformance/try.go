@@ -43,14 +43,18 @@ type tally struct {
 	meter                   *progress.Meter
 }
 
+func (r *trials) tally() *tally {
+	return &tally{
+		trials: r, classes: map[string]int{}, rows: map[string]int{}, shown: map[string]int{},
+		skipped: map[string]int{}, odd: map[string]int{}, mix: newMix(), meter: progress.Of(r.n, "cases"),
+	}
+}
+
 // try puts the seeds to the server with two workers, one cluster each.
 func (r *trials) try(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	t := &tally{
-		trials: r, classes: map[string]int{}, rows: map[string]int{}, shown: map[string]int{},
-		skipped: map[string]int{}, odd: map[string]int{}, mix: newMix(), meter: progress.Of(r.n, "cases"),
-	}
+	t := r.tally()
 	seeds := make(chan uint64)
 	start := time.Now()
 	var wg sync.WaitGroup

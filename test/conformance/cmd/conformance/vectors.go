@@ -6,11 +6,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"berth/test/conformance/gen"
 	"berth/test/conformance/oracle"
+	"berth/test/conformance/trial"
 )
 
 // vectorFile is one file of golden vectors.
@@ -82,28 +86,70 @@ func draw(ctx context.Context, n int, seed uint64, opts gen.Options, preempting 
 	return skipped, nil
 }
 
-// writeVectors writes a JSON array, one case a line, gzipped. The same seed
-// returns the same bytes.
+// writeVectors writes a file of cases. The same seed returns the same bytes.
 func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen.Options, preempting bool) error {
+	mix := newMix()
+	var cases []*oracle.Case
+	skipped, err := draw(ctx, n, seed, opts, preempting, func(c *oracle.Case) error {
+		mix.add(c.Verdict)
+		cases = append(cases, c)
+		return nil
+	})
+	if err == nil {
+		err = writeCases(path, cases)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d cases from seed %d\n", n, seed)
+	mix.print(os.Stdout)
+	printSkipped(skipped)
+	return nil
+}
+
+// writeDiffering writes the cases that this release's plugins judge otherwise than those that answer
+// at the server, some of each group of differences. A case whose cycle fails here alone is one, too.
+func (t *tally) writeDiffering(ctx context.Context, path string) error {
+	client := trial.NewClient(strings.TrimSuffix(t.server, "/"), "vectors")
+	var cases []*oracle.Case
+	for seed := t.seed; seed < t.seed+uint64(t.n); seed++ {
+		r, err := trial.One(ctx, client, seed, t.opts)
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+		wanted := false
+		for _, group := range t.groups(r.Diffs) {
+			if !wanted && t.shown[group] < t.each {
+				wanted = true
+				cases = append(cases, r.Case)
+			}
+			t.shown[group]++
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(t.shown)) {
+		fmt.Printf("  %6d differences in %s\n", t.shown[group], group)
+	}
+	fmt.Printf("%d cases of %d seeds\n", len(cases), t.n)
+	return writeCases(path, cases)
+}
+
+// writeCases writes a JSON array, one case a line, gzipped.
+func writeCases(path string, cases []*oracle.Case) error {
 	var buf bytes.Buffer
 	z, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	if err != nil {
 		return err
 	}
-	mix := newMix()
 	sep := "[\n"
-	skipped, err := draw(ctx, n, seed, opts, preempting, func(c *oracle.Case) error {
+	for _, c := range cases {
 		line, err := json.Marshal(c)
 		if err != nil {
 			return err
 		}
-		mix.add(c.Verdict)
-		_, err = fmt.Fprintf(z, "%s%s", sep, line)
+		if _, err := fmt.Fprintf(z, "%s%s", sep, line); err != nil {
+			return err
+		}
 		sep = ",\n"
-		return err
-	})
-	if err != nil {
-		return err
 	}
 	if _, err := z.Write([]byte("\n]\n")); err != nil {
 		return err
@@ -114,11 +160,6 @@ func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, buf.Bytes(), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("%d cases from seed %d, %d bytes\n", n, seed, buf.Len())
-	mix.print(os.Stdout)
-	printSkipped(skipped)
-	return nil
+	fmt.Printf("%d bytes\n", buf.Len())
+	return os.WriteFile(path, buf.Bytes(), 0o644)
 }

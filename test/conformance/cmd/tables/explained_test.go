@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,7 +12,7 @@ import (
 // TestExcuses: a row excuses the one scenario that it names while that differs;
 // one that agrees, or that is gone, leaves its row over, and that fails the run.
 func TestExcuses(t *testing.T) {
-	list := []explanation{{"A", "TestA/x", "because"}, {"A", "TestA/gone", "because"}, {"B", "TestB/y", "because"}}
+	list := []explanation{{"A", "TestA/x", "because"}, {"A", "TestA/gone", "because"}, {"B", "TestB/y", "because"}, {"D", "TestD/*", "because"}}
 	differs := func(plugin, name string) *play.Result {
 		return &play.Result{Plugin: plugin, Name: name, Outcome: play.Differs}
 	}
@@ -25,6 +27,8 @@ func TestExcuses(t *testing.T) {
 		"left out by now":           {[]string{"B"}, []*play.Result{{Plugin: "B", Name: "TestB/y", Outcome: play.LeftOut}}, 0, "B TestB/y"},
 		"another plugin":            {[]string{"B"}, []*play.Result{differs("A", "TestB/y")}, 0, "B TestB/y"},
 		"another scenario":          {[]string{"B"}, []*play.Result{differs("B", "TestB/z"), differs("B", "TestB/y")}, 1, ""},
+		"several":                   {[]string{"D"}, []*play.Result{differs("D", "TestD/x"), differs("D", "TestD/y"), differs("D", "TestE/x")}, 2, ""},
+		"several, of none":          {[]string{"D"}, []*play.Result{differs("D", "TestE/x")}, 0, "D TestD/*"},
 		"not played":                {[]string{"C"}, nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,10 +47,32 @@ func TestExcuses(t *testing.T) {
 	}
 }
 
-// TestExplained: every row names a plugin whose tests are played, and names the reason.
+// TestExplained: every row of a release names a plugin whose tests are played, and the reason.
 func TestExplained(t *testing.T) {
+	files, err := filepath.Glob("../../releases/*.tables")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		list, err := readExplained(file)
+		if err != nil || len(list) == 0 {
+			t.Errorf("%s: %d rows, %v", file, len(list), err)
+		}
+		rowsFit(t, list)
+	}
+	bad := filepath.Join(t.TempDir(), "bad")
+	if err := os.WriteFile(bad, []byte("A | TestA/x | \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readExplained(bad); err == nil {
+		t.Error("a row without a reason is read")
+	}
+}
+
+func rowsFit(t *testing.T, list []explanation) {
+	t.Helper()
 	seen := map[explanation]bool{}
-	for _, x := range explained {
+	for _, x := range list {
 		if dirs, err := chosen(x.plugin); err != nil || len(dirs) != 1 {
 			t.Errorf("%s: %v, %v", x.plugin, dirs, err)
 		}

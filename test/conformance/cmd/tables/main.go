@@ -58,7 +58,18 @@ func run(ctx context.Context) (int, error) {
 	}
 	client := trial.NewClient(strings.TrimSuffix(*server, "/"), "tables")
 	client.Semantics = *semantics
-	r := &report{out: *out, verbose: *verbose, excuses: newExcuses(explained, pluginsOf(dirs))}
+	if *release == "" {
+		version, err := output(ctx, root, "go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
+		if err != nil {
+			return 2, err
+		}
+		*release = version[:strings.LastIndex(version, ".")]
+	}
+	explained, err := readExplained(filepath.Join(root, "releases", *release+".tables"))
+	if err != nil {
+		return 2, err
+	}
+	r := &report{release: *release, out: *out, verbose: *verbose, excuses: newExcuses(explained, pluginsOf(dirs))}
 	for _, dir := range dirs {
 		for _, s := range scenarios[dir] {
 			result, err := play.Play(ctx, client, s)

@@ -16,6 +16,7 @@ import (
 
 // report counts scenarios by package and outcome.
 type report struct {
+	release string
 	out     string
 	verbose bool
 	excuses *excuses
@@ -107,7 +108,7 @@ func (r *report) print(w io.Writer, dirs []string) {
 		}
 	}
 	if len(r.said) > 0 {
-		fmt.Fprintln(w, "explained (cmd/tables/explained.go):")
+		fmt.Fprintf(w, "explained (releases/%s.tables):\n", r.release)
 	}
 	for _, line := range r.said {
 		fmt.Fprintln(w, "  "+line)
@@ -115,4 +116,6 @@ func (r *report) print(w io.Writer, dirs []string) {
 	for _, line := range r.excuses.stale() {
 		fmt.Fprintln(w, "STALE: "+line)
 	}
+	agreed, other := total.by[play.Agreed], total.by[play.Differs]-total.explained
+	fmt.Fprintf(w, "%s: %d of %d scenarios agree, %d are explained, %d differ\n", r.release, agreed, agreed+total.by[play.Differs], total.explained, other)
 }
