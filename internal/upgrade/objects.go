@@ -65,6 +65,10 @@ func decoded[T any](concerns func(*T) bool) func([]byte) (bool, error) {
 }
 
 var checks = []check{
+	{"Z2", "ResourceClaim", "distinctAttribute: v1.34 always met it, and v1.35 fails pods with it", of(func(c *resourcev1.ResourceClaim) bool {
+		return slices.ContainsFunc(c.Spec.Devices.Constraints, func(k resourcev1.DeviceConstraint) bool { return k.DistinctAttribute != nil })
+	})},
+	{"Z5", "ResourceSlice", "its pool is not complete: until v1.34 its devices are allocated all the same", incomplete},
 	{"A2", "Pod", "image volumes: ImageLocality does not count them until v1.35", of(mountsImages)},
 	{"A10", "PersistentVolume", "a Portworx volume: until v1.35 it counts as migrated only where its CSINode says so", of(func(v *corev1.PersistentVolume) bool {
 		return v.Spec.PortworxVolume != nil
@@ -149,6 +153,22 @@ func namesakes(v *revision.View) func([]byte) (bool, error) {
 		p := pools[s.Spec.Pool.Name]
 		return p.several && p.counters
 	})
+}
+
+// incomplete finds slices of pools that have not as many of one generation as they state.
+func incomplete(v *revision.View) func([]byte) (bool, error) {
+	type generation struct {
+		driver, pool string
+		n            int64
+	}
+	of := func(s *resourcev1.ResourceSlice) generation {
+		return generation{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Pool.Generation}
+	}
+	there := map[generation]int64{}
+	for _, s := range v.State.ResourceSlices() {
+		there[of(s)]++
+	}
+	return decoded(func(s *resourcev1.ResourceSlice) bool { return there[of(s)] != s.Spec.Pool.ResourceSliceCount })
 }
 
 // objectPage is how many objects are at hand at a time.
