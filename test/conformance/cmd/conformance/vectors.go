@@ -107,8 +107,9 @@ func writeVectors(ctx context.Context, path string, n int, seed uint64, opts gen
 	return nil
 }
 
-// writeDiffering writes the cases that this release's plugins judge otherwise than those that answer
-// at the server, some of each group of differences. A case whose cycle fails here alone is one, too.
+// writeDiffering writes the cases that this release's plugins judge otherwise than those that
+// answer at the server, some of each group of differences. One is a case whose cycle fails here
+// alone.
 func (t *tally) writeDiffering(ctx context.Context, path string) error {
 	client := trial.NewClient(strings.TrimSuffix(t.server, "/"), "vectors")
 	var cases []*oracle.Case

@@ -10,8 +10,8 @@ import (
 	"berth/test/conformance/tables/play"
 )
 
-// explanation excuses scenarios that berth and upstream's plugin differ in, by the plugin's name and
-// the scenario's, or its beginning and a star. Why was read in upstream's code.
+// explanation excuses scenarios that berth and upstream's plugin differ in, by the plugin's name
+// and the scenario's, or its beginning and a star. Why was read in upstream's code.
 type explanation struct{ plugin, scenario, why string }
 
 func (x *explanation) excuses(r *play.Result) bool {
