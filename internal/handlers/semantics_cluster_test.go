@@ -98,8 +98,8 @@ func TestPreemptOfACluster(t *testing.T) {
 	}
 }
 
-// TestBindOfACluster: /bind allocates devices as the cluster's own release does: v1.35 does not read
-// their taints (A5).
+// TestBindOfACluster: /bind allocates devices as the cluster's own release does: v1.35 does not
+// read their taints (A5).
 func TestBindOfACluster(t *testing.T) {
 	h := startUnder(t, "v1.35")
 	for cluster, device := range map[string]string{"test": "d1", "prod": "d0"} {
