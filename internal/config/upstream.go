@@ -28,6 +28,7 @@ const (
 	postBind
 	placementGenerate
 	placementScore
+	podGroupPostFilter
 )
 
 // points lists the extension points with their names in the configuration and
@@ -51,6 +52,7 @@ var points = []struct {
 	{postBind, "postBind", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PostBind }},
 	{placementGenerate, "placementGenerate", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PlacementGenerate }},
 	{placementScore, "placementScore", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PlacementScore }},
+	{podGroupPostFilter, "podGroupPostFilter", func(p *configv1.Plugins) *configv1.PluginSet { return &p.PodGroupPostFilter }},
 }
 
 // known is a plugin of a release.

@@ -92,6 +92,8 @@ func (e *Event) Label() string {
 		kind = "storage.k8s.io/" + kind
 	case "ResourceClaim", "ResourceSlice", "DeviceClass":
 		kind = "resource.k8s.io/" + kind
+	case "DeviceTaintRule": // of a slice whose devices it taints or no longer does
+		return "resource.k8s.io/ResourceSliceUpdate"
 	}
 	return kind + e.Action.String()
 }

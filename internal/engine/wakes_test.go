@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +18,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/semantics"
+	et "berth/test/enginetest"
 )
 
 // world is objects by key, and their state.
@@ -33,6 +35,12 @@ func keyOf(o any) object.Key {
 		return object.Key{Kind: "Pod", Namespace: o.Namespace, Name: o.Name}
 	case *corev1.Namespace:
 		return object.Key{Kind: "Namespace", Name: o.Name}
+	case *resourcev1.ResourceClaim:
+		return object.Key{Kind: "ResourceClaim", Namespace: o.Namespace, Name: o.Name}
+	case *resourcev1.ResourceSlice:
+		return object.Key{Kind: "ResourceSlice", Name: o.Name}
+	case *resourcev1.DeviceTaintRule:
+		return object.Key{Kind: "DeviceTaintRule", Name: o.Name}
 	}
 	panic("no key")
 }
@@ -259,6 +267,64 @@ func TestWakesByRelease(t *testing.T) {
 		if heard := slices.Contains(got, "big NodeResourcesFit NodeUpdateNodeTaint"); heard != all {
 			t.Errorf("new nodes mean taints %v: %q", all, got)
 		}
+	}
+}
+
+// TestTaintRulesWake: a rule that taints or no longer taints a device wakes pods with claims, as an
+// update of its slice does, where the release has such rules.
+func TestTaintRulesWake(t *testing.T) {
+	claims := func(p *corev1.Pod) {
+		p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimName: new("c")}}
+	}
+	of := func(pool string, edit ...func(*resourcev1.DeviceTaintRule)) *resourcev1.DeviceTaintRule {
+		r := et.TaintRule("r", "", pool, "")
+		for _, f := range edit {
+			f(r)
+		}
+		return r
+	}
+	labels := func(r *resourcev1.DeviceTaintRule) { r.Labels = map[string]string{"a": "b"} }
+	value := func(r *resourcev1.DeviceTaintRule) { r.Spec.Taint.Value = "very" }
+	claim := et.DeviceClaim("c")
+	claim.Namespace = "d"
+	for name, c := range map[string]struct {
+		was, is *resourcev1.DeviceTaintRule
+		wakes   bool
+	}{
+		"a new rule":                   {is: of("s"), wakes: true},
+		"one that goes":                {was: of("s"), wakes: true},
+		"one for no device":            {is: of("t")},
+		"one that now selects devices": {was: of("t"), is: of("s"), wakes: true},
+		"one that no longer does":      {was: of("s"), is: of("t"), wakes: true},
+		"other labels":                 {was: of("s"), is: of("s", labels)},
+		"another taint":                {was: of("s"), is: of("s", value), wakes: true},
+		"another taint of no device":   {was: of("t"), is: of("t", value)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			world := world{}.with(t, []any{hintNode("n1", 4), claim, et.Slice("s", "n1", et.Device("d")), hintPod("waits", 1, claims)})
+			before, after := world, world
+			if c.was != nil {
+				before = world.with(t, []any{c.was})
+			}
+			if c.is != nil {
+				after = world.with(t, []any{c.is})
+			}
+			for _, on := range []bool{false, true} {
+				r := *semantics.Default()
+				r.DRADeviceTaintRules = on
+				profile, err := rules.BuildUnder(rules.DefaultSpec(), &r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := ""
+				if on && c.wakes {
+					want = "waits DynamicResources resource.k8s.io/ResourceSliceUpdate"
+				}
+				if got := strings.Join(wakes(t, profile, before, after, object.Key{Kind: "DeviceTaintRule", Name: "r"}), ", "); got != want {
+					t.Errorf("rules count %v: %q, want %q", on, got, want)
+				}
+			}
+		})
 	}
 }
 

@@ -225,6 +225,23 @@ var behaviours = []*Behaviour{
 		Where: "dynamic-resource-allocation/structured Allocate",
 	},
 	{
+		Name: "GroupsAreHidden", Row: "B20",
+		What:   "whether nothing is allocated from a pool in which a device has compatibilityGroups, while their gate is off",
+		Where:  "dynamic-resource-allocation/structured GatherPools",
+		Remedy: "have drivers publish no compatibilityGroups while DRADeviceCompatibilityGroups is off",
+	},
+	{
+		Name: "DerivedAttributesFail", Row: "B20",
+		What:   "whether a request with derivedAttributes fails the pod, while their gate is off",
+		Where:  "dynamic-resource-allocation/structured validateDeviceRequest",
+		Remedy: "take derivedAttributes out of claims while DRADerivedAttributes is off",
+	},
+	{
+		Name: "SkippingNeedsFeature", Row: "B20",
+		What:  "whether a claim with skipNodeOperations needs nodes that declare DRAOptionalNodeOperations",
+		Where: "plugins/dynamicresources/dynamicresources.go Filter",
+	},
+	{
 		Name: "ListAttributes", Row: "B24",
 		What:  "whether selectors of devices read attributes that are lists, or fail the pod there",
 		Where: "dynamic-resource-allocation/cel/compile.go newCompiler, getAttributeValue",

@@ -176,6 +176,16 @@ type Release struct {
 	// TolerationsForgotten reports whether allocations are without the tolerations of their
 	// requests (dynamic-resource-allocation/structured Allocate; Z8).
 	TolerationsForgotten bool
+	// GroupsAreHidden reports whether slices with compatibility groups are as if they were not there,
+	// so that nothing comes of their pool (dynamic-resource-allocation/structured GatherPools; B20).
+	GroupsAreHidden bool
+	// DerivedAttributesFail reports whether a request with attributes to be derived fails the pod
+	// (dynamic-resource-allocation/structured validateDeviceRequest; B20).
+	DerivedAttributesFail bool
+	// SkippingNeedsFeature reports whether an allocated claim whose devices need not be prepared
+	// keeps its pod off nodes that do not declare DRAOptionalNodeOperations
+	// (plugins/dynamicresources Filter; B20).
+	SkippingNeedsFeature bool
 
 	// ListAttributes reports whether selectors of devices know attributes that are lists, whatever
 	// the gate of the name: expressions that are stored are compiled as by the newest release

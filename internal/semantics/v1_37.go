@@ -16,6 +16,7 @@ var v137 = v136.but(func(r *Release) {
 		Name: "DeferredPodScheduling", Points: []string{"preFilter", "filter", "permit"},
 		Gate: "InPlacePodVerticalScalingSchedulerPreemption",
 	})
+	r.Points = append(slices.Clone(r.Points), "podGroupPostFilter")        // B22
 	r.NodePreFilters = true                                                // B2
 	r.Features = append([]string{"VolumeBindMountOptions"}, r.Features...) // B21
 	r.SumsOfWholePods = true                                               // B11
@@ -36,5 +37,8 @@ var v137 = v136.but(func(r *Release) {
 	r.SharesUseCounters = true     // B16
 	r.CountersStayLocal = true     // B17
 	r.DeviceErrorsSayMore = true   // B18
+	r.GroupsAreHidden = true       // B20
+	r.DerivedAttributesFail = true // B20
+	r.SkippingNeedsFeature = true  // B20
 	r.ListAttributes = true        // B24
 })

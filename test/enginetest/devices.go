@@ -62,6 +62,21 @@ func Slice(name, node string, devices ...resourcev1.Device) *resourcev1.Resource
 	return s
 }
 
+// TaintRule builds a rule that taints the devices of a driver, pool and name, each of which may be
+// empty for any.
+func TaintRule(name, driver, pool, device string) *resourcev1.DeviceTaintRule {
+	wanted := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	return &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: resourcev1.DeviceTaintRuleSpec{
+		DeviceSelector: &resourcev1.DeviceTaintSelector{Driver: wanted(driver), Pool: wanted(pool), Device: wanted(device)},
+		Taint:          resourcev1.DeviceTaint{Key: "sick", Effect: resourcev1.DeviceTaintEffectNoExecute},
+	}}
+}
+
 // Wants builds a request for a number of devices of a class; 0 stands for all.
 func Wants(name, class string, n int64, expressions ...string) resourcev1.DeviceRequest {
 	e := &resourcev1.ExactDeviceRequest{DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: n, Selectors: Selectors(expressions...)}

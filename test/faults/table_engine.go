@@ -180,6 +180,27 @@ var engineFaults = []fault{
 	{"devices-taints-always", "taints count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/inventory.go", `if inv.as.taints {`, `if true {`},
 	}},
+	{"taint-rules-always", "DeviceTaintRules count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/inventory.go", `if as.taints && as.rules {`, `if as.taints {`},
+	}},
+	{"taint-rules-everywhere", "a DeviceTaintRule without a selector taints every device", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/inventory.go", `return s != nil && is(`, `return s == nil || is(`},
+	}},
+	{"taint-rules-silent", "a DeviceTaintRule that goes wakes no pod", "./internal/engine", "TestTaintRulesWake", []edit{
+		{"internal/engine/rules/dynamic_resources_hint.go", `Kind: "DeviceTaintRule", Action: engine.Add | engine.Update | engine.Delete,`, `Kind: "DeviceTaintRule", Action: engine.Add | engine.Update,`},
+	}},
+	{"groups-seen", "slices with compatibility groups count under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/inventory.go", `sl.hidden = inv.as.groupsAreHidden && grouped(rs)`, `sl.hidden = false && grouped(rs)`},
+	}},
+	{"groups-complete", "slices with compatibility groups make their pool complete", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/pools.go", `== generation && !sl.hidden {`, `== generation {`},
+	}},
+	{"derived-ignored", "derived attributes are ignored under every release", "./internal/engine/devices", "TestReleases", []edit{
+		{"internal/engine/devices/request.go", `if r.derived && s.inv.as.derivedAttributesFail {`, `if r.derived && false {`},
+	}},
+	{"skips-anywhere", "claims that skip operations are good for every node", "./internal/engine/rules", "TestDynamicResourcesOfReleases", []edit{
+		{"internal/engine/rules/dynamic_resources_state.go", `return d.skipping && slices.ContainsFunc(results,`, `return false && slices.ContainsFunc(results,`},
+	}},
 	{"devices-partitions-always", "partitions are allocated although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/take.go", `if consumes && !s.inv.as.partitions {`, `if false {`},
 	}},

@@ -42,7 +42,7 @@ var vectorFaults = []edit{
 	{"internal/engine/state/volumeindex.go", `return a.size.Cmp(b.size)`, `return b.size.Cmp(a.size)`},
 	{"internal/engine/rules/dynamic_resources.go", `rej.Add(reason, engine.UnschedulableAndUnresolvable, by[reason])`, `rej.Add(reason, engine.Unschedulable, by[reason])`},
 	{"internal/engine/rules/dynamic_resources.go", `total += int64(resourcev1.FirstAvailableDeviceRequestMaxSize - k)`, `total += int64(resourcev1.FirstAvailableDeviceRequestMaxSize)`},
-	{"internal/engine/rules/dynamic_resources_state.go", `(!s.reaches(i, row) || s.rule.overdue(q, c))`, `(!s.reaches(i, row) && s.rule.overdue(q, c))`},
+	{"internal/engine/rules/dynamic_resources_state.go", `(!s.reaches(i, row) || s.rule.overdue(q, c) ||`, `(!s.reaches(i, row) && s.rule.overdue(q, c) ||`},
 	{"internal/engine/rules/dynamic_resources_state.go", `if failed || ready || c.Status`, `if failed || !ready || c.Status`},
 	{"internal/engine/devices/capacity.go", `if want.Cmp(*r.Min) < 0 {`, `if want.Cmp(*r.Min) > 0 {`},
 	{"internal/engine/devices/constraints.go", `if !qualified || domain != d.slice.Spec.Driver {`, `if !qualified || domain == d.slice.Spec.Driver {`},

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
@@ -30,6 +31,20 @@ var emptyLists = map[string]listKind{
 	"workloads": {"WorkloadList", "scheduling.k8s.io/v1beta1"}, "podgroups": {"PodGroupList", "scheduling.k8s.io/v1beta1"},
 	"devicetaintrules": {"DeviceTaintRuleList", "resource.k8s.io/v1"},
 	"resourceslices":   {"ResourceSliceList", "resource.k8s.io/v1"}, "deviceclasses": {"DeviceClassList", "resource.k8s.io/v1"},
+}
+
+// resources lists what a group has.
+func resources(group string) metav1.APIResourceList {
+	list := metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: group,
+	}
+	for name, k := range emptyLists {
+		if k.version == group {
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
+		}
+	}
+	return list
 }
 
 // decode reads a body in either of the forms that clients send.

@@ -247,7 +247,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/version":
 		answer(w, http.StatusOK, map[string]string{"gitVersion": "v1.36.3"})
 	case path[0] == "apis" && len(path) == 3:
-		answer(w, http.StatusOK, metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}})
+		answer(w, http.StatusOK, resources(path[1]+"/"+path[2]))
 	case r.Method == http.MethodPost && len(path) == 7 && path[6] == "binding":
 		s.binding(w, r, path[3], path[5])
 	case r.Method == http.MethodGet && len(path) == 6 && path[4] == "pods":

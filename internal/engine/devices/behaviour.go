@@ -5,9 +5,10 @@ import "berth/internal/semantics"
 // Behaviour is what releases of Kubernetes, and their feature gates, make of devices. Values can
 // be compared: equal ones share an inventory.
 type Behaviour struct {
-	// taints, partitions, shares and conditions are the gates DRADeviceTaints,
-	// DRAPartitionableDevices, DRAConsumableCapacity and DRADeviceBindingConditions.
-	taints, partitions, shares, conditions bool
+	// taints, rules, partitions, shares and conditions are the gates DRADeviceTaints,
+	// DRADeviceTaintRules, DRAPartitionableDevices, DRAConsumableCapacity and
+	// DRADeviceBindingConditions.
+	taints, rules, partitions, shares, conditions bool
 	// plain reports that upstream takes its allocator without capacities and conditions, which
 	// knows no distinct attributes either (structured NewAllocator).
 	plain bool
@@ -17,16 +18,17 @@ type Behaviour struct {
 	mixesAlternatives, losesCounters, sharesRepeat       bool
 	countersByDriver, distinctFromAll, allCountsFull     bool
 	badAmountsFail, sharesUseCounters, countersStayLocal bool
-	deviceErrorsSayMore                                  bool
+	deviceErrorsSayMore, groupsAreHidden                 bool
 	distinctByAddress, invalidPoolsFail, poolsByNode     bool
 	countingSlicesGive, tolerationsForgotten             bool
+	derivedAttributesFail                                bool
 }
 
 // Under returns the behaviour of a release.
 func Under(r *semantics.Release) Behaviour {
 	plain := !r.DRAConsumableCapacity && !r.DRADeviceBindingConditions && !r.AlphaAllocator
 	return Behaviour{
-		taints: r.DRADeviceTaints, partitions: r.DRAPartitionableDevices,
+		taints: r.DRADeviceTaints, rules: r.DRADeviceTaintRules, partitions: r.DRAPartitionableDevices,
 		shares: r.DRAConsumableCapacity, conditions: r.DRADeviceBindingConditions,
 		plain: plain, alpha: r.AlphaAllocator, mixesAlternatives: r.MixesAlternatives, losesCounters: r.LosesCounters,
 		sharesRepeat:     r.SharesRepeat && !plain,
@@ -36,5 +38,6 @@ func Under(r *semantics.Release) Behaviour {
 		deviceErrorsSayMore: r.DeviceErrorsSayMore, distinctByAddress: r.DistinctByAddress,
 		invalidPoolsFail: r.InvalidPoolsFail, poolsByNode: r.PoolsByNode,
 		countingSlicesGive: r.CountingSlicesGive && !r.DRAPartitionableDevices, tolerationsForgotten: r.TolerationsForgotten,
+		groupsAreHidden: r.GroupsAreHidden, derivedAttributesFail: r.DerivedAttributesFail && !plain,
 	}
 }

@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"slices"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
@@ -23,6 +24,7 @@ type Inventory struct {
 	local   map[string][]*slice // by node, in order of the slices' names
 	shared  []*slice            // those that name no node, or concern others as well
 	pools   map[poolID][]*slice // all of a pool, whatever their generation
+	rules   []*resourcev1.DeviceTaintRule
 
 	ids     map[ID]int32
 	names   []ID
@@ -36,6 +38,7 @@ type Inventory struct {
 type slice struct {
 	*resourcev1.ResourceSlice
 	devices []device
+	hidden  bool // it counts for nothing but its generation
 }
 
 // device is one entry of a slice. Entries of several slices may have one name. They are one device
@@ -68,6 +71,9 @@ func NewInventory(s *state.State, as Behaviour) *Inventory {
 	for _, c := range s.DeviceClasses() {
 		inv.classes[c.Name] = c
 	}
+	if as.taints && as.rules {
+		inv.rules = s.DeviceTaintRules()
+	}
 	for _, rs := range s.ResourceSlices() {
 		inv.add(rs)
 	}
@@ -84,7 +90,7 @@ func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
 		multi := inv.as.shares && yes(d.AllowMultipleAllocations)
 		sl.devices[i] = device{Device: d, id: inv.id(ID{rs.Spec.Driver, rs.Spec.Pool.Name, d.Name}), place: int32(inv.count), plain: !multi, multi: multi, slice: sl}
 		if inv.as.taints {
-			sl.devices[i].taints = d.Taints
+			sl.devices[i].taints = inv.taintsOf(rs, d)
 		}
 		for _, c := range d.Capacity {
 			special := c.RequestPolicy != nil || inv.as.badAmountsFail && c.Value.Sign() < 0
@@ -94,8 +100,10 @@ func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
 	}
 	p := poolID{rs.Spec.Driver, rs.Spec.Pool.Name}
 	inv.pools[p] = append(inv.pools[p], sl)
+	sl.hidden = inv.as.groupsAreHidden && grouped(rs)
 	node, counters := text(rs.Spec.NodeName), len(rs.Spec.SharedCounters) > 0
 	switch {
+	case sl.hidden:
 	case !inv.as.partitions && (rs.Spec.PerDeviceNodeSelection != nil || counters && !inv.as.countingSlicesGive):
 		// It counts for whether its pool is complete, and for nothing else.
 	case node != "" && (!counters || inv.as.countersStayLocal || inv.as.countingSlicesGive):
@@ -103,6 +111,34 @@ func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
 	default:
 		inv.shared = append(inv.shared, sl)
 	}
+}
+
+// grouped reports whether a device of the slice may share counters only with devices of some groups.
+func grouped(rs *resourcev1.ResourceSlice) bool {
+	return slices.ContainsFunc(rs.Spec.Devices, func(d resourcev1.Device) bool {
+		return slices.ContainsFunc(d.ConsumesCounters, func(c resourcev1.DeviceCounterConsumption) bool {
+			return len(c.CompatibilityGroups) > 0
+		})
+	})
+}
+
+// taintsOf returns the taints of a device: its own, and those of rules that select it
+// (dynamic-resource-allocation/resourceslice/tracker applyPatches).
+func (inv *Inventory) taintsOf(rs *resourcev1.ResourceSlice, d *resourcev1.Device) []resourcev1.DeviceTaint {
+	taints := slices.Clip(d.Taints)
+	for _, r := range inv.rules {
+		if Selects(r, rs, d) {
+			taints = append(taints, r.Spec.Taint)
+		}
+	}
+	return taints
+}
+
+// Selects reports whether a rule taints a device of a slice. One without a selector taints none.
+func Selects(r *resourcev1.DeviceTaintRule, rs *resourcev1.ResourceSlice, d *resourcev1.Device) bool {
+	is := func(wanted *string, name string) bool { return wanted == nil || *wanted == name }
+	s := r.Spec.DeviceSelector
+	return s != nil && is(s.Driver, rs.Spec.Driver) && is(s.Pool, rs.Spec.Pool.Name) && is(s.Device, d.Name)
 }
 
 // id numbers a device.

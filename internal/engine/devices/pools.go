@@ -185,7 +185,7 @@ func (inv *Inventory) assemble(id poolID, of []*slice) *pool {
 			if sl.Spec.Pool.Generation > generation {
 				return nil
 			}
-			if sl.Spec.Pool.Generation == generation {
+			if sl.Spec.Pool.Generation == generation && !sl.hidden {
 				all = append(all, sl)
 			}
 		}

@@ -1,6 +1,7 @@
 package devices_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,20 @@ func TestReleases(t *testing.T) {
 	first := with(et.DeviceClaim("c", et.FirstOf("r", et.Wants("x", "any", 1))), func(c *resourcev1.ResourceClaim) {
 		c.Spec.Devices.Requests[0].FirstAvailable[0].Capacity = asking("1Gi", 1).Spec.Devices.Requests[0].Exactly.Capacity
 	})
+	rule := func(r *semantics.Release) { r.DRADeviceTaintRules = true }
+	tolerant := with(et.DeviceClaim("c", et.Wants("r", "any", 1)), func(c *resourcev1.ResourceClaim) {
+		c.Spec.Devices.Requests[0].Exactly.Tolerations = []resourcev1.DeviceToleration{{Key: "sick", Operator: resourcev1.DeviceTolerationOpExists}}
+	})
+	grouped := partitions()
+	for _, o := range grouped {
+		if s, ok := o.(*resourcev1.ResourceSlice); ok && len(s.Spec.Devices) > 0 {
+			s.Spec.Devices[1].ConsumesCounters[0].CompatibilityGroups = []string{"blue"}
+		}
+	}
+	derivation := []resourcev1.DeviceDerivedAttribute{{Name: "derived/x", Expression: "1"}}
+	derived := with(et.DeviceClaim("c", et.Wants("r", "any", 1)), func(c *resourcev1.ResourceClaim) {
+		c.Spec.Devices.Requests[0].Exactly.DerivedAttributes = derivation
+	})
 	plain := func(r *semantics.Release) { r.DRAConsumableCapacity, r.DRADeviceBindingConditions = false, false }
 
 	for _, c := range []struct {
@@ -105,6 +120,24 @@ func TestReleases(t *testing.T) {
 		{"B18: a selector that fails", func(r *semantics.Release) { r.DeviceErrorsSayMore = true }, node(et.Slice("s", "n", et.Device("d"))), et.DeviceClaim("c", et.Wants("r", "any", 1, red)), "claim default/c: selector #0: CEL runtime error: no such key: color", "claim default/c: selector #0 on device gpu.example.com/s/d: CEL runtime error: no such key: color. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields"},
 		{"B18: too many", func(r *semantics.Release) { r.DeviceErrorsSayMore = true }, node(two), et.DeviceClaim("c", et.Wants("r", "any", 30), et.Wants("q", "any", 3)), "claim default/c: number of requested devices 33 exceeds the claim limit of 32", "claim default/c, request q: adding 3 devices exceeds the claim limit of 32, with 30 already accounted for"},
 		{"DRADeviceTaints", func(r *semantics.Release) { r.DRADeviceTaints = false }, node(tainted), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/red1", "r=s/red0"},
+		{"B19: rules", rule, node(two, et.TaintRule("r", et.Driver, "s", "blue0")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", "r=s/red0"},
+		{"B19: of a whole driver", rule, node(two, et.TaintRule("r", et.Driver, "", "")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", ""},
+		{"B19: of another driver", rule, node(two, et.TaintRule("r", other, "", "")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", "r=s/blue0"},
+		{"B19: of another pool", rule, node(two, et.TaintRule("r", et.Driver, "t", "blue0")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", "r=s/blue0"},
+		{"B19: without a selector", rule, node(two, with(et.TaintRule("r", "", "", ""), func(r *resourcev1.DeviceTaintRule) { r.Spec.DeviceSelector = nil })), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", "r=s/blue0"},
+		{"B19: that selects all", rule, node(two, et.TaintRule("r", "", "", "")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", ""},
+		{"B19: whose taint only tells", rule, node(two, with(et.TaintRule("r", "", "", ""), func(r *resourcev1.DeviceTaintRule) { r.Spec.Taint.Effect = resourcev1.DeviceTaintEffectNone })), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", "r=s/blue0"},
+		{"B19: that is tolerated", rule, node(two, et.TaintRule("r", "", "", "")), tolerant, "r=s/blue0", "r=s/blue0"},
+		{"B19: beside its own taints", rule, node(tainted, et.TaintRule("r", "", "", "red1")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/red1", ""},
+		{"B19: while taints do not count", func(r *semantics.Release) { rule(r); r.DRADeviceTaints = false }, node(two, et.TaintRule("r", "", "", "")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/blue0", "r=s/blue0"},
+		{"B20: groups of devices", func(r *semantics.Release) { r.GroupsAreHidden = true }, grouped, et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=p/half0", ""},
+		{"B20: which leave their pool incomplete", func(r *semantics.Release) { r.GroupsAreHidden = true }, grouped, et.DeviceClaim("c", et.Wants("r", "any", 0)), "", "asks for all devices, but resource pool gpu.example.com/p is currently being updated"},
+		{"B20: but not another one", func(r *semantics.Release) { r.GroupsAreHidden = true }, append(slices.Clone(grouped), two), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=p/half0", "r=s/blue0"},
+		{"B20: derived attributes", func(r *semantics.Release) { r.DerivedAttributesFail = true }, node(two), derived, "r=s/blue0", "claim default/c, request r: cannot handle request with derived attributes, the feature is disabled"},
+		{"B20: of an alternative", func(r *semantics.Release) { r.DerivedAttributesFail = true }, node(two), with(et.DeviceClaim("c", et.FirstOf("r", et.Wants("x", "any", 1))), func(c *resourcev1.ResourceClaim) {
+			c.Spec.Devices.Requests[0].FirstAvailable[0].DerivedAttributes = derivation
+		}), "r/x=s/blue0", "claim default/c, request x: cannot handle request with derived attributes, the feature is disabled"},
+		{"B20: which the plain allocator does not see", func(r *semantics.Release) { r.DerivedAttributesFail = true; plain(r) }, node(two), derived, "r=s/blue0", "r=s/blue0"},
 		{"DRAPartitionableDevices", func(r *semantics.Release) { r.DRAPartitionableDevices = false }, partitions(), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=p/half0", ""},
 		{"DRAConsumableCapacity", func(r *semantics.Release) { r.DRAConsumableCapacity = false }, node(et.Slice("s", "n", shared("d")), full), et.DeviceClaim("c", et.Wants("r", "any", 0)), "", ""},
 		{"DRAConsumableCapacity: a share is the whole", plain, node(et.Slice("s", "n", shared("d"), shared("e")), share(nil, "s/d")), et.DeviceClaim("c", et.Wants("r", "any", 1)), "r=s/d", "r=s/e"},

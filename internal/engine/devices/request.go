@@ -20,6 +20,7 @@ type request struct {
 	admin        bool
 	tolerations  []resourcev1.DeviceToleration
 	capacity     *resourcev1.CapacityRequirements
+	derived      bool // selectors may read attributes that are derived
 
 	// On the current node: how many devices are needed, and, where all are, which.
 	need int
@@ -113,6 +114,7 @@ func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
 				one = request{
 					name: r.Name, slot: slot, class: e.DeviceClassName, selectors: e.Selectors, mode: e.AllocationMode, count: e.Count,
 					admin: yes(e.AdminAccess), tolerations: e.Tolerations, capacity: e.Capacity,
+					derived: len(e.DerivedAttributes) > 0,
 				}
 			}
 			out[i] = alternatives{of: []request{one}}
@@ -123,7 +125,7 @@ func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
 			a := &r.FirstAvailable[k]
 			out[i].of = append(out[i].of, request{
 				name: a.Name, parent: r.Name, slot: slot, class: a.DeviceClassName, selectors: a.Selectors, mode: a.AllocationMode, count: a.Count,
-				tolerations: a.Tolerations, capacity: a.Capacity,
+				tolerations: a.Tolerations, capacity: a.Capacity, derived: len(a.DerivedAttributes) > 0,
 			})
 		}
 	}
@@ -137,6 +139,9 @@ func requestsOf(c *resourcev1.ResourceClaim) []alternatives {
 func (s *search) need(c *resourcev1.ResourceClaim, r, as *request) error {
 	r.claim = c.Namespace + "/" + c.Name
 	whose := fmt.Sprintf("claim %s, request %s", r.claim, r.name)
+	if r.derived && s.inv.as.derivedAttributesFail {
+		return fmt.Errorf("%s: cannot handle request with derived attributes, the feature is disabled", whose)
+	}
 	var err error
 	if r.byRequest, err = s.inv.selector(s.expr, r.selectors, "claim "+r.claim); err != nil {
 		return err

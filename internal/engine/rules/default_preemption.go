@@ -27,6 +27,7 @@ func (p DefaultPreemption) PostFilter(r *engine.Result, _ engine.NoState) engine
 // defaultPreemptionDescriptor is the rule's entry in the registry.
 var defaultPreemptionDescriptor = Descriptor{
 	Plugin: "DefaultPreemption", Phases: []string{phasePreEnqueue, phasePostFilter},
+	Also: []string{phaseGroupPost},
 	Judges: "Which pods of lower priority would be evicted for a pod that fits nowhere, and from which node. " +
 		"On each node on which evictions might help, all of them leave and as many as possible come back: first those whose eviction violates a PodDisruptionBudget, and the more important before the others. " +
 		"The node with the fewest violations wins, then the one whose most important victim has the lowest priority, the lowest sum of priorities, the fewest victims, the latest start.",

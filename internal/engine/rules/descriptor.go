@@ -61,6 +61,7 @@ const (
 	phaseReserve    = "Reserve"
 	phasePreBind    = "PreBind"
 	phasePlacement  = "PlacementScore"
+	phaseGroupPost  = "PodGroupPostFilter"
 )
 
 var (

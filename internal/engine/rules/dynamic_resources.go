@@ -37,6 +37,8 @@ type DynamicResources struct {
 	silent         bool   // says nothing about claims that it does nothing about
 	notOwned       string // the text about a claim of another pod
 	as             devices.Behaviour
+	skipping       bool // claims that skip operations need nodes that declare it
+	taintRules     bool // DeviceTaintRules taint devices
 	extended       bool // extended resources may come from devices
 	conditions     bool // devices have to become ready before a pod is bound
 	inPlace        bool // scores the nth claim by the nth allocation
@@ -58,7 +60,7 @@ var (
 // dynamicResourcesDescriptor is the rule's entry in the registry.
 var dynamicResourcesDescriptor = Descriptor{
 	Plugin: "DynamicResources", Phases: []string{phasePreEnqueue, phasePreFilter, phaseFilter, phasePostFilter, phaseScore}, Weight: 2,
-	Also: []string{phaseReserve, phasePreBind}, Needs: map[string]string{phaseFilter: phasePreFilter, phaseScore: phasePreFilter},
+	Also: []string{phaseReserve, phasePreBind, phaseGroupPost}, Needs: map[string]string{phaseFilter: phasePreFilter, phaseScore: phasePreFilter},
 	Judges: "Resource claims, and extended resources that a device class provides. A pod waits until its claims exist. " +
 		"An allocated claim must be usable on the node. " +
 		"For the others devices must be found there, all together: by class and CEL selectors, counts or all devices, alternatives, constraints, taints, counters and capacities. " +
@@ -88,6 +90,7 @@ var dynamicResourcesDescriptor = Descriptor{
 		d := newDynamicResources(a.DynamicResources, r)
 		d.silent, d.notOwned = r.SilentAboutClaims, r.ClaimNotOwned
 		d.as, d.extended, d.conditions = devices.Under(r), r.DRAExtendedResource, r.DRADeviceBindingConditions
+		d.taintRules, d.skipping = r.DRADeviceTaintRules, r.SkippingNeedsFeature
 		d.inPlace, d.slowReject = r.ClaimsScoreInPlace, r.SlowDevicesReject
 		p := engine.Adapt[*deviceState](d)
 		if r.ClaimsUnscored {

@@ -43,8 +43,11 @@ func (d *DynamicResources) Details(q *engine.Query, s *deviceState, row int) []e
 	case ReasonClaimElsewhere:
 		for _, i := range v.missing {
 			why := "its devices did not become ready"
-			if !s.reaches(i, row) {
+			switch {
+			case !s.reaches(i, row):
 				why = "allocated for other nodes"
+			case d.skips(s.claims[i]) && !skipping(q, row):
+				why = "needs a node that declares " + skippingFeature
 			}
 			out = append(out, engine.Detail{Kind: "resourceClaim", Claim: s.claims[i].Name, Term: why})
 		}

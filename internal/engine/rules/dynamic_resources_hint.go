@@ -7,12 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"berth/internal/engine"
+	"berth/internal/engine/devices"
 )
 
 // Hints returns those of nodes, of the pod's own claims and any that is freed, of classes and
-// slices (plugins/dynamicresources isSchedulableAfterClaimChange, isSchedulableAfterPodChange).
+// slices (plugins/dynamicresources isSchedulableAfterClaimChange, isSchedulableAfterPodChange). A rule
+// that taints devices updates their slices.
 func (d *DynamicResources) Hints() []engine.Hint {
-	return []engine.Hint{
+	hints := []engine.Hint{
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeLabel | engine.UpdateNodeAllocatable},
 		{Kind: "ResourceClaim", Action: engine.Add | engine.Update, Queue: d.afterClaim},
 		{Kind: "Pod", Action: engine.UpdatePodGeneratedResourceClaim, Queue: func(w *engine.Waiter, _ *engine.Event) bool {
@@ -25,6 +27,29 @@ func (d *DynamicResources) Hints() []engine.Hint {
 		{Kind: "DeviceClass", Action: engine.Add | engine.Update},
 		{Kind: "ResourceSlice", Action: engine.Add | engine.Update},
 	}
+	if d.taintRules {
+		hints = append(hints, engine.Hint{
+			Kind: "DeviceTaintRule", Action: engine.Add | engine.Update | engine.Delete, Queue: afterTaintRule,
+		})
+	}
+	return hints
+}
+
+// afterTaintRule reports whether some device has other taints after a change of a rule
+// (dynamic-resource-allocation/resourceslice/tracker syncSlice).
+func afterTaintRule(w *engine.Waiter, e *engine.Event) bool {
+	was, is := versions[resourcev1.DeviceTaintRule](e)
+	for _, rs := range w.State.ResourceSlices() {
+		for i := range rs.Spec.Devices {
+			d := &rs.Spec.Devices[i]
+			before := was != nil && devices.Selects(was, rs, d)
+			after := is != nil && devices.Selects(is, rs, d)
+			if before != after || after && !equality.Semantic.DeepEqual(&was.Spec.Taint, &is.Spec.Taint) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (d *DynamicResources) afterClaim(w *engine.Waiter, e *engine.Event) bool {

@@ -26,6 +26,8 @@ func TestDynamicResourcesOfReleases(t *testing.T) {
 	wanted := et.DeviceClaim("d", et.Wants("r", "gpu", 1))
 	late := everywhere(et.Given(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), "", "s/old"))
 	late.Status.Allocation.Devices.Results[0].BindingConditions = []string{"ready"}
+	skips := everywhere(et.Given(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), "", "s/old"))
+	skips.Status.Allocation.Devices.Results[0].SkipNodeOperations = []resourcev1.SkipNodeOperation{resourcev1.SkipNodeOperationAll}
 	used := et.Given(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), "elsewhere", "s/old")
 	used.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", UID: "other"}}
 	name := "example.com/gpu"
@@ -51,6 +53,10 @@ func TestDynamicResourcesOfReleases(t *testing.T) {
 		{"A3: where one node fits", func(r *semantics.Release) { r.ClaimsScoreInPlace = true }, devicesOf(given, wanted, et.Slice("s", "a", et.Device("x"))), et.Pod("p", et.Claims("c", "d")), "scheduled", "scheduled"},
 		{"A9: a search without end", func(r *semantics.Release) { r.SlowDevicesReject = true }, devicesOf(endless, et.Slice("s", "a", many...)), et.Pod("p", et.Claims("c")), "node a: gave up trying to allocate devices", "1 cannot allocate all claims, 1 timed out trying to allocate devices"},
 		{"B7: a claim that is not given back", func(r *semantics.Release) { r.SilentAboutClaims = true }, devicesOf(used), et.Pod("p", et.Claims("c")), "not available on the node. still not schedulable, preemption: ", "not available on the node. preemption: "},
+		{"B20: a claim that skips operations", func(r *semantics.Release) { r.SkippingNeedsFeature = true }, devicesOf(skips), et.Pod("p", et.Claims("c")), "scheduled", "2 resourceclaim not available on the node"},
+		{"B20: where nodes may", func(r *semantics.Release) { r.SkippingNeedsFeature = true }, append(devicesOf(skips), change(et.Node("a"), func(n *corev1.Node) {
+			n.Status.DeclaredFeatures = []string{"DRAOptionalNodeOperations"}
+		})), et.Pod("p", et.Claims("c")), "scheduled", "scheduled"},
 		{"DRADeviceBindingConditions: devices that are late", func(r *semantics.Release) { r.DRADeviceBindingConditions = false }, devicesOf(late), et.Pod("p", et.Claims("c")), "2 resourceclaim not available on the node", "scheduled"},
 		{"DRAExtendedResource: devices behind a resource", func(r *semantics.Release) { r.DRAExtendedResource = false }, list(et.Node("a"), class, et.Slice("s", "a", et.Device("x"))), et.Pod("p", et.Requests(name, "1")), "scheduled", "1 Insufficient example.com/gpu. no new claims to deallocate"},
 	} {

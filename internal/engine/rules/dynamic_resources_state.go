@@ -56,7 +56,7 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 		return v
 	}
 	for i, c := range s.claims {
-		if c.Status.Allocation != nil && (!s.reaches(i, row) || s.rule.overdue(q, c)) {
+		if c.Status.Allocation != nil && (!s.reaches(i, row) || s.rule.overdue(q, c) || s.rule.skips(c) && !skipping(q, row)) {
 			v.missing = append(v.missing, i)
 		}
 	}
@@ -91,6 +91,23 @@ func (s *deviceState) judge(q *engine.Query, row int) *deviceVerdict {
 		v.reason, v.given = ReasonClaimElsewhere, nil
 	}
 	return v
+}
+
+// skippingFeature is what nodes declare that may leave operations out.
+const skippingFeature = "DRAOptionalNodeOperations"
+
+// skips reports whether a device of an allocated claim needs nodes that may leave operations out
+// (plugins/dynamicresources allocationResultRequiresDRAOptionalNodeOperations).
+func (d *DynamicResources) skips(c *resourcev1.ResourceClaim) bool {
+	results := c.Status.Allocation.Devices.Results
+	return d.skipping && slices.ContainsFunc(results, func(r resourcev1.DeviceRequestAllocationResult) bool {
+		return len(r.SkipNodeOperations) > 0
+	})
+}
+
+// skipping reports whether a node declares that it may.
+func skipping(q *engine.Query, row int) bool {
+	return slices.Contains(q.Nodes.Node(row).Features, skippingFeature)
 }
 
 // overdue reports whether devices of an allocated claim failed to become ready, or have not become

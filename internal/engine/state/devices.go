@@ -15,6 +15,7 @@ type devices struct {
 	templates objectTable[*resourcev1.ResourceClaimTemplate]
 	slices    objectTable[*resourcev1.ResourceSlice]
 	classes   objectTable[*resourcev1.DeviceClass]
+	rules     objectTable[*resourcev1.DeviceTaintRule]
 
 	memo *deviceMemo // replaced with each change of the tables
 }
@@ -42,6 +43,8 @@ func (d *devices) put(edit uint64, obj any) bool {
 		d.slices.put(edit, "", o.Name, o)
 	case *resourcev1.DeviceClass:
 		d.classes.put(edit, "", o.Name, o)
+	case *resourcev1.DeviceTaintRule:
+		d.rules.put(edit, "", o.Name, o)
 	default:
 		return false
 	}
@@ -59,6 +62,8 @@ func (d *devices) remove(edit uint64, kind, namespace, name string) bool {
 		d.slices.remove(edit, "", name)
 	case "DeviceClass":
 		d.classes.remove(edit, "", name)
+	case "DeviceTaintRule":
+		d.rules.remove(edit, "", name)
 	default:
 		return false
 	}
@@ -84,8 +89,11 @@ func (s *State) DeviceClass(name string) *resourcev1.DeviceClass {
 // DeviceClasses lists them by name.
 func (s *State) DeviceClasses() []*resourcev1.DeviceClass { return s.devices.classes.all() }
 
-// DeviceMemo returns what make returned for the state's claims, slices and classes on first use
-// of the key. All states with the same objects share it, so it must depend on nothing else but
+// DeviceTaintRules lists them by name.
+func (s *State) DeviceTaintRules() []*resourcev1.DeviceTaintRule { return s.devices.rules.all() }
+
+// DeviceMemo returns what make returned for the state's claims, slices, classes and rules on first
+// use of the key. All states with the same objects share it, so it must depend on nothing else but
 // the key, such as what a release makes of them.
 func (s *State) DeviceMemo(key any, make func() any) any {
 	m, ok := s.devices.memo.made.Load(key)

@@ -212,7 +212,7 @@ func metadata(ctx context.Context, w watched, limit int64) (*metav1.PartialObjec
 var (
 	readAlways  = []string{"Node", "Pod", "Namespace"}
 	readVolumes = []string{"PersistentVolume", "PersistentVolumeClaim", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment"}
-	readDevices = []string{"ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"}
+	readDevices = []string{"ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass", "DeviceTaintRule"}
 )
 
 // readBy returns the kinds that the filters of a pod read. What only scores read rejects no node.

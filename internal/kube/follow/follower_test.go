@@ -2,6 +2,7 @@ package follow_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -323,11 +324,22 @@ func TestKindsOfLaterReleases(t *testing.T) {
 		TypeMeta: metav1.TypeMeta{Kind: "LimitRange", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "l", UID: "u"},
 	})
 	w.s.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
-		code, ok := map[string]int{"workloads": http.StatusForbidden, "jobs": http.StatusForbidden, "devicetaintrules": http.StatusNotFound}[path.Base(r.URL.Path)]
-		if ok {
-			http.Error(rw, http.StatusText(code), code)
+		base := path.Base(r.URL.Path)
+		if base == "workloads" || base == "jobs" || base == "devicetaintrules" {
+			http.Error(rw, "Forbidden", http.StatusForbidden)
+			return true
 		}
-		return ok
+		if r.URL.Path != "/apis/resource.k8s.io/v1" {
+			return false
+		}
+		list := metav1.APIResourceList{}
+		for _, name := range []string{"resourceclaims", "resourceclaimtemplates", "resourceslices", "deviceclasses"} {
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
+		}
+		if err := json.NewEncoder(rw).Encode(list); err != nil {
+			t.Error(err)
+		}
+		return true
 	})
 	f, _ := w.follow("me", follow.Options{})
 	w.until("the group", func() bool { return w.has("PodGroup", "shop", "g") })

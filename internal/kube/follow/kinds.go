@@ -25,7 +25,7 @@ type Kind struct {
 	Kind     string
 	Group    schema.GroupVersion
 	Resource string
-	// Optional kinds may be missing in a cluster: their group is not served
+	// Optional kinds may be missing in a cluster: they, or their group, are not served
 	// everywhere.
 	Optional bool
 	object   runtime.Object

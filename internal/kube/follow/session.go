@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -127,17 +129,18 @@ func (t *session) find(ctx context.Context, k Kind) (watched, error) {
 	return watched{}, nil
 }
 
-// serves reports whether a cluster serves an optional kind. A kind that no decision reads counts as
-// not served where berth may not list it: older roles lack the right.
+// serves reports whether a cluster serves an optional kind: whether its group is there and has it. A
+// kind that no decision reads counts as not served where berth may not list it: older roles lack the
+// right.
 func (t *session) serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	request := r.Get().AbsPath("/apis/" + k.Group.String())
+	request := r.Get().AbsPath("/apis/"+k.Group.String()).SetHeader("Accept", "application/json")
 	later := object.ReadLater(k.Kind)
 	if later {
 		request = r.Get().Resource(k.Resource).Param("limit", "1")
 	}
-	err := request.Do(ctx).Error()
+	answer, err := request.DoRaw(ctx)
 	if later && apierrors.IsForbidden(err) {
 		t.f.o.Log.Info("a kind that no decision reads may not be listed: revisions will not have it",
 			slog.String("kind", k.Kind), slog.String("resource", k.Resource), slog.Any("error", err))
@@ -146,10 +149,14 @@ func (t *session) serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool,
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
+	var group metav1.APIResourceList
+	if err == nil && !later {
+		err = json.Unmarshal(answer, &group)
+	}
 	if err != nil {
 		return false, fmt.Errorf("discover %s: %w", k.Group, err)
 	}
-	return true, nil
+	return later || slices.ContainsFunc(group.APIResources, func(o metav1.APIResource) bool { return o.Name == k.Resource }), nil
 }
 
 // write makes revisions of the watches' events until ctx ends.

@@ -37,7 +37,7 @@ type kind struct {
 	goType     reflect.Type                         // of what alloc gives
 	validate   func(runtime.Object) field.ErrorList // beside metadata
 	prefix     string                               // of the name of an object without one; empty: it has none
-	// later kinds are read by no decision of this release. Other versions of them are
+	// later kinds are read by no decision of any release. Other versions of them are
 	// left out and not refused, as all versions were before they were kept.
 	later bool
 	// older are the kind in versions that clusters of older releases serve. An object is kept in
@@ -93,13 +93,19 @@ var kinds = byName(
 	later(define[schedulingv1beta1.PodGroup]("PodGroup", "scheduling.k8s.io/v1beta1", true, keepPodGroup),
 		define[oldPodGroup]("PodGroup", "scheduling.k8s.io/v1alpha2", true, keepOldPodGroup)),
 	// Its fields are the same in all versions.
-	later(define[resourcev1.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1", false, keepDeviceTaintRule),
+	define[resourcev1.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1", false, keepDeviceTaintRule).or(
 		define[resourcev1.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1beta2", false, keepDeviceTaintRule),
 		define[resourcev1.DeviceTaintRule]("DeviceTaintRule", "resource.k8s.io/v1alpha3", false, keepDeviceTaintRule)),
 )
 
 func later(k *kind, older ...*kind) *kind {
-	k.later, k.older = true, older
+	k.later = true
+	return k.or(older...)
+}
+
+// or adds the kind in versions of older releases.
+func (k *kind) or(older ...*kind) *kind {
+	k.older = older
 	return k
 }
 
@@ -131,7 +137,7 @@ func Namespaced(kindName string) (namespaced, known bool) {
 	return k != nil && k.namespaced, k != nil
 }
 
-// ReadLater reports whether a kept kind is read only by releases after this one.
+// ReadLater reports whether a kept kind is read only by releases after those that are known.
 func ReadLater(kindName string) bool {
 	k := kinds[kindName]
 	return k != nil && k.later

@@ -19,7 +19,7 @@ import (
 // was. What a release's types lack is written into the text of an object, so that a seed has the
 // same objects under every release.
 func (m *maker) releases(seed uint64, incoming *v1.Pod) {
-	r := &releaser{maker: *m, incoming: incoming, seed: seed}
+	r := &releaser{maker: *m, incoming: incoming}
 	r.Rand = rand.New(rand.NewPCG(seed, 0x72656c65617365))
 	if !r.chance(m.opts.Releases) {
 		return
@@ -31,7 +31,7 @@ func (m *maker) releases(seed uint64, incoming *v1.Pod) {
 		(*releaser).statuses, (*releaser).namespaceSelectors, (*releaser).imageVolumes, (*releaser).overlap,
 		(*releaser).partly, (*releaser).startTimes, (*releaser).drivers, (*releaser).taintRules,
 		(*releaser).features, (*releaser).claimed, (*releaser).counted,
-		(*releaser).waiting, (*releaser).portworx,
+		(*releaser).waiting, (*releaser).portworx, (*releaser).alpha,
 	} {
 		if r.chance(40) {
 			part(r)
@@ -46,7 +46,6 @@ func (m *maker) releases(seed uint64, incoming *v1.Pod) {
 type releaser struct {
 	maker
 	incoming *v1.Pod
-	seed     uint64
 }
 
 // existing calls f for so many of a hundred of the pods that stand on nodes.
@@ -249,7 +248,7 @@ func (r *releaser) taintRules() {
 	}
 	for i := range r.between(1, 3) {
 		s := pick(&r.maker, list...)
-		spec := tree{"taint": tree{"key": "example.com/sick", "effect": pick(&r.maker, "NoSchedule", "NoExecute"), "timeAdded": "2026-01-01T00:00:00Z"}}
+		spec := tree{"taint": tree{"key": "example.com/sick", "effect": pick(&r.maker, "NoSchedule", "NoExecute", "None"), "timeAdded": "2026-01-01T00:00:00Z"}}
 		selector := tree{}
 		if r.chance(70) {
 			selector["driver"] = s.Spec.Driver

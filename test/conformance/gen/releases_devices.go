@@ -1,6 +1,8 @@
 package gen
 
 import (
+	"slices"
+
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -99,3 +101,59 @@ func held(objs []runtime.Object, pool string) bool {
 	}
 	return false
 }
+
+// alpha writes fields of slices and claims whose gates are off: groups of devices that may share
+// counters, attributes that are derived, and operations that nodes leave out.
+func (r *releaser) alpha() {
+	which := r.IntN(3)
+	if which == 2 {
+		for _, n := range r.nodes {
+			if r.chance(50) {
+				declare(n, "DRAOptionalNodeOperations")
+			}
+		}
+	}
+	for _, o := range r.objs {
+		switch o := o.(type) {
+		case *resourcev1.ResourceSlice:
+			i := slices.IndexFunc(o.Spec.Devices, func(d resourcev1.Device) bool { return len(d.ConsumesCounters) > 0 })
+			if which == 0 && i >= 0 && r.chance(40) {
+				r.write(o, func(o tree) {
+					at(at(o["spec"].(tree), "devices", i), "consumesCounters", 0)["compatibilityGroups"] = []any{"blue"}
+				})
+			}
+			if which == 2 && r.chance(40) {
+				r.write(o, func(o tree) { o["spec"].(tree)["skipNodeOperations"] = []any{"*"} })
+			}
+		case *resourcev1.ResourceClaim:
+			switch {
+			case which == 1 && o.Status.Allocation == nil && len(o.Spec.Devices.Requests) > 0 && r.chance(40):
+				r.derive(o)
+			case which == 2 && o.Status.Allocation != nil && len(o.Status.Allocation.Devices.Results) > 0 && r.chance(60):
+				r.write(o, func(o tree) {
+					at(o["status"].(tree)["allocation"].(tree)["devices"].(tree), "results", 0)["skipNodeOperations"] = []any{"*"}
+				})
+			}
+		}
+	}
+}
+
+// derive has a request of a claim that waits derive an attribute, which a constraint is about.
+func (r *releaser) derive(c *resourcev1.ResourceClaim) {
+	i := r.IntN(len(c.Spec.Devices.Requests))
+	name := resourcev1.FullyQualifiedName("derived/same")
+	c.Spec.Devices.Constraints = []resourcev1.DeviceConstraint{{MatchAttribute: &name}}
+	k := r.IntN(max(1, len(c.Spec.Devices.Requests[i].FirstAvailable)))
+	r.write(c, func(o tree) {
+		request := at(o["spec"].(tree)["devices"].(tree), "requests", i)
+		if request["exactly"] != nil {
+			request = request["exactly"].(tree)
+		} else {
+			request = at(request, "firstAvailable", k)
+		}
+		request["derivedAttributes"] = []any{tree{"name": string(name), "expression": "device.driver"}}
+	})
+}
+
+// at returns an object of a list.
+func at(of tree, list string, i int) tree { return of[list].([]any)[i].(tree) }

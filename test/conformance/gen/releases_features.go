@@ -13,7 +13,7 @@ func (r *releaser) features() {
 	for _, n := range r.nodes {
 		for _, f := range []string{"UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"} {
 			if r.chance(50) && !slices.Contains(n.Status.DeclaredFeatures, f) {
-				n.Status.DeclaredFeatures = append(n.Status.DeclaredFeatures, f)
+				declare(n, f)
 			}
 		}
 	}
@@ -24,18 +24,17 @@ func (r *releaser) features() {
 		}
 		return
 	}
-	if r.seed%2 == 1 { // the pod is sent in full, and no field of it may be unknown to berth
-		return
-	}
 	r.incoming.Spec.Volumes = append(r.incoming.Spec.Volumes, v1.Volume{Name: "scratch", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}})
 	c := &r.incoming.Spec.Containers[0]
 	c.VolumeMounts = append([]v1.VolumeMount{{Name: "scratch", MountPath: "/scratch"}}, c.VolumeMounts...)
-	before := r.later[r.incoming.UID]
-	r.later[r.incoming.UID] = func(o tree) {
-		if before != nil {
-			before(o)
-		}
+	r.write(r.incoming, func(o tree) {
 		first := o["spec"].(tree)["containers"].([]any)[0].(tree)
 		first["volumeMounts"].([]any)[0].(tree)["bindMountOptions"] = []any{"noexec"}
-	}
+	})
+}
+
+// declare has a node declare a feature. An API server wants them in order.
+func declare(n *v1.Node, feature string) {
+	n.Status.DeclaredFeatures = append(n.Status.DeclaredFeatures, feature)
+	slices.Sort(n.Status.DeclaredFeatures)
 }

@@ -40,7 +40,7 @@ func (r *releaser) drivers() {
 	}
 	chosen := pick(&r.maker, list...)
 	for _, d := range list {
-		r.later[d.UID] = func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = d == chosen }
+		r.write(d, func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = d == chosen })
 	}
 }
 

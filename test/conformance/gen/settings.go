@@ -185,6 +185,7 @@ var extensionPoints = map[string][]string{
 	"score":   {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources", "VolumeBinding"},
 	"reserve": {"VolumeBinding", "DynamicResources", "GangScheduling"}, "permit": {"GangScheduling"}, "preBind": {"VolumeBinding", "DynamicResources"}, "bind": {"DefaultBinder"}, "postBind": {},
 	"placementGenerate": {"TopologyPlacementGenerator"}, "placementScore": {"NodeResourcesFit", "PodGroupPodsCount"},
+	"podGroupPostFilter": {"DefaultPreemption", "DynamicResources"},
 }
 
 func (s settings) plugins() any {
