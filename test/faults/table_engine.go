@@ -180,6 +180,9 @@ var engineFaults = []fault{
 	{"devices-taints-always", "taints count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/inventory.go", `if inv.as.taints {`, `if true {`},
 	}},
+	{"ranking-of-one-counting", "what all pods of a node request is summed up as v1.36 counts", "./internal/engine/state", "TestUnder", []edit{
+		{"internal/engine/state/ranking.go", `if from == 0 && !k.varies {`, `if from == 0 {`},
+	}},
 	{"taint-rules-always", "DeviceTaintRules count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/inventory.go", `if as.taints && as.rules {`, `if as.taints {`},
 	}},

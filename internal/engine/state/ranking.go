@@ -26,7 +26,8 @@ type Ranking struct {
 	latest  int64    // the latest start
 	own     bool     // every pod has a priority of its own
 	wraps   bool     // an amount is below 0, or their sum overflows
-	sum     Amount   // of all pods
+	varies  bool     // what some pod counts as depends on the Counting
+	sum     Amount   // of all pods, unless it varies
 	Of      []Ranked
 	Pods    []*Pod
 }
@@ -119,7 +120,15 @@ func (s *State) ranking(at *PodList, now int64) *Ranking {
 		k.Of[i] = Ranked{ID: p.id, Started: p.Started, Priority: key.priority, Class: p.Class.ID}
 		sum := k.sum.Plus(&p.Class.Request.Amount)
 		k.wraps = k.wraps || !k.sum.fits(sum)
-		k.sum = sum
+		k.sum, k.varies = sum, k.varies || p.Class.others != nil
+	}
+	for c := Counting(1); k.varies && c < Countings; c++ {
+		var total Amount
+		for _, p := range k.Pods {
+			sum := total.Plus(&c.of(p.Class).Request.Amount)
+			k.wraps = k.wraps || !total.fits(sum)
+			total = sum
+		}
 	}
 	return k
 }
@@ -146,7 +155,7 @@ func (k *Ranking) Wraps() bool { return k.wraps }
 
 // SumFrom returns what the pods from an index on request.
 func (k *Ranking) SumFrom(from int, of *ClassColumns) Amount {
-	if from == 0 {
+	if from == 0 && !k.varies {
 		return k.sum
 	}
 	var sum Amount

@@ -83,11 +83,14 @@ func (b *useBlock) weigh(set *NodeSet, row int) {
 }
 
 // Counts returns what pods of a class count as in the state. Not to be written.
-func (s *State) Counts(c *Class) *Counted {
-	if s.counting != 0 && c.others != nil {
-		return &c.others[s.counting-1]
+func (s *State) Counts(c *Class) *Counted { return s.counting.of(c) }
+
+// of returns what pods of a class count as.
+func (c Counting) of(class *Class) *Counted {
+	if c != 0 && class.others != nil {
+		return &class.others[c-1]
 	}
-	return &c.Counted
+	return &class.Counted
 }
 
 // views are the states that differ from one in what pods count as, made at their first use.

@@ -93,6 +93,10 @@ func TestUnder(t *testing.T) {
 					if known && v.Requested(id).At(row) != gpus[row] {
 						t.Fatalf("seed %d, counting %d, row %d: %d GPUs, want %d", seed, c, row, v.Requested(id).At(row), gpus[row])
 					}
+					ranked, columns := v.Ranking(row, 0), v.ClassColumns()
+					if got := ranked.SumFrom(0, &columns); got != want[row].Amount {
+						t.Fatalf("seed %d, counting %d, row %d: ranked pods request %+v, want %+v", seed, c, row, got, want[row].Amount)
+					}
 					left := v.LeastLeft(row)
 					if n := s.nodes.rows[row]; n != nil && s.use.block(row>>blockBits) != nil && left.CPU > s.nodes.capacity[row].CPU-want[row].CPU {
 						t.Fatalf("seed %d, counting %d, row %d: more than is left is said to be left", seed, c, row)

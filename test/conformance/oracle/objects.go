@@ -149,8 +149,24 @@ func (o *objects) admit(p *v1.Pod) error {
 	if err := legacyscheme.Scheme.Convert(&in, &out, nil); err != nil {
 		return err
 	}
+	given := p.Spec.Resources
 	p.Spec = out.Spec
+	if given != nil && len(given.Limits) == 0 && !completed(p.Spec.Resources) {
+		p.Spec.Resources = given
+	}
 	return nil
+}
+
+// completed reports whether an API server of any release completes requests of a whole pod without
+// limits: that of v1.37 always does, and those before do where containers limit huge pages. Pods
+// that are stored are taken to be of any of them.
+func completed(r *v1.ResourceRequirements) bool {
+	for name := range r.Limits {
+		if strings.HasPrefix(string(name), v1.ResourceHugePagesPrefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // systemClasses exist in every cluster.
