@@ -176,8 +176,9 @@ type Release struct {
 	// TolerationsForgotten reports whether allocations are without the tolerations of their
 	// requests (dynamic-resource-allocation/structured Allocate; Z8).
 	TolerationsForgotten bool
-	// GroupsAreHidden reports whether slices with compatibility groups are as if they were not there,
-	// so that nothing comes of their pool (dynamic-resource-allocation/structured GatherPools; B20).
+	// GroupsAreHidden reports whether slices with compatibility groups are as if they were not
+	// there, so that nothing comes of their pool (dynamic-resource-allocation/structured
+	// GatherPools; B20).
 	GroupsAreHidden bool
 	// DerivedAttributesFail reports whether a request with attributes to be derived fails the pod
 	// (dynamic-resource-allocation/structured validateDeviceRequest; B20).

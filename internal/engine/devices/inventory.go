@@ -113,7 +113,7 @@ func (inv *Inventory) add(rs *resourcev1.ResourceSlice) {
 	}
 }
 
-// grouped reports whether a device of the slice may share counters only with devices of some groups.
+// grouped reports whether a device of the slice may share counters with those of some groups alone.
 func grouped(rs *resourcev1.ResourceSlice) bool {
 	return slices.ContainsFunc(rs.Spec.Devices, func(d resourcev1.Device) bool {
 		return slices.ContainsFunc(d.ConsumesCounters, func(c resourcev1.DeviceCounterConsumption) bool {

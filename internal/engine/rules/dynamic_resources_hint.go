@@ -11,8 +11,8 @@ import (
 )
 
 // Hints returns those of nodes, of the pod's own claims and any that is freed, of classes and
-// slices (plugins/dynamicresources isSchedulableAfterClaimChange, isSchedulableAfterPodChange). A rule
-// that taints devices updates their slices.
+// slices (plugins/dynamicresources isSchedulableAfterClaimChange, isSchedulableAfterPodChange). A
+// rule that taints devices updates their slices.
 func (d *DynamicResources) Hints() []engine.Hint {
 	hints := []engine.Hint{
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeLabel | engine.UpdateNodeAllocatable},

@@ -129,8 +129,8 @@ func (t *session) find(ctx context.Context, k Kind) (watched, error) {
 	return watched{}, nil
 }
 
-// serves reports whether a cluster serves an optional kind: whether its group is there and has it. A
-// kind that no decision reads counts as not served where berth may not list it: older roles lack the
+// serves reports whether a cluster serves an optional kind: its group is there and has it. A kind
+// that no decision reads counts as not served where berth may not list it: older roles lack the
 // right.
 func (t *session) serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
