@@ -28,6 +28,16 @@ func scenesOf137(nodes int) []Scene {
 	idle := "idle"
 	elsewhere.Spec.NodeName = &idle
 	elsewhere.Spec.SharedCounters = []resourcev1.CounterSet{{Name: "set", Counters: map[string]resourcev1.Counter{"a": {Value: resource.MustParse("3")}}}}
+	grouped := drawing("b20-groups", et.Driver, 3, et.Device("d"))
+	for _, o := range grouped {
+		for _, d := range o.(*resourcev1.ResourceSlice).Spec.Devices {
+			d.ConsumesCounters[0].CompatibilityGroups = []string{"x"}
+		}
+	}
+	derived := wants(et.Wants("r", "any", 1))
+	derived.Spec.Devices.Requests[0].Exactly.DerivedAttributes = []resourcev1.DeviceDerivedAttribute{{Name: "derived/x", Expression: "1"}}
+	skips := et.Given(wants(et.Wants("r", "any", 1)), "b20-skips", "b20-skips/d")
+	skips.Status.Allocation.Devices.Results[0].SkipNodeOperations = []resourcev1.SkipNodeOperation{resourcev1.SkipNodeOperationAll}
 	listed := et.Device("d")
 	listed.Attributes["models"] = resourcev1.DeviceAttribute{StringValues: []string{"x", "y"}}
 	volume := func(node, size string) *corev1.PersistentVolume {
@@ -78,6 +88,10 @@ func scenesOf137(nodes int) []Scene {
 		claims("b16", now, "SharesUseCounters", asking(wants(et.Wants("r", "any", 1)), "4Gi"), append(drawing("b16", et.Driver, 3, counted("d", "e")...), share(held("b16", "d"), ""))...),
 		claims("b17", now, "CountersStayLocal", wants(et.Wants("r", "any", 1)), slice("b17", et.Device("d")), elsewhere),
 		claims("b18", "otherMessage", "DeviceErrorsSayMore", wants(et.Wants("r", "any", 1, red)), slice("b18", et.Device("d"))),
+		claims("b19", noLonger, "DRADeviceTaintRules", wants(et.Wants("r", "any", 1)), slice("b19", et.Device("d")), et.TaintRule("b19", et.Driver, "b19", "")),
+		claims("b20-groups", noLonger, "GroupsAreHidden", wants(et.Wants("r", "any", 1)), grouped...),
+		claims("b20-derived", fails, "DerivedAttributesFail", derived, slice("b20-derived", et.Device("d"))),
+		claims("b20-skips", noLonger, "SkippingNeedsFeature", skips),
 		{"b23", noLonger, []string{"GatedNominationsCount"}, "b23", []any{
 			own("b23", "b23"), et.Pod("b23-gated", et.NominatedTo("b23"), et.Gate("x"), cores("4")), asks("b23", cores("4")),
 		}},
