@@ -27,7 +27,7 @@ var imports = map[string][]string{
 	"berth/internal/kube/object":            {"berth/internal/kube/object/stored"},
 	"berth/internal/kube/object/stored":     {},
 	"berth/internal/kube/object/apiserver":  {"berth/internal/kube/object/stored", "berth/internal/kube/object"},
-	"berth/internal/podlife":                {"berth/internal/kube/object/stored", "berth/internal/kube/object", "berth/internal/kube/object/apiserver"},
+	"berth/internal/podlife":                {"berth/internal/semantics", "berth/internal/kube/object/stored", "berth/internal/kube/object", "berth/internal/kube/object/apiserver"},
 	"berth/internal/priorityclass":          {"berth/internal/kube/object/stored", "berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/engine":                 {"berth/internal/semantics", "berth/internal/engine/state", "berth/internal/kube/object"},
 	"berth/internal/engine/explain/digest":  {"berth/internal/engine", "berth/internal/engine/state"},

@@ -36,9 +36,14 @@ func (c *Configuration) Of(cluster string) []*engine.Profile {
 	return c.Profiles
 }
 
-// Release is the one that decisions of a cluster follow where the question names none.
+// Release is the one that decisions of a cluster follow where the question names none: the default
+// one where there are no profiles, as in a command that decides nothing.
 func (c *Configuration) Release(cluster string) *semantics.Release {
-	return c.Of(cluster)[0].Semantics
+	list := c.Of(cluster)
+	if len(list) == 0 {
+		return semantics.Default()
+	}
+	return list[0].Semantics
 }
 
 // Named returns the profile that pods of a cluster name by their scheduler; nil without one.

@@ -53,6 +53,16 @@ func TestPodLifecycle(t *testing.T) {
 	if l = judge(`,"now":"2026-03-01T12:00:00Z","events":[{"at":"2026-03-01T12:01:00Z","container":"b","exitCode":1}]`); l.Timeline == nil || len(l.Timeline.Entries) < 2 {
 		t.Errorf("%+v", l.Timeline)
 	}
+	kubelet := func(version, rest string) string {
+		return judge(`,"node":{"status":{"nodeInfo":{"kubeletVersion":"` + version + `"}}}` + rest).Semantics
+	}
+	for want, got := range map[string]string{
+		"v1.35.4": kubelet("v1.35.9", `,"semantics":"v1.37"`), "": kubelet("v1.36.1", `,"semantics":"v1.37"`), "v1.37.2": kubelet("", `,"semantics":"v1.37"`),
+	} {
+		if got != want {
+			t.Errorf("the kubelet is of %q, want %q", got, want)
+		}
+	}
 	l = podlife.Life{}
 	h.want(200, &l, "POST", at, `{"pod":{"spec":{"containers":[{"name":"c"}]}}}`)
 	if l.Phase != "Pending" || len(l.Containers) != 1 {
@@ -69,6 +79,7 @@ func TestPodLifecycle(t *testing.T) {
 		"a node as the pod":  {400, `{"pod":{"kind":"Node"}}`, "pod.kind"},
 		"a pod as the node":  {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":{"kind":"Pod"}}`, "node.kind"},
 		"a node by its name": {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":"n1"}`, "node"},
+		"no release":         {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"semantics":"v1.2"}`, "semantics"},
 		"a wrong type":       {400, `{"pod":{"status":{"phase":7}}}`, "pod.status.phase"},
 		"in the node":        {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":{"status":{"conditions":{}}}}`, "node.status.conditions"},
 		"a bomb in the node": {400, `{"pod":{"spec":{"containers":[{"name":"c"}]}},"node":{"status":{"capacity":{"cpu":"1e-999999999"}}}}`, "node.status.capacity[cpu]"},

@@ -16,6 +16,8 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/rest"
+	"berth/internal/podlife"
+	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/semantics"
 	"berth/internal/store"
@@ -63,6 +65,22 @@ func TestSemanticsOfACluster(t *testing.T) {
 		}
 		if len(list.Items) != 3 {
 			t.Errorf("%d records in %s", len(list.Items), cluster)
+		}
+		// The nodes do not tell their kubelets, so they are of the cluster's release.
+		var life podlife.Life
+		var end podlife.Termination
+		h.want(200, &life, "POST", "/v1/pods/lifecycle", `{"snapshot":"`+cluster+`@latest","podRef":{"namespace":"shop","name":"own"}}`)
+		h.want(200, &end, "POST", "/v1/pods/termination", `{"cause":"delete","snapshot":"`+cluster+`@latest","podRef":{"namespace":"shop","name":"own"}}`)
+		var s report.Story
+		h.want(200, &s, "GET", "/v1/clusters/"+cluster+"/pods/shop/own", "")
+		kubelet := want
+		if kubelet == "v1.36.3" {
+			kubelet = "" // it is not named
+		}
+		for _, got := range []podlife.Followed{life.Followed, end.Followed, s.Lifecycle.Followed, s.Ending.Followed} {
+			if got.Semantics != kubelet {
+				t.Errorf("the kubelets of %s are of %q, want %q", cluster, got.Semantics, kubelet)
+			}
 		}
 		for more, score := range map[string]string{"": imageScores[want[:5]], `,"semantics":"v1.35"`: imageScores["v1.35"]} {
 			var a decision.Answer

@@ -19,6 +19,7 @@ const (
 	containersNotInitialized = "ContainersNotInitialized"
 	readinessGatesNotReady   = "ReadinessGatesNotReady"
 	restartAllStarted        = "RestartAllContainersStarted"
+	podSandboxNotReady       = "PodSandboxNotReady" // pkg/kubelet/types/constants.go
 )
 
 // ofKubelet are the conditions that a kubelet computes anew each time. Those
@@ -30,11 +31,12 @@ var ofKubelet = []corev1.PodConditionType{
 }
 
 // conditions are what the kubelet writes beside a phase: others' conditions as
-// they are, then its own (pkg/kubelet/kubelet_pods.go generateAPIPodStatus).
+// they are, then its own (pkg/kubelet/kubelet_pods.go generateAPIPodStatus;
+// pkg/kubelet/types/pod_status.go PodConditionByKubelet).
 func (r *reading) conditions(phase corev1.PodPhase) []LifeCondition {
 	list := make([]LifeCondition, 0, len(r.pod.Status.Conditions)+6)
 	for _, c := range r.pod.Status.Conditions {
-		if !slices.Contains(ofKubelet, c.Type) {
+		if !slices.Contains(ofKubelet, c.Type) || c.Type == corev1.AllContainersRestarting && !r.by.RestartsAll {
 			list = append(list, r.kept(c))
 		}
 	}
@@ -190,7 +192,7 @@ func (r *reading) initialized(phase corev1.PodPhase) LifeCondition {
 		return set(true, "", "", Rule{"condition/no-init", "The pod has no init containers."})
 	case message == "":
 		return set(true, "", "", Rule{"condition/initialized", "Every init container is done and every sidecar has started."})
-	case old != nil && old.Status == corev1.ConditionTrue:
+	case r.by.RestartsAll && old != nil && old.Status == corev1.ConditionTrue:
 		return set(true, "", "", Rule{"condition/once-initialized", "A pod that was initialized stays so, even while its init containers run again."})
 	}
 	return set(false, containersNotInitialized, message, Rule{"condition/not-initialized", "Not every init container is done, or not every sidecar has started."})

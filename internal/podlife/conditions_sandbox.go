@@ -27,7 +27,11 @@ const ruleSandboxPosted = "condition/sandbox-as-posted"
 // pod's own condition stands.
 func (r *reading) readyToStart() LifeCondition {
 	set := func(is bool, rule Rule) LifeCondition {
-		return r.condition(corev1.PodReadyToStartContainers, is, "", "", rule)
+		reason, message := "", ""
+		if !is && r.by.TellsSandbox {
+			reason, message = podSandboxNotReady, r.sandboxMessage()
+		}
+		return r.condition(corev1.PodReadyToStartContainers, is, reason, message, rule)
 	}
 	var run, tried string
 	stopped := false
@@ -57,6 +61,19 @@ func (r *reading) readyToStart() LifeCondition {
 		return set(true, Rule{"condition/sandbox-used", "A container has run, or the pod has an address, which needs a sandbox with a network."})
 	}
 	return set(false, Rule{"condition/no-sandbox", "Nothing shows that the pod has a sandbox with a network yet."})
+}
+
+// sandboxMessage is why there is no sandbox with a network: what the pod's own condition says, else
+// that there is none yet, or none any more (kuberuntime/util/util.go PodSandboxChanged).
+func (r *reading) sandboxMessage() string {
+	switch c := r.posted(corev1.PodReadyToStartContainers); {
+	case terminal(r.pod.Status.Phase):
+	case c != nil && c.Status == corev1.ConditionFalse && c.Reason == podSandboxNotReady && c.Message != "":
+		return c.Message
+	case !r.sandboxUsed():
+		return "no pod sandbox exists"
+	}
+	return "pod sandbox is not ready"
 }
 
 // sandboxUsed reports whether something in the pod was started or tried, as far as its statuses

@@ -89,6 +89,7 @@ type Life struct {
 	Conditions []LifeCondition `json:"conditions"`
 	// Containers are in the order of the spec: init, main, ephemeral ones.
 	Containers []LifeContainer `json:"containers"`
+	Followed
 	// Snapshot is where a pod that was named was read; callers that read snapshots fill it in.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
 	// Warnings name the parts of the request that were ignored; callers that read

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"berth/internal/semantics"
 )
 
 // LifeQuestion asks where a pod stands and what comes next.
@@ -30,6 +32,10 @@ type LifeQuestion struct {
 	PreStopSeconds, ExitSeconds map[string]int64
 	ExitCodes                   map[string]int32
 	Now                         time.Time
+	// Release is the one whose kubelet leads the pod's life where the node tells none; nil: the
+	// default one.
+	Release *semantics.Release
+	by      semantics.Life
 }
 
 // Live answers where a pod stands at a time and what comes next. Errors name the
@@ -39,10 +45,13 @@ func Live(q LifeQuestion) (*Life, field.ErrorList) {
 	if errs = append(errs, q.checkEvents()...); len(errs) > 0 {
 		return nil, errs
 	}
-	r := readPod(q.Pod, q.state(), q.Now)
+	by, follows := followed(q.Node, q.Release)
+	q.Pod, q.by = heeded(q.Pod, by), by
+	r := readPod(q.Pod, q.state(), q.Now, by)
 	r.longest = longest
 	_, r.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	l := r.life()
+	l.Followed = follows
 	if q.Pod.Spec.NodeName != "" && (q.NodeGiven || q.NodeLostSince != nil) {
 		q.deletion(&l)
 	}

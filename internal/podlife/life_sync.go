@@ -107,6 +107,7 @@ func (s *lifeRun) pass() (changed bool) {
 // purge forgets what init containers did in a sandbox that is gone, all but the first, which starts
 // now.
 func (s *lifeRun) purge() {
+	s.fresh = true
 	for _, p := range s.parts[min(1, len(s.parts)):] {
 		if st := statusOf(s.pod, p.c.Name); st != nil && (p.kind == KindInit || p.kind == KindSidecar) {
 			*st = corev1.ContainerStatus{Name: st.Name, RestartCount: st.RestartCount, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}}
@@ -138,7 +139,8 @@ func (s *lifeRun) atOnce(p *lifePart) bool {
 
 // reading is how the pod stands now.
 func (s *lifeRun) reading() *reading {
-	r := readPod(s.pod, NodeHealthy, s.now)
+	r := readPod(s.pod, NodeHealthy, s.now, s.q.by)
+	r.by.ExitedInitialized = r.by.ExitedInitialized && !s.fresh
 	r.longest, r.memories, r.unmounted = s.longest, s.memory, s.unmounted
 	return r
 }
@@ -165,6 +167,7 @@ func (s *lifeRun) start(p *lifePart, rule Rule, next memory) {
 	} else {
 		s.memory[p.c.Name] = memory{since: s.now}
 	}
+	s.fresh = s.fresh && p.kind != KindContainer
 	p.due = time.Time{}
 	st.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(s.now)}}
 	s.say(actorKubelet, event, p, within, rule.ID, rule.Text)

@@ -54,8 +54,10 @@ type lifeRun struct {
 	memory  map[string]memory
 	// unmounted is why the kubelet cannot mount the pod's volumes.
 	unmounted string
-	seen      map[string]time.Time // where the pod stood before, to find what repeats
-	out       *LifeTimeline
+	// fresh: no main container has started in the sandbox that was made last.
+	fresh bool
+	seen  map[string]time.Time // where the pod stood before, to find what repeats
+	out   *LifeTimeline
 }
 
 // lifePart is a container of a lifeRun.
@@ -137,7 +139,7 @@ func (s *lifeRun) prepare() {
 			s.changes = append(s.changes, *u)
 		}
 	}
-	r := readPod(s.pod, NodeHealthy, s.now)
+	r := readPod(s.pod, NodeHealthy, s.now, s.q.by)
 	r.longest = s.longest
 	for _, list := range [][]seen{r.inits, r.mains, r.extra} {
 		for i := range list {

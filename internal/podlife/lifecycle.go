@@ -8,14 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/kube/object/stored"
+	"berth/internal/semantics"
 )
 
 // Lifecycle returns where a pod stands at a time and what comes next: phase and
 // conditions as they would be written next, the containers' states as they are
 // with what happens to each, and kubectl's columns for the pod as posted. The
-// argument is not written.
+// argument is not written. The kubelet is of the default release.
 func Lifecycle(pod *corev1.Pod, node NodeState, now time.Time) Life {
-	return readPod(pod, node, now).life()
+	return readPod(pod, node, now, semantics.Default().Life).life()
 }
 
 // life is the answer about a pod that was read.

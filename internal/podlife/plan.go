@@ -27,8 +27,9 @@ type plan struct {
 // startup probe, and writes that into the status.
 func (r *reading) plan() plan {
 	p := plan{start: make([]bool, len(r.inits)), last: -1, initialized: len(r.inits) == 0}
+	ended := r.by.ExitedInitialized && !r.initAgain() // main containers count that have ended
 	for i := range r.mains {
-		p.initialized = p.initialized || r.mains[i].is == running
+		p.initialized = p.initialized || r.mains[i].is == running || ended && r.mains[i].ran()
 	}
 	mainRuns := p.initialized && len(r.inits) > 0
 	final := len(r.inits) - 1
@@ -75,6 +76,12 @@ func (r *reading) plan() plan {
 		clear(p.start)
 	}
 	return p
+}
+
+// initAgain reports whether a plain init container runs or has failed: main containers that ended
+// did so in a sandbox before this one, and tell nothing of its init containers.
+func (r *reading) initAgain() bool {
+	return slices.ContainsFunc(r.inits, func(s seen) bool { return s.kind == KindInit && s.ran() && !s.through() })
 }
 
 // mainsDone reports whether no main container runs or will be started.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/semantics"
 )
 
 // restartingAll is the reason of containers that were removed so that all of
@@ -57,10 +59,12 @@ type reading struct {
 	unmounted string
 	// memories are what the kubelet remembers; nil: what the statuses show.
 	memories map[string]memory
+	// by is how the kubelet leads the pod's life.
+	by semantics.Life
 }
 
-func readPod(pod *corev1.Pod, node NodeState, now time.Time) *reading {
-	r := &reading{pod: pod, node: node, now: now, longest: longestBackoff}
+func readPod(pod *corev1.Pod, node NodeState, now time.Time, by semantics.Life) *reading {
+	r := &reading{pod: pod, node: node, now: now, longest: longestBackoff, by: by}
 	inits, mains := byName(pod.Status.InitContainerStatuses), byName(pod.Status.ContainerStatuses)
 	extra := byName(pod.Status.EphemeralContainerStatuses)
 	for i := range pod.Spec.InitContainers {
@@ -81,6 +85,64 @@ func readPod(pod *corev1.Pod, node NodeState, now time.Time) *reading {
 		r.extra = append(r.extra, see(c, KindEphemeral, extra))
 	}
 	return r
+}
+
+// Followed is whose kubelet an answer follows.
+type Followed struct {
+	// Semantics is the release of Kubernetes whose kubelet leads the pod's life: that of its node,
+	// else the one of the question or of the cluster. Absent where it is v1.36.3.
+	Semantics string `json:"semantics,omitempty" example:"v1.37.2"`
+	// SemanticsNote is why it is another release than that of the node's kubelet; absent where it
+	// is the same.
+	SemanticsNote string `json:"semanticsNote,omitempty"`
+}
+
+// followed returns whose kubelet leads the life of a pod: that of its node where the node tells,
+// else that of a release, and the default one where that is nil.
+func followed(node *corev1.Node, other *semantics.Release) (semantics.Life, Followed) {
+	r, why := other, ""
+	if node != nil {
+		if of, note := semantics.OfKubelet(node.Status.NodeInfo.KubeletVersion); of != nil {
+			r, why = of, note
+		}
+	}
+	if r == nil {
+		r = semantics.Default()
+	}
+	out := Followed{SemanticsNote: why}
+	if why != "" {
+		out.SemanticsNote += ": the answer follows " + r.Name
+	}
+	if r.Name != semantics.Default().Name {
+		out.Semantics = r.Name
+	}
+	return r.Life, out
+}
+
+// heeded is the pod as a kubelet sees it, without rules and policies that it knows nothing of
+// (pkg/api/v1/pod/util.go ContainerShouldRestart). The argument is not written.
+func heeded(pod *corev1.Pod, by semantics.Life) *corev1.Pod {
+	if by.OwnRestarts && (by.RestartsAll || !anyRestartsAll(&pod.Spec)) {
+		return pod
+	}
+	pod = pod.DeepCopy()
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			c := &list[i]
+			if !by.OwnRestarts {
+				if c.RestartPolicyRules = nil; !isSidecar(c) {
+					c.RestartPolicy = nil
+				}
+			}
+			for k := range c.RestartPolicyRules {
+				// The rule still matches before others, and leaves it to the policy.
+				if rule := &c.RestartPolicyRules[k]; rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
+					rule.Action = ""
+				}
+			}
+		}
+	}
+	return pod
 }
 
 // memory is what the kubelet remembers of the delays of a container that has run.

@@ -64,7 +64,7 @@ func matchingRule(c *corev1.Container, code int32) (*corev1.ContainerRestartRule
 // run again (pkg/kubelet/kubelet_pods.go getPhase).
 func (r *reading) restartable(s *seen) bool {
 	yes, _ := mayRestart(&r.pod.Spec, s.c, s.end.ExitCode)
-	return yes || s.end.Reason == restartingAll
+	return yes || r.by.RestartsAll && s.end.Reason == restartingAll
 }
 
 // couldRestartAll reports whether some container has a rule that restarts all.

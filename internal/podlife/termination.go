@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/kube/object/apiserver"
+	"berth/internal/semantics"
 )
 
 // Cause describes what ends a pod, or one of its containers.
@@ -87,6 +88,8 @@ type Ending struct {
 	Then []Following
 	// Now is when it happens.
 	Now time.Time
+	// Release is as in LifeQuestion.
+	Release *semantics.Release
 }
 
 // Terminate answers how a pod, or a container of it, ends. Errors name the
@@ -107,7 +110,8 @@ func Terminate(e Ending) (*Termination, field.ErrorList) {
 func (e *Ending) answer(real bool) *Termination {
 	w := &ending{Ending: *e, real: real, out: &Termination{Cause: e.Cause, Steps: []Step{}, Containers: []Stop{}, Timeline: []Event{}}, done: map[string]bool{}, exited: map[string]bool{}}
 	w.declared = e.Pod.Spec.TerminationGracePeriodSeconds != nil
-	w.Pod = e.Pod.DeepCopy()
+	w.by, w.out.Followed = followed(e.Node, e.Release)
+	w.Pod = heeded(e.Pod.DeepCopy(), w.by)
 	apiserver.SetPodDefaults(w.Pod)
 	switch e.Cause {
 	case CauseDelete, CausePreempt:
@@ -150,6 +154,8 @@ type ending struct {
 	// done are containers that have stopped before the kubelet began anew, exited
 	// those that ended by themselves.
 	done, exited map[string]bool
+	// by is how the kubelet leads the pod's life.
+	by semantics.Life
 }
 
 // exitCode is what a container exits with by itself.

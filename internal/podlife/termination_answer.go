@@ -57,6 +57,7 @@ type Termination struct {
 	LeftRunning []string `json:"leftRunning,omitempty"`
 	// Notes are what else is worth knowing.
 	Notes []string `json:"notes,omitempty"`
+	Followed
 	// Snapshot is where a pod that was named was read; callers that read snapshots fill it in.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
 	// Warnings name the parts of the request that were ignored; callers that read requests fill

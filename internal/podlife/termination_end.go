@@ -15,6 +15,9 @@ func (w *ending) followDelete(d deletion) {
 	what := fmt.Sprintf("deletionGracePeriodSeconds %d", d.period)
 	kept := d.period != 0 || len(p.Finalizers) > 0
 	w.out.Endpoints = Endpoints{Serving: w.ready(), Terminating: true, Detail: "not ready at once; serving as long as its readiness probes succeed"}
+	if w.by.ExecProbesGoOn && asksByExec(p) {
+		w.out.Endpoints.Detail += ", exec ones as well"
+	}
 	if d.again && !d.changed {
 		w.event(w.began(), actorAPI, "deletion requested", "", what)
 		w.event(0, actorAPI, EventUnchanged, "", "a second delete may only shorten")
@@ -33,6 +36,16 @@ func (w *ending) followDelete(d deletion) {
 		return
 	}
 	w.removedAtOnce()
+}
+
+// asksByExec reports whether a main container or a sidecar has a command as its readiness probe,
+// which goes on to the end (pkg/kubelet/prober AddPod, StopLivenessAndStartup).
+func asksByExec(p *corev1.Pod) (yes bool) {
+	eachContainer(p, func(c *corev1.Container, kind string) {
+		asked := kind == string(KindContainer) || kind == string(KindSidecar)
+		yes = yes || asked && c.ReadinessProbe != nil && c.ReadinessProbe.Exec != nil
+	})
+	return yes
 }
 
 // endOf is the end of a pod whose object stays until the kubelet is done.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/component-helpers/storage/ephemeral"
 
 	"berth/internal/kube/object/stored"
+	"berth/internal/semantics"
 )
 
 // Storage finds the claims and classes of a pod's cluster. A nil Claim knows of none.
@@ -38,7 +39,7 @@ func (s Storage) Ready(namespace, name string) bool {
 // (pkg/kubelet/volumemanager/populator desired_state_of_world_populator.go getPVCExtractPV;
 // pkg/controller/volume/persistentvolume pv_controller.go syncUnboundClaim).
 func (s Storage) Unmounted(pod *corev1.Pod) (claim, why string, forever bool) {
-	r := readPod(pod, NodeHealthy, time.Time{})
+	r := readPod(pod, NodeHealthy, time.Time{}, semantics.Life{})
 	if s.Claim == nil || pod.Spec.NodeName == "" || pod.DeletionTimestamp != nil || terminal(pod.Status.Phase) || r.sandboxUsed() {
 		return "", "", false
 	}

@@ -16,6 +16,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 	"berth/internal/store"
 )
 
@@ -42,6 +43,9 @@ type Reader struct {
 	// Class returns a stored priority class; it may be nil.
 	Class func(cluster, name string) *schedulingv1.PriorityClass
 	Clock func() time.Time
+	// Release returns the release of a cluster, whose kubelets lead the lives of its pods where
+	// their nodes do not tell another; it may be nil.
+	Release func(cluster string) *semantics.Release
 	// Sees reports whether the caller may see pods of a namespace; the others are counted, and not
 	// named. Mask takes them out of a decision. Nil stands for a caller who may see all.
 	Sees func(namespace string) bool
@@ -230,6 +234,10 @@ func (s *telling) present(ctx context.Context) error {
 	end := podlife.Ending{Pod: &free, Cause: podlife.CauseDelete, Now: s.at}
 	life.Node, life.NodeGiven = s.view.NodeOf(s.full)
 	end.Node, end.NodeGiven = life.Node, life.NodeGiven
+	if s.Release != nil {
+		life.Release = s.Release(s.view.Cluster)
+		end.Release = life.Release
+	}
 	// What a stored pod cannot say of its life and its end is not known: there are no
 	// errors.
 	s.out.Lifecycle, _ = podlife.Live(life)

@@ -1,6 +1,6 @@
 package semantics
 
-// behaviours are all fields of Release in which releases differ, and all gates.
+// behaviours are all fields of Release in which releases differ, all gates, and those of Life.
 var behaviours = []*Behaviour{
 	{
 		Name: "Plugins", Row: "B1, Z7",
@@ -246,6 +246,24 @@ var behaviours = []*Behaviour{
 		What:  "whether selectors of devices read attributes that are lists, or fail the pod there",
 		Where: "dynamic-resource-allocation/cel/compile.go newCompiler, getAttributeValue",
 	},
+	life("RestartsAll", "D1",
+		"whether restart rules of a container may restart all of its pod's",
+		"pkg/api/v1/pod/util.go ContainerShouldRestart",
+		"look at pods with the action RestartAllContainers on nodes with older kubelets"),
+	life("TellsSandbox", "D3",
+		"whether the condition PodReadyToStartContainers has a reason where it is False",
+		"pkg/kubelet/status/generate.go GeneratePodReadyToStartContainersCondition", ""),
+	life("ExitedInitialized", "D4",
+		"whether main containers that have ended keep init containers whose state is lost from running again",
+		"pkg/kubelet/kuberuntime/kuberuntime_container.go computeInitContainerActions", ""),
+	life("ExecProbesGoOn", "D5",
+		"whether exec probes of a pod that ends still ask its containers, or its readiness stays as it was",
+		"pkg/kubelet/prober/prober_manager.go AddPod",
+		"expect pods to leave their services earlier as they end, where readiness is an exec probe"),
+	life("OwnRestarts", "D10",
+		"whether rules and policy of a container that is no sidecar say whether it starts again",
+		"pkg/kubelet/kubelet_pods.go getPhase",
+		"look at pods whose containers have a restartPolicy of their own on nodes with older kubelets"),
 	gate("DRAConsumableCapacity", "A5, A7",
 		"whether devices share their capacity between claims (allowMultipleAllocations), and whether distinctAttribute is judged",
 		"dynamic-resource-allocation/structured"),
@@ -279,6 +297,11 @@ var behaviours = []*Behaviour{
 	gate("VolumeLimitScaling", "B5",
 		"whether nodes without a CSI driver that asks for it are refused (preventPodSchedulingIfMissing)",
 		"plugins/nodevolumelimits/csi.go Filter"),
+}
+
+// life is a behaviour of kubelets.
+func life(name, row, what, where, remedy string) *Behaviour {
+	return &Behaviour{Name: name, life: true, Row: row, What: what, Where: where, Remedy: remedy}
 }
 
 // gate is the behaviour that a feature gate switches.

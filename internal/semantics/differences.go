@@ -19,13 +19,21 @@ type Behaviour struct {
 	Where string `json:"where"`
 	// Remedy is what keeps the answer of before, or is to be looked at; empty where nothing is.
 	Remedy string `json:"remedy,omitempty"`
+	// life reports whether it is of kubelets, and no decision reads it.
+	life bool
 } // @name Behaviour
 
-// Differences lists the behaviours in which two releases differ, code first, then gates.
-func Differences(a, b *Release) (list []*Behaviour) {
+// Differences lists the behaviours in which decisions of two releases differ, code first, then
+// gates.
+func Differences(a, b *Release) []*Behaviour { return differences(a, b, false) }
+
+// LifeDifferences lists the behaviours in which kubelets of two releases differ.
+func LifeDifferences(a, b *Release) []*Behaviour { return differences(a, b, true) }
+
+func differences(a, b *Release, life bool) (list []*Behaviour) {
 	va, vb := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
 	for _, d := range behaviours {
-		if !reflect.DeepEqual(va.FieldByName(d.Name).Interface(), vb.FieldByName(d.Name).Interface()) {
+		if d.life == life && !reflect.DeepEqual(va.FieldByName(d.Name).Interface(), vb.FieldByName(d.Name).Interface()) {
 			list = append(list, d)
 		}
 	}

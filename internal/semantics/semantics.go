@@ -23,6 +23,8 @@ type Release struct {
 	// Gates are at the defaults of the release, or of the version that it emulates, or as they
 	// were set.
 	Gates
+	// Life is how its kubelets lead the life of a pod.
+	Life
 	// code is the release as its sources have it, and stamp names both; nil and empty: this one.
 	code  *Release
 	stamp string

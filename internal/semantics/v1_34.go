@@ -19,4 +19,6 @@ var v134 = v135.but(func(r *Release) {
 	r.PoolsByNode = true          // Z5
 	r.CountingSlicesGive = true   // Z6
 	r.TolerationsForgotten = true // Z8
+
+	r.OwnRestarts = false // D10
 })

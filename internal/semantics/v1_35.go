@@ -33,4 +33,6 @@ var v135 = v136.but(func(r *Release) {
 	r.SlowDevicesReject = true   // A9
 	r.LosesCounters = true       // A14
 	r.SharesRepeat = true        // A15
+
+	r.RestartsAll = false // D1
 })

@@ -37,4 +37,6 @@ var v136 = &Release{
 	NominationsWake:   true,
 
 	NewNodesMeanTaints: true,
+
+	Life: Life{RestartsAll: true, OwnRestarts: true},
 }

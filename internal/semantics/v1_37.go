@@ -41,4 +41,8 @@ var v137 = v136.but(func(r *Release) {
 	r.DerivedAttributesFail = true // B20
 	r.SkippingNeedsFeature = true  // B20
 	r.ListAttributes = true        // B24
+
+	r.TellsSandbox = true      // D3
+	r.ExitedInitialized = true // D4
+	r.ExecProbesGoOn = true    // D5
 })

@@ -84,6 +84,45 @@ var podlifeFaults = []fault{
 	{"exit-code-zero", "an application that dies of SIGTERM succeeds", "./internal/podlife", "TestExitCodes", []edit{
 		{"internal/podlife/termination_end.go", `return w.exitCode(c.Name), true`, `return 0, true`},
 	}},
+	{"kubelet-unread", "the release of the question counts before the kubelet of the pod's node", "./internal/podlife", "TestKubelets", []edit{
+		{"internal/podlife/reading.go", `of != nil {`, `of != nil && other == nil {`},
+	}},
+	{"kubelet-too-new", "a kubelet that is too new follows the oldest release", "./internal/semantics", "TestOfKubelet", []edit{
+		{"internal/semantics/life.go", `return Newest(), `, `return oldest, `},
+	}},
+	{"kubelet-restarts-all", "a kubelet that restarts no pod as a whole is said to", "./internal/podlife", "TestKubeletRestartsAll", []edit{
+		{"internal/podlife/reading.go", `rule.Action = ""`, `_ = rule`},
+	}},
+	{"kubelet-next-rule", "a rule that a kubelet does not know lets the next one match", "./internal/podlife", "TestKubeletRestartsAll", []edit{
+		{"internal/podlife/reading.go", `rule.Action = ""`, `rule.Action, rule.ExitCodes = "", nil`},
+	}},
+	{"kubelet-uninitialized", "every kubelet keeps a pod initialized that was", "./internal/podlife", "TestKubeletRestartsAll", []edit{
+		{"internal/podlife/conditions.go", `case r.by.RestartsAll && old != nil`, `case old != nil`},
+	}},
+	{"kubelet-drops-condition", "a kubelet drops a condition that it does not know", "./internal/podlife", "TestKubeletRestartsAll", []edit{
+		{"internal/podlife/conditions.go", `AllContainersRestarting && !r.by.RestartsAll {`, `AllContainersRestarting && false {`},
+	}},
+	{"kubelet-removed", "a kubelet takes a reason that it does not know for one that restarts", "./internal/podlife", "TestKubeletRestartsAll", []edit{
+		{"internal/podlife/restart.go", `return yes || r.by.RestartsAll && s.end`, `return yes || s.end`},
+	}},
+	{"kubelet-sandbox-untold", "every kubelet says why there is no sandbox", "./internal/podlife", "TestKubeletTellsSandbox", []edit{
+		{"internal/podlife/conditions_sandbox.go", `!is && r.by.TellsSandbox {`, `!is {`},
+	}},
+	{"kubelet-exited", "every kubelet takes main containers that ended for a sign of init ones", "./internal/podlife", "TestKubeletExitedInitialized", []edit{
+		{"internal/podlife/plan.go", `ended := r.by.ExitedInitialized && `, `ended := `},
+	}},
+	{"kubelet-other-sandbox", "what ended in a sandbox before this one counts in it", "./internal/podlife", "TestKubeletExitedInitialized", []edit{
+		{"internal/podlife/life_sync.go", ` && !s.fresh`, ``},
+	}},
+	{"kubelet-init-again", "an init container that runs is passed over for what ended before", "./internal/podlife", "TestKubeletExitedInitialized", []edit{
+		{"internal/podlife/plan.go", ` && !r.initAgain()`, ``},
+	}},
+	{"kubelet-own-restarts", "every kubelet goes by the policies of containers", "./internal/podlife", "TestKubeletOwnRestarts", []edit{
+		{"internal/podlife/reading.go", `if !by.OwnRestarts {`, `if false {`},
+	}},
+	{"kubelet-exec-probes", "exec probes of a pod that ends go on in every release", "./internal/podlife", "TestKubeletExecProbes", []edit{
+		{"internal/podlife/termination_end.go", `w.by.ExecProbesGoOn && asksByExec(p)`, `asksByExec(p)`},
+	}},
 	{"unbound-starts", "a pod starts on a claim that nothing will bind", "./internal/podlife", "TestUnmounted", []edit{
 		{"internal/podlife/next_sandbox.go", `case r.unmounted != "":`, `case r.unmounted != "" && false:`},
 	}},

@@ -40,6 +40,9 @@ type LifecycleRequest struct {
 	ExitSeconds map[string]int64 `json:"exitSeconds,omitempty"`
 	// ExitCodes are what these containers exit with, 0 to 255; 0 if absent.
 	ExitCodes map[string]int32 `json:"exitCodes,omitempty"`
+	// Semantics is the release of Kubernetes whose kubelet leads the pod's life, where its node
+	// does not tell its kubelet's version; that of the cluster if absent.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 	// Now is the time at which back-offs are judged; the server's if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name LifecycleRequest
@@ -72,6 +75,9 @@ func (a *API) podLifecycle(w http.ResponseWriter, r *http.Request) error {
 	q := podlife.LifeQuestion{
 		Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, NodeLostSince: req.NodeLostSince, MaxContainerRestartPeriod: req.MaxContainerRestartPeriod, Now: orNow(req.Now),
 		Events: req.Events, Until: req.Until, PreStopSeconds: req.PreStopSeconds, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes,
+	}
+	if q.Release, err = a.kubeletOf(&pod, req.Semantics); err != nil {
+		return err
 	}
 	if pod.view != nil {
 		q.Storage = report.StorageOf(pod.view)

@@ -14,6 +14,7 @@ import (
 	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/semantics"
 )
 
 // askedPod is the pod that a question about its life is about, and its node.
@@ -53,6 +54,17 @@ func (a *API) askedPod(r *http.Request, p *posted, raw json.RawMessage, ref *Pod
 		out.node, out.given = out.view.NodeOf(out.Pod)
 	}
 	return out, err
+}
+
+// kubeletOf is the release whose kubelet leads the life of a pod whose node does not tell: the one
+// that the request names, else that of the pod's cluster.
+func (a *API) kubeletOf(p *askedPod, named string) (*semantics.Release, error) {
+	cluster := exchange.DefaultCluster
+	if p.view != nil {
+		cluster = p.view.Cluster
+	}
+	r, err := releaseOf("semantics", named)
+	return cmp.Or(r, a.configured.Release(cluster)), err
 }
 
 // id names the snapshot that the pod is of; empty for a pod that was posted.

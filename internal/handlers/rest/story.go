@@ -89,7 +89,7 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 // storyReader tells stories of one cluster to a request's caller: pods of namespaces that it may
 // not see are counted, and not named.
 func (a *API) storyReader(ctx context.Context, name string, clock func() time.Time) *report.Reader {
-	r := &report.Reader{Clusters: a.clusters, Log: a.stories, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: clock}
+	r := &report.Reader{Clusters: a.clusters, Log: a.stories, Runs: a.schedules, Class: a.priorityClasses.Class, Clock: clock, Release: a.configured.Release}
 	if !admit.Sees(ctx, name, "") {
 		r.Sees = func(namespace string) bool { return admit.Sees(ctx, name, namespace) }
 		r.Mask = func(ans *decision.Answer) { admit.Mask(ctx, ans) }

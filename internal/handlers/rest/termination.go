@@ -58,6 +58,9 @@ type TerminationRequest struct {
 	HookFails []string `json:"hookFails,omitempty"`
 	// Then are later events of the pod that is ending, in order of time.
 	Then []podlife.Following `json:"then,omitempty"`
+	// Semantics is the release of Kubernetes whose kubelet leads the pod's life, where its node
+	// does not tell its kubelet's version; that of the cluster if absent.
+	Semantics string `json:"semantics,omitempty" example:"v1.37"`
 	// Now is when it happens; the server's time if absent.
 	Now *time.Time `json:"now,omitempty"`
 } // @name TerminationRequest
@@ -88,6 +91,9 @@ func (a *API) previewTermination(w http.ResponseWriter, r *http.Request) error {
 		Pod: pod.Pod, Node: pod.node, NodeGiven: pod.given, Cause: podlife.Cause(req.Cause), GracePeriodSeconds: req.GracePeriodSeconds, Force: req.Force, Container: req.Container,
 		PreStopSeconds: req.PreStopSeconds, EvictionMaxPodGracePeriod: req.EvictionMaxPodGracePeriod, Shutdown: req.Shutdown, Now: orNow(req.Now),
 		NodeLostSince: req.NodeLostSince, ExitSeconds: req.ExitSeconds, ExitCodes: req.ExitCodes, HookFails: req.HookFails, Then: req.Then,
+	}
+	if e.Release, err = a.kubeletOf(&pod, req.Semantics); err != nil {
+		return err
 	}
 	if e.Budgets, err = a.budgets(r, p, &req, &pod, e.Involves(podlife.CauseAPIEviction)); err != nil {
 		return err
