@@ -109,7 +109,7 @@ func (r *releaser) alpha() {
 	if which == 2 {
 		for _, n := range r.nodes {
 			if r.chance(50) {
-				declare(n, "DRAOptionalNodeOperations")
+				r.declare(n, "DRAOptionalNodeOperations")
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,8 +13,8 @@ import (
 func (r *releaser) features() {
 	for _, n := range r.nodes {
 		for _, f := range []string{"UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"} {
-			if r.chance(50) && !slices.Contains(n.Status.DeclaredFeatures, f) {
-				declare(n, f)
+			if r.chance(50) {
+				r.declare(n, f)
 			}
 		}
 	}
@@ -34,7 +35,14 @@ func (r *releaser) features() {
 }
 
 // declare has a node declare a feature. An API server wants them in order.
-func declare(n *v1.Node, feature string) {
-	n.Status.DeclaredFeatures = append(n.Status.DeclaredFeatures, feature)
-	slices.Sort(n.Status.DeclaredFeatures)
+func (m *maker) declare(n *v1.Node, feature string) {
+	m.write(n, func(o tree) {
+		status := o["status"].(tree)
+		list, _ := status["declaredFeatures"].([]any)
+		if !slices.Contains(list, any(feature)) {
+			list = append(list, feature)
+		}
+		slices.SortFunc(list, func(a, b any) int { return cmp.Compare(a.(string), b.(string)) })
+		status["declaredFeatures"] = list
+	})
 }
