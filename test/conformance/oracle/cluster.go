@@ -35,6 +35,8 @@ import (
 type cluster struct {
 	sched     *scheduler.Scheduler
 	framework framework.Framework
+	profiles  []config.KubeSchedulerProfile
+	other     []runtime.Object // neither nodes nor pods
 	plugins   map[string]plugin
 	informers informers.SharedInformerFactory
 	snapshot  *schedcache.Snapshot
@@ -89,7 +91,7 @@ func newCluster(ctx context.Context, c *Case, o *objects) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build scheduler: %w", err)
 	}
-	cl := &cluster{sched: s, informers: factory}
+	cl := &cluster{sched: s, informers: factory, profiles: profs, other: o.other}
 	for _, p := range o.pods {
 		if p.Namespace == c.Pod.Namespace && p.Name == c.Pod.Name {
 			cl.pod = p

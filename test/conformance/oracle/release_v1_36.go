@@ -31,11 +31,6 @@ func newInformers(client clientset.Interface) informers.SharedInformerFactory {
 	return scheduler.NewInformerFactory(client, 0)
 }
 
-// cycle runs the scheduling cycle of one pod.
-func (cl *cluster) cycle(ctx context.Context, state fwk.CycleState, pod *framework.PodInfo) (scheduler.ScheduleResult, error) {
-	return cl.sched.SchedulePod(ctx, cl.framework, state, &framework.QueuedPodInfo{PodInfo: pod})
-}
-
 // podChanges are the events of an update of a pod; waiting is true of the pod that waits.
 func podChanges(is, was *v1.Pod, _ bool) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(is, was)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Write the requirements of a release: releases/write.sh v1.37.2 writes v1.37.mod and v1.37.sum, by
-# which the same source is built over the plugins of Kubernetes v1.37.2, and builds it.
+# which the same source is built over the plugins of Kubernetes v1.37.2, and builds it. library.mod
+# is go.mod with sigs.k8s.io/scheduler-library among what it requires.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:?the patch release, such as v1.37.2}
