@@ -147,6 +147,12 @@ var behaviours = []*Behaviour{
 		Where: "dynamic-resource-allocation/structured allocateOne",
 	},
 	{
+		Name: "LastAllocationStands", Row: "A17",
+		What:   "which allocation counts for a claim that a pod names twice: the last, or the first",
+		Where:  "plugins/dynamicresources/dra_manager.go SignalClaimPendingAllocation",
+		Remedy: "name a claim once in a pod",
+	},
+	{
 		Name: "CountersByDriver", Row: "B12",
 		What:   "whether pools of one name and different drivers have shared counters of their own",
 		Where:  "dynamic-resource-allocation/structured checkAvailableCounters",

@@ -128,6 +128,10 @@ type Release struct {
 	// and counters leave out devices of which only shares are allocated
 	// (dynamic-resource-allocation/structured allocateOne, checkAvailableCounters; A15).
 	SharesRepeat bool
+	// LastAllocationStands reports whether a claim that a pod names twice, and that is allocated
+	// for each name, has the last of these allocations, not the first (plugins/dynamicresources
+	// SignalClaimPendingAllocation; A17).
+	LastAllocationStands bool
 	// CountersByDriver reports whether pools of one name and different drivers have counters of
 	// their own (dynamic-resource-allocation/structured checkAvailableCounters; B12).
 	CountersByDriver bool

@@ -26,13 +26,14 @@ var v135 = v136.but(func(r *Release) {
 
 	// A13
 	r.ClaimNotOwned = "ResourceClaim %s/%s was not created for pod %s/%s (pod is not owner)"
-	r.AffinityWakes = WakesByOwn // H1
-	r.NominationsWake = false    // H1
-	r.ClaimsScoreInPlace = true  // A3
-	r.MixesAlternatives = true   // A8
-	r.SlowDevicesReject = true   // A9
-	r.LosesCounters = true       // A14
-	r.SharesRepeat = true        // A15
+	r.AffinityWakes = WakesByOwn  // H1
+	r.NominationsWake = false     // H1
+	r.ClaimsScoreInPlace = true   // A3
+	r.MixesAlternatives = true    // A8
+	r.SlowDevicesReject = true    // A9
+	r.LosesCounters = true        // A14
+	r.SharesRepeat = true         // A15
+	r.LastAllocationStands = true // A17
 
 	r.RestartsAll = false // D1
 })

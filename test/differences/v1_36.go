@@ -78,5 +78,8 @@ func scenesOf136(nodes int) []Scene {
 			}),
 		}},
 		{"a13", "otherMessage", []string{"ClaimNotOwned"}, "a13", []any{own("a13", "a13"), asks("a13", et.FromTemplate("a13")), et.DeviceClaim("a13", et.Wants("r", "any", 1))}},
+		{"a17", "otherDevices", []string{"LastAllocationStands"}, "a17", []any{
+			own("a17", "a17"), asks("a17", et.Claims("a17", "a17")), et.DeviceClaim("a17", et.Wants("r", "any", 1)), slice("a17", et.Device("d"), et.Device("e")),
+		}},
 	}
 }

@@ -183,6 +183,9 @@ var engineFaults = []fault{
 	{"ranking-of-one-counting", "what all pods of a node request is summed up as v1.36 counts", "./internal/engine/state", "TestUnder", []edit{
 		{"internal/engine/state/ranking.go", `if from == 0 && !k.varies {`, `if from == 0 {`},
 	}},
+	{"first-allocation-always", "a claim that a pod names twice has its first allocation under every release", "./internal/engine/rules", "TestAClaimByTwoNames", []edit{
+		{"internal/engine/rules/dynamic_resources_explain.go", `if d.lastStands {`, `if false {`},
+	}},
 	{"taint-rules-always", "DeviceTaintRules count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/inventory.go", `if as.taints && as.rules {`, `if as.taints {`},
 	}},

@@ -38,6 +38,7 @@ type DynamicResources struct {
 	notOwned       string // the text about a claim of another pod
 	as             devices.Behaviour
 	skipping       bool // claims that skip operations need nodes that declare it
+	lastStands     bool // of two allocations of a claim the last one stands
 	taintRules     bool // DeviceTaintRules taint devices
 	extended       bool // extended resources may come from devices
 	conditions     bool // devices have to become ready before a pod is bound
@@ -91,6 +92,7 @@ var dynamicResourcesDescriptor = Descriptor{
 		d.silent, d.notOwned = r.SilentAboutClaims, r.ClaimNotOwned
 		d.as, d.extended, d.conditions = devices.Under(r), r.DRAExtendedResource, r.DRADeviceBindingConditions
 		d.taintRules, d.skipping = r.DRADeviceTaintRules, r.SkippingNeedsFeature
+		d.lastStands = r.LastAllocationStands
 		d.inPlace, d.slowReject = r.ClaimsScoreInPlace, r.SlowDevicesReject
 		p := engine.Adapt[*deviceState](d)
 		if r.ClaimsUnscored {

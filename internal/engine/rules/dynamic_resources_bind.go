@@ -56,7 +56,7 @@ func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *
 			}
 			made.Status.Allocation = given.Allocation(made, q.Nodes.Node(row).Name)
 		}
-		if slices.Contains(s.claims[:i], c) {
+		if !d.stands(s.claims, i) {
 			continue // the pod names it twice
 		}
 		if len(made.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize {

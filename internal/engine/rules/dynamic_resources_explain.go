@@ -3,12 +3,13 @@ package rules
 import (
 	"slices"
 
+	resourcev1 "k8s.io/api/resource/v1"
+
 	"berth/internal/engine"
 )
 
 // Allotted names the devices that the pod's claims would get on a node. A claim that the pod names
-// twice is allocated twice, as upstream does, but the first result stands (plugins/dynamicresources
-// SignalClaimPendingAllocation).
+// twice is allocated twice, as upstream does, and one result stands.
 func (d *DynamicResources) Allotted(q *engine.Query, s *deviceState, row int) []engine.AllottedDevice {
 	if s == nil || !s.allocate {
 		return nil
@@ -16,7 +17,7 @@ func (d *DynamicResources) Allotted(q *engine.Query, s *deviceState, row int) []
 	v := s.on(q, row)
 	var out []engine.AllottedDevice
 	for i, g := range v.given {
-		if slices.Contains(v.asked[:i], v.asked[i]) {
+		if !d.stands(v.asked, i) {
 			continue
 		}
 		for _, dev := range g.Devices {
@@ -24,6 +25,16 @@ func (d *DynamicResources) Allotted(q *engine.Query, s *deviceState, row int) []
 		}
 	}
 	return out
+}
+
+// stands reports whether the allocation of one of the claims is the one that counts, of several of
+// the same claim: the first, or in some releases the last (plugins/dynamicresources
+// SignalClaimPendingAllocation).
+func (d *DynamicResources) stands(claims []*resourcev1.ResourceClaim, i int) bool {
+	if d.lastStands {
+		return !slices.Contains(claims[i+1:], claims[i])
+	}
+	return !slices.Contains(claims[:i], claims[i])
 }
 
 // Details names the claims that cannot be allocated on a rejected node. For each request it counts

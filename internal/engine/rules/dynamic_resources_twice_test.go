@@ -7,17 +7,25 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	et "berth/test/enginetest"
 )
 
 // TestAClaimByTwoNames: kube-scheduler allocates devices once per name, so that one device is not
-// enough, and the claim gets the first allocation. A random case found that berth named both.
+// enough, and the claim gets the first allocation, or until v1.35 the last. A random case found
+// that berth named both.
 func TestAClaimByTwoNames(t *testing.T) {
 	pod := et.Pod("p", et.Claims("c", "c"))
 	objects := devicesOf(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), et.Slice("s", "a", et.Device("d0"), et.Device("d1")), et.Slice("t", "b", et.Device("d0")))
 	check(t, "DynamicResources", []ruleCase{{name: "once per name", objects: objects, pod: pod, want: map[string]string{"a": "ok", "b": rules.ReasonNoDevices + "!"}}})
 	want := []engine.AllottedDevice{{Claim: "c", Request: "r", Driver: et.Driver, Pool: "s", Device: "d0"}}
-	if diff := cmp.Diff(want, decide(t, ruleCase{objects: objects, pod: pod}).Devices); diff != "" {
-		t.Errorf("devices (-want +got):\n%s", diff)
+	for _, last := range []bool{false, true} {
+		if last {
+			want[0].Device = "d1"
+		}
+		under := func(r *semantics.Release) { r.LastAllocationStands = last }
+		if diff := cmp.Diff(want, decide(t, ruleCase{objects: objects, pod: pod, under: under}).Devices); diff != "" {
+			t.Errorf("last %v: devices (-want +got):\n%s", last, diff)
+		}
 	}
 }

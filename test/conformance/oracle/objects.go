@@ -133,6 +133,7 @@ func complete(obj runtime.Object) error {
 // (mis)matchLabelKeys into the selectors, and upstream's validation. The
 // strategy empties the status of a new pod; the case's own is kept.
 func (o *objects) admit(p *v1.Pod) error {
+	given := p.Spec.Resources.DeepCopy() // a conversion shares its lists
 	var in core.Pod
 	if err := legacyscheme.Scheme.Convert(p, &in, nil); err != nil {
 		return err
@@ -149,7 +150,6 @@ func (o *objects) admit(p *v1.Pod) error {
 	if err := legacyscheme.Scheme.Convert(&in, &out, nil); err != nil {
 		return err
 	}
-	given := p.Spec.Resources
 	p.Spec = out.Spec
 	if given != nil && len(given.Limits) == 0 && !completed(p.Spec.Resources) {
 		p.Spec.Resources = given
