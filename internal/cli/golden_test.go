@@ -51,6 +51,7 @@ func TestGolden(t *testing.T) {
 		{"pressure-flags", exitNo, []string{"pressure", "node/n1", "--usage", critical("usage.json"), "--signal", "nodefs.available=9Gi,capacity=100Gi,reclaimable=512Mi,since=30s", "--eviction-hard", "nodefs.available<5%", "--eviction-soft", "nodefs.available<10%", "--eviction-soft-grace-period", "nodefs.available=90s", "--eviction-minimum-reclaim", "nodefs.available=1Gi", "--eviction-max-pod-grace-period", "20", "--eviction-pressure-transition-period", "1m", "--snapshot", critical("cluster.yaml")}},
 		{"pressure-calm", exitYes, []string{"pressure", "n1", "--signal", "memory.available=4Gi", "--signal", "pid.available=100,capacity=1000", "--eviction-hard", "pid.available<5%", "--merge-default-eviction-settings", "--snapshot", critical("cluster.yaml")}},
 		{"admit", exitYes, []string{"admit", "shop/huge", "-f", fixture}},
+		{"admit-release", exitYes, []string{"admit", "-f", filepath.Join("testdata", "level.yaml"), "--semantics", "v1.36"}},
 		{"admit-refused", exitNo, []string{"admit", "shop/classless", "-f", odd}},
 		{"diff", exitNo, []string{"diff", fixture, odd}},
 		{"diff-same", exitYes, []string{"diff", fixture, fixture}},

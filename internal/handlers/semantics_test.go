@@ -198,3 +198,32 @@ func TestUpgradeOfACluster(t *testing.T) {
 		}
 	}
 }
+
+// TestAdmissionOfReleases: what the cluster's release may admit otherwise than the newest is named,
+// of pods that it concerns alone.
+func TestAdmissionOfReleases(t *testing.T) {
+	h := start(t, nil)
+	h.upload("prod", listOf(node("n1", "8")))
+	const level = `{"metadata":{"name":"p"},"spec":{"resources":{},"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1"}}}]}}`
+	for _, c := range []struct {
+		more string
+		row  string
+	}{
+		{`"operation":"CREATE","pod":` + level, "(C6)"},
+		{`"operation":"CREATE","semantics":"v1.37","pod":` + level, ""},
+		{`"operation":"CREATE","pod":` + pod("plain", "1", ""), ""},
+		{`"operation":"CREATE","semantics":"v1.37 GenericWorkload=true","pod":` + pod("g", "1", `,"schedulingGroup":{"podGroupName":"g"}`), "is dropped"},
+	} {
+		var a rest.Admission
+		h.want(200, &a, "POST", "/v1/pods/admission", `{"cluster":"prod",`+c.more+`}`)
+		named := len(a.NotEvaluated) > 0 && a.NotEvaluated[0].Plugin == "admission" && strings.Contains(a.NotEvaluated[0].Reason, c.row)
+		if named != (c.row != "") || c.row == "" && len(a.NotEvaluated) > 0 {
+			t.Errorf("%s: %+v", c.more, a.NotEvaluated)
+		}
+	}
+	var p exchange.Problem
+	h.want(400, &p, "POST", "/v1/pods/admission", `{"cluster":"prod","semantics":"v1.99","operation":"CREATE","pod":`+level+`}`)
+	if len(p.Errors) != 1 || p.Errors[0].Field != "semantics" {
+		t.Errorf("%+v", p)
+	}
+}

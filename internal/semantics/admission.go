@@ -60,4 +60,13 @@ func (r *Release) Admission(update bool, has func(path string) bool) (list []Unj
 }
 
 // admissionRows are the texts of the rows.
-var admissionRows = map[string]string{}
+var admissionRows = map[string]string{
+	"C2":  "resizePolicy RestartContainer is taken for init containers that are no sidecars",
+	"C3":  "rules of containers about restarts do not restart all containers, and sidecars have none",
+	"C5":  "pod-level resources are not filled in, and not kept by an update that leaves them out",
+	"C6":  "with an empty spec.resources the pod is BestEffort",
+	"C11": "another text about resizePolicy of pods that never restart",
+	"C15": "only Recursive is taken for seLinuxChangePolicy",
+	"C16": "certificates of pods in projected volumes are dropped",
+	"C17": "bundles of trust in projected volumes are dropped",
+}

@@ -48,7 +48,9 @@ func TestAdmissionOfOthers(t *testing.T) {
 		has  func(string) bool
 		rows string
 	}{
-		{v137, pod("spec.resources.limits", "spec.resources.requests", "spec.schedulingGroup"), ""},
+		{v136, pod("spec.resources", "spec.containers.resources.limits"), "C6"},
+		{v136, pod("spec.resources", "spec.volumes.projected.sources.podCertificate"), "C16"},
+		{v137, pod("spec.resources", "spec.containers.resources.limits", "spec.schedulingGroup"), ""},
 		{v136, pod("spec.containers.image"), ""},
 		{v136, func(string) bool { return false }, ""},
 		{gang, pod("spec.schedulingGroup"), "GenericWorkload"},

@@ -12,7 +12,7 @@ import (
 var places = regexp.MustCompile(`\[[^\]]*\]`)
 
 // keyed are maps whose keys are the user's.
-var keyed = regexp.MustCompile(`\.(limits|requests|overhead|nodeSelector|labels|annotations|matchLabels)\..*`)
+var keyed = regexp.MustCompile(`\.(limits|requests|overhead|nodeSelector|labels|annotations|matchLabels|userAnnotations)\..*`)
 
 // Differ lists in what two releases judge a case otherwise: what one of them refuses, refuses in
 // other words, or stores. A field that is refused is named with the kind of error.

@@ -285,6 +285,7 @@ var fragments = []fragment{
 	`{"spec":{"resourceClaims":[{"name":"a","resourceClaimName":"x"}]}}`,
 	`{"spec":{"resourceClaims":[{"name":"g","podGroupResourceClaim":"x"}]}}`,
 	`{"spec":{"securityContext":{"seLinuxChangePolicy":"Recursive","supplementalGroupsPolicy":"Strict"}}}`,
+	`{"spec":{"securityContext":{"seLinuxChangePolicy":"MountOption"}}}`,
 	`{"spec":{"securityContext":{"appArmorProfile":{"type":"Localhost","localhostProfile":"x"}}}}`,
 	`{"spec":{"schedulingGates":[{"name":"a"}]}}`,
 	`{"spec":{"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"a"}},"matchLabelKeys":["app"]}]}}`,

@@ -171,7 +171,7 @@ func (g *Generator) spread() corev1.TopologySpreadConstraint {
 
 func (g *Generator) toleration() corev1.Toleration {
 	t := corev1.Toleration{
-		Key: pick(g, g.key(), g.key(), corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable), Operator: pick(g, corev1.TolerationOpEqual, corev1.TolerationOpExists, "", "Odd", corev1.TolerationOpLt),
+		Key: pick(g, g.key(), g.key(), corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable), Operator: pick(g, corev1.TolerationOpEqual, corev1.TolerationOpExists, "", "Odd", "Lt"),
 		Value: pick(g, "", "a", "not ok", "5"), Effect: pick(g, "", corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, "Odd"),
 	}
 	if g.chance(25) {

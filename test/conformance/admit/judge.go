@@ -24,6 +24,9 @@ func (o *Oracle) Serve(in io.Reader, out io.Writer) error {
 	}
 }
 
+// unreadable is the error of an object whose text is none of its kind.
+const unreadable = "unreadable Invalid"
+
 // judge makes an error of what a release cannot read or does not survive, such as an object that
 // no API server gets to see.
 func (o *Oracle) judge(c Case) (v Verdict) {
@@ -39,7 +42,7 @@ func (o *Oracle) judge(c Case) (v Verdict) {
 		v, err = o.Update(c.Pod, c.Old)
 	}
 	if err != nil {
-		return Verdict{Errors: []string{"unreadable Invalid"}}
+		return Verdict{Errors: []string{unreadable}}
 	}
 	return v
 }

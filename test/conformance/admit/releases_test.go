@@ -212,13 +212,52 @@ func TestReleases(t *testing.T) {
 	}
 }
 
+// pair are a release and the newest one, and whether both store a pod as it is.
+type pair struct {
+	older, newer *release
+	stored       map[string]bool
+}
+
+// usable reports whether an API server gets such a case: the newest release can read the pod, and
+// both store the old one with all that it has.
+func (p *pair) usable(t *testing.T, c Case, newer Verdict) bool {
+	t.Helper()
+	if slices.Contains(newer.Errors, unreadable) {
+		return false
+	}
+	if c.Old == nil {
+		return true
+	}
+	ok, known := p.stored[string(c.Old)]
+	if !known {
+		ok = keeps(p.older.judge(t, Case{Pod: c.Old}), c.Old) && keeps(p.newer.judge(t, Case{Pod: c.Old}), c.Old)
+		p.stored[string(c.Old)] = ok
+	}
+	return ok
+}
+
+// keeps reports whether a pod is stored with all its fields.
+func keeps(v Verdict, pod json.RawMessage) bool {
+	if !v.Allowed {
+		return false
+	}
+	has := Case{Pod: v.Pod}.Has()
+	for path := range (Case{Pod: pod}).Has() {
+		if !has[path] {
+			return false
+		}
+	}
+	return true
+}
+
 // differences compares a release with the newest, of whose verdicts it makes lines: one for each
 // thing that is judged otherwise and that no line has of that case.
 func differences(t *testing.T, older, newer *release, cases []Case, verdicts []Verdict) (list []*line, differ int) {
 	t.Helper()
+	both := &pair{older, newer, map[string]bool{}}
 	for i, c := range cases {
 		what := Differ(older.judge(t, c), verdicts[i])
-		if len(what) == 0 {
+		if len(what) == 0 || !both.usable(t, c, verdicts[i]) {
 			continue
 		}
 		differ++
@@ -228,7 +267,8 @@ func differences(t *testing.T, older, newer *release, cases []Case, verdicts []V
 				continue
 			}
 			small := Smaller(c, func(c Case) bool {
-				return slices.Contains(Differ(older.judge(t, c), newer.judge(t, c)), w)
+				now := newer.judge(t, c)
+				return both.usable(t, c, now) && slices.Contains(Differ(older.judge(t, c), now), w)
 			})
 			l := &line{verb: verb, what: w, needs: small.Needs()}
 			smallHas := small.Has()
