@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -207,12 +206,5 @@ func (c *comparison) reply(r *semantics.Release, pod *corev1.Pod, level engine.E
 	ans, err := c.decide(c.ctx, decision.Question{
 		Cluster: c.view.Cluster, Revision: c.view.Revision, Pod: pod.DeepCopy(), Profiles: profiles, Explain: level, DryRun: true, Now: c.ask.Now,
 	})
-	var refused *decision.Error
-	switch {
-	case err == nil:
-		return upgrade.Reply{Answer: ans}, nil
-	case c.ctx.Err() == nil && errors.As(err, &refused):
-		return upgrade.Reply{Err: err}, nil
-	}
-	return upgrade.Reply{}, err
+	return upgrade.ReplyOf(c.ctx, ans, err)
 }

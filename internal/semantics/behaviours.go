@@ -8,17 +8,17 @@ var behaviours = []*Behaviour{
 		Where: "apis/config/v1/default_plugins.go getDefaultPlugins",
 	},
 	{
-		Name: "Others", Row: "A12, B22, Z7",
+		Name: "Others", Undecided: true, Row: "A12, B22, Z7",
 		What:  "which plugins without a part in decisions about one pod a configuration may name",
 		Where: "plugins/registry.go NewInTreeRegistry",
 	},
 	{
-		Name: "Points", Row: "A12, B22",
+		Name: "Points", Undecided: true, Row: "A12, B22",
 		What:  "which extension points a configuration may have plugins for",
 		Where: "kube-scheduler/config/v1 Plugins",
 	},
 	{
-		Name: "RatioOfItsType", Row: "A12",
+		Name: "RatioOfItsType", Undecided: true, Row: "A12",
 		What:   "whether requestedToCapacityRatio is refused with other types of scores",
 		Where:  "apis/config/validation/validation_pluginargs.go ValidateNodeResourcesFitArgs",
 		Remedy: "take requestedToCapacityRatio out of arguments of NodeResourcesFit with another type",
@@ -107,17 +107,17 @@ var behaviours = []*Behaviour{
 		Where: "pkg/scheduler/backend/queue/scheduling_queue.go Add",
 	},
 	{
-		Name: "AffinityWakes", Row: "H1, H2",
+		Name: "AffinityWakes", Undecided: true, Row: "H1, H2",
 		What:  "which changes of pods have one tried again that InterPodAffinity rejected",
 		Where: "plugins/interpodaffinity/plugin.go isSchedulableAfterPodChange",
 	},
 	{
-		Name: "NominationsWake", Row: "H1",
+		Name: "NominationsWake", Undecided: true, Row: "H1",
 		What:  "whether nominated pods that go have others tried again that InterPodAffinity or PodTopologySpread rejected",
 		Where: "plugins/podtopologyspread/plugin.go involvedInTopologySpreading",
 	},
 	{
-		Name: "NewNodesMeanTaints", Row: "H2",
+		Name: "NewNodesMeanTaints", Undecided: true, Row: "H2",
 		What:  "whether each change of a node's taints has pods tried again that plugins rejected which hear of new nodes only",
 		Where: "pkg/scheduler/scheduler.go buildQueueingHintMap",
 	},

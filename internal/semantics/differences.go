@@ -11,6 +11,9 @@ type Behaviour struct {
 	Name string `json:"name"`
 	// Gate reports whether kube-scheduler has a feature gate of the name.
 	Gate bool `json:"gate,omitempty"`
+	// Undecided reports whether no decision about a pod shows it: it is about which configurations
+	// are read, about when a pod is tried again, or about groups.
+	Undecided bool `json:"undecided,omitempty"`
 	// Row is its row in docs/releases.md.
 	Row string `json:"row"`
 	// What is what it decides.
@@ -58,7 +61,7 @@ func (r *Release) With(behaviours []*Behaviour, of *Release) *Release {
 // A single one is looked for first; a larger set is one of which none can be left out. None of all
 // behaviours makes it where the result is empty.
 func Causes(from, to *Release, same func(*Release) (bool, error)) ([]*Behaviour, error) {
-	all := Differences(from, to)
+	all := slices.DeleteFunc(Differences(from, to), func(b *Behaviour) bool { return b.Undecided })
 	for i := range all {
 		ok, err := same(to.With(all[i:i+1], from))
 		if err != nil {

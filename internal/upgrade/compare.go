@@ -2,6 +2,8 @@ package upgrade
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -50,6 +52,39 @@ type Reply struct {
 	*decision.Answer
 	Err error
 }
+
+// ReplyOf is what a question came to: what is wrong with the question alone is in the reply. Any
+// other error is returned.
+func ReplyOf(ctx context.Context, a *decision.Answer, err error) (Reply, error) {
+	var refused *decision.Error
+	switch {
+	case err == nil:
+		return Reply{Answer: a}, nil
+	case ctx.Err() == nil && errors.As(err, &refused):
+		return Reply{Err: err}, nil
+	}
+	return Reply{}, err
+}
+
+// Same reports whether two answers are the same but for plugins that give no node anything: a
+// release may have one more of these.
+func Same(before, after Reply) bool {
+	if before.Err != nil || after.Err != nil {
+		return before.line() == after.line()
+	}
+	var both [2]engine.Decision
+	for i, a := range []*decision.Answer{before.Answer, after.Answer} {
+		d := a.Decision
+		d.Digest, d.Nodes = "", slices.Clone(d.Nodes)
+		for n := range d.Nodes {
+			d.Nodes[n].Scores = slices.DeleteFunc(slices.Clone(d.Nodes[n].Scores), nothing)
+		}
+		both[i] = d
+	}
+	return reflect.DeepEqual(both[0], both[1])
+}
+
+func nothing(s engine.PluginScore) bool { return s.Raw == 0 && s.Normalized == 0 && s.Weighted == 0 }
 
 // Compare lists the differences between the answers of two releases, the weightiest first. Scores
 // are compared where both answers have them, as with explain=full.
@@ -153,7 +188,7 @@ func moved(b, a *decision.Answer) bool {
 func gained(n *engine.NodeVerdict) map[string][3]int64 {
 	out := map[string][3]int64{}
 	for _, s := range n.Scores {
-		if s.Raw != 0 || s.Normalized != 0 || s.Weighted != 0 {
+		if !nothing(s) {
 			out[s.Plugin] = [3]int64{s.Raw, s.Normalized, s.Weighted}
 		}
 	}

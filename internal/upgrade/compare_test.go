@@ -79,6 +79,33 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestSame: a plugin that gives nothing makes no other answer, and anything else does.
+func TestSame(t *testing.T) {
+	more := func(raw int64) Reply {
+		r := scored("a", 3)
+		r.Digest, r.Nodes[0].Scores = "another", append(r.Nodes[0].Scores, engine.PluginScore{Plugin: "B", Raw: raw})
+		return r
+	}
+	failed := Reply{Err: errors.New("no")}
+	for name, c := range map[string]struct {
+		before, after Reply
+		want          bool
+	}{
+		"nothing more":     {scored("a", 3), more(0), true},
+		"something more":   {scored("a", 3), more(1), false},
+		"another score":    {scored("a", 3), scored("a", 4), false},
+		"another node":     {scheduled("a", "a"), scheduled("b", "b"), false},
+		"other nodes fail": {scheduled("a", "a"), scored("a", 3), false},
+		"an error":         {scheduled("a", "a"), failed, false},
+		"the same error":   {failed, failed, true},
+		"another one":      {failed, Reply{Err: errors.New("never")}, false},
+	} {
+		if got := Same(c.before, c.after); got != c.want || Same(c.after, c.before) != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestTally: decisions are counted by kind and causes, the weightiest first.
 func TestTally(t *testing.T) {
 	var tally Tally

@@ -25,6 +25,8 @@ type Scene struct {
 	Pod string
 	// Objects are none for what the pod of another scene shows.
 	Objects []any
+	// Unrecorded is a pod that the earlier release fails, which leaves no record.
+	Unrecorded bool
 }
 
 // Row is the row in docs/releases.md.
@@ -94,7 +96,13 @@ func with[T any](o T, change func(T)) T {
 func claims(row string, kind, cause string, claim *resourcev1.ResourceClaim, more ...any) Scene {
 	claim.Name, claim.UID = row, types.UID("claim-"+row)
 	objects := append([]any{own(row, row), asks(row, et.Claims(row)), claim}, more...)
-	return Scene{row, kind, strings.Fields(cause), row, objects}
+	return Scene{Name: row, Kind: kind, Causes: strings.Fields(cause), Pod: row, Objects: objects}
+}
+
+// failed is a scene whose pod the earlier release fails.
+func failed(s Scene) Scene {
+	s.Unrecorded = true
+	return s
 }
 
 func wants(r ...resourcev1.DeviceRequest) *resourcev1.ResourceClaim { return et.DeviceClaim("", r...) }

@@ -54,27 +54,27 @@ func scenesOf137(nodes int) []Scene {
 		{Key: "team", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"x"}},
 	}}
 	return []Scene{
-		{"b3", noLonger, []string{"ExclusionMeansAll"}, "b3", []any{
+		{Name: "b3", Kind: noLonger, Causes: []string{"ExclusionMeansAll"}, Pod: "b3", Objects: []any{
 			own("b3", "b3"), runs("b3-runs", "b3", et.Labels("app", "b3")), asks("b3", et.Near(outside)),
 		}},
-		{"b4", "otherNode", []string{"StorageCapacityScoring"}, "b4", []any{
+		{Name: "b4", Kind: "otherNode", Causes: []string{"StorageCapacityScoring"}, Pod: "b4", Objects: []any{
 			own("b4", "b4-a"), own("b4", "b4-b"), et.Class("b4", "kubernetes.io/no-provisioner"), et.Claim("b4", "b4", "2Gi"), volume("b4-a", "4Gi"), volume("b4-b", "8Gi"), asks("b4", et.Mounts("b4")),
 		}},
-		{"b5", noLonger, []string{"VolumeLimitScaling"}, "b5", []any{
+		{Name: "b5", Kind: noLonger, Causes: []string{"VolumeLimitScaling"}, Pod: "b5", Objects: []any{
 			own("b5", "b5"), et.CSIVolume("b5", "b5.example.com", "b5"), et.BoundClaim("b5", "b5"), asks("b5", et.Mounts("b5")),
 			&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "b5.example.com"}, Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &yes}},
 		}},
-		{"b6", "otherScores", []string{"ImageVolumesRaiseTop"}, "b6", []any{
+		{Name: "b6", Kind: "otherScores", Causes: []string{"ImageVolumesRaiseTop"}, Pod: "b6", Objects: []any{
 			own("b6", "b6-has", et.HoldsImage(int64(nodes)*1500<<20, "web:1")), own("b6", "b6-lacks"), asks("b6", imageVolume),
 		}},
-		{"b7", "otherMessage", []string{"SilentAboutClaims"}, "b7", []any{asks("b7")}},
-		{"b9", "otherVictims", []string{"FirstViolatedOnly"}, "b9", []any{
+		{Name: "b7", Kind: "otherMessage", Causes: []string{"SilentAboutClaims"}, Pod: "b7", Objects: []any{asks("b7")}},
+		{Name: "b9", Kind: "otherVictims", Causes: []string{"FirstViolatedOnly"}, Pod: "b9", Objects: []any{
 			own("b9", "b9-a", small), own("b9", "b9-b", small), budget("a", "app", "b9", 0), budget("b", "tier", "b9", 1), budget("c", "app", "b9-other", 0),
 			runs("b9-x", "b9-a", cores("1"), et.Labels("app", "b9", "tier", "b9")), runs("b9-y", "b9-a", cores("1"), et.Labels("tier", "b9")),
 			runs("b9-z", "b9-b", cores("2"), et.Labels("app", "b9-other"), et.Priority(1)), asks("b9", cores("2"), et.Priority(100)),
 		}},
-		{"b8", "otherMessage", []string{"TellsPlacement"}, "b9", nil},
-		{"b11", noLonger, []string{"SumsOfWholePods"}, "b11", []any{
+		{Name: "b8", Kind: "otherMessage", Causes: []string{"TellsPlacement"}, Pod: "b9"},
+		{Name: "b11", Kind: noLonger, Causes: []string{"SumsOfWholePods"}, Pod: "b11", Objects: []any{
 			own("b11", "b11"), asks("b11", cores("2")), runs("b11-runs", "b11", cores("1"), et.Overhead("cpu", "1"), func(p *corev1.Pod) {
 				p.Status.AllocatedResources = corev1.ResourceList{"cpu": resource.MustParse("2")}
 				p.Status.Resources = &corev1.ResourceRequirements{Requests: p.Status.AllocatedResources}
@@ -87,14 +87,14 @@ func scenesOf137(nodes int) []Scene {
 		claims("b15", fails, "BadAmountsFail", asking(wants(et.Wants("r", "any", 1)), "-1Gi"), slice("b15", shared("d"))),
 		claims("b16", now, "SharesUseCounters", asking(wants(et.Wants("r", "any", 1)), "4Gi"), append(drawing("b16", et.Driver, 3, counted("d", "e")...), share(held("b16", "d"), ""))...),
 		claims("b17", now, "CountersStayLocal", wants(et.Wants("r", "any", 1)), slice("b17", et.Device("d")), elsewhere),
-		claims("b18", "otherMessage", "DeviceErrorsSayMore", wants(et.Wants("r", "any", 1, red)), slice("b18", et.Device("d"))),
+		failed(claims("b18", "otherMessage", "DeviceErrorsSayMore", wants(et.Wants("r", "any", 1, red)), slice("b18", et.Device("d")))),
 		claims("b19", noLonger, "DRADeviceTaintRules", wants(et.Wants("r", "any", 1)), slice("b19", et.Device("d")), et.TaintRule("b19", et.Driver, "b19", "")),
 		claims("b20-groups", noLonger, "GroupsAreHidden", wants(et.Wants("r", "any", 1)), grouped...),
 		claims("b20-derived", fails, "DerivedAttributesFail", derived, slice("b20-derived", et.Device("d"))),
 		claims("b20-skips", noLonger, "SkippingNeedsFeature", skips),
-		{"b23", noLonger, []string{"GatedNominationsCount"}, "b23", []any{
+		{Name: "b23", Kind: noLonger, Causes: []string{"GatedNominationsCount"}, Pod: "b23", Objects: []any{
 			own("b23", "b23"), et.Pod("b23-gated", et.NominatedTo("b23"), et.Gate("x"), cores("4")), asks("b23", cores("4")),
 		}},
-		claims("b24", fails, "ListAttributes", wants(et.Wants("r", "any", 1)), slice("b24", listed)),
+		failed(claims("b24", fails, "ListAttributes", wants(et.Wants("r", "any", 1)), slice("b24", listed))),
 	}
 }

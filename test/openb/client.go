@@ -128,10 +128,11 @@ type batch struct {
 	Total, Done, Identical, Different, Errors int64
 }
 
-// startReplay has every decision since a time answered again.
-func (c *client) startReplay(ctx context.Context, cluster string, since time.Time) (*batch, error) {
+// startReplay has every decision since a time answered again, under a release where one is named.
+func (c *client) startReplay(ctx context.Context, cluster string, since time.Time, release string) (*batch, error) {
 	var b batch
-	err := c.call(ctx, http.MethodPost, "/v1/replays", object{"cluster": cluster, "since": since.UTC().Format(time.RFC3339Nano)}, &b, http.StatusCreated)
+	question := object{"cluster": cluster, "since": since.UTC().Format(time.RFC3339Nano), "semantics": release}
+	err := c.call(ctx, http.MethodPost, "/v1/replays", question, &b, http.StatusCreated)
 	return &b, err
 }
 

@@ -30,6 +30,10 @@ type options struct {
 	Simulate bool `help:"Run the trace as one scenario under three configurations instead, and compare it with the service deciding task by task."`
 	Alone    bool `default:"true" negatable:"" help:"With --simulate: decide task by task as well."`
 
+	Upgrade []string `placeholder:"RELEASE" help:"Run the trace, and have its decisions made again under these releases instead: what each changes, and why."`
+	Plant   int      `help:"With --upgrade: plant that many decisions between the tasks that v1.37 makes otherwise. Each has to be found with its cause."`
+	Seed    uint64   `default:"1" help:"Draws what is planted where."`
+
 	Machines   float64 `default:"1" placeholder:"SHARE" help:"Share of the trace's machines to use, from 0 to 1: with fewer the cluster fills up."`
 	Stretch    float64 `default:"1" placeholder:"FACTOR" help:"Factor on the duration of tasks: longer ones fill the cluster."`
 	Priorities bool    `help:"Run a second time with priorities by the trace's quality of service and with preemption, in the cluster CLUSTER-priorities."`
@@ -71,6 +75,9 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.Simulate {
 		return runSimulation(ctx, o, servers[0], machines, tasks, os.Stdout)
+	}
+	if len(o.Upgrade) > 0 {
+		return runUpgrade(ctx, o, servers[0], machines, tasks, os.Stdout)
 	}
 	before, err := runOnce(ctx, o, servers, o.Cluster, machines, tasks, false)
 	if err != nil || !o.Priorities {

@@ -21,6 +21,8 @@ type player struct {
 	asked      int
 	config     string            // to decide under; empty: the server's
 	nodes      map[string]string // that tasks got; nil: not kept
+	// before is called before a task comes; nil: nothing is
+	before func(ctx context.Context, task int) error
 }
 
 func newPlayer(servers []*client, cluster string, r *report) *player {
@@ -33,6 +35,11 @@ func (p *player) play(ctx context.Context, tasks []task) error {
 	bar := newProgress("decided", len(tasks))
 	every := max(len(tasks)/20, 1)
 	for i, t := range tasks {
+		if p.before != nil {
+			if err := p.before(ctx, i); err != nil {
+				return err
+			}
+		}
 		left, err := p.end(ctx, t.created)
 		if err != nil {
 			return err

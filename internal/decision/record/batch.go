@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -158,7 +156,7 @@ type BatchDifference struct {
 	Differences        []Difference `json:"differences,omitempty"`
 	DifferencesOmitted int          `json:"differencesOmitted,omitempty"`
 	// Changes are the differences between two releases with their causes, where the batch is under
-	// another one.
+	// another one and nothing else.
 	Changes []upgrade.Change `json:"changes,omitempty"`
 	// Error is why there is no answer.
 	Error string `json:"error,omitempty"`
@@ -230,21 +228,11 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	if evaluated {
 		e.undigested, e.room = beside, &b.room
 	}
-	r, err := rec.kind.replay(ctx, b.l, rec, view, &b.o, b.decide)
-	if err != nil {
-		return nil, err
-	}
-	defer r.release()
-	same := beside || r.digest == i.d.AnswerDigest
-	if evaluated && r.Profile.Name != e.profile.Name {
-		same = false
-	}
-	if same && b.o.none() {
-		_, same, err = b.l.effects(ctx, rec, r)
-		same = same && !r.showsAnother(rec)
-	}
-	if err == nil && same && beside {
-		b.digests.add(r.form, r.Result, i.d.AnswerDigest)
+	same, err := b.same(ctx, rec, beside)
+	if evaluated && err != nil && b.o.upgrades() {
+		if _, err = upgrade.ReplyOf(ctx, nil, err); err == nil {
+			same = false // the other release refuses the question, which is a change
+		}
 	}
 	if err != nil || same {
 		return nil, err
@@ -256,6 +244,28 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 		}
 	}
 	return b.describe(ctx, rec)
+}
+
+// same answers a record again, and reports whether its digest is the recorded one, or is compared
+// beside.
+func (b *Batch) same(ctx context.Context, rec *record, beside bool) (bool, error) {
+	r, err := rec.kind.replay(ctx, b.l, rec, rec.view, &b.o, b.decide)
+	if err != nil {
+		return false, err
+	}
+	defer r.release()
+	same := beside || r.digest == rec.AnswerDigest
+	if e, ok := rec.kind.(*Evaluated); ok && r.Profile.Name != e.profile.Name {
+		same = false
+	}
+	if same && b.o.none() {
+		_, same, err = b.l.effects(ctx, rec, r)
+		same = same && !r.showsAnother(rec)
+	}
+	if err == nil && same && beside {
+		b.digests.add(r.form, r.Result, rec.AnswerDigest)
+	}
+	return same, err
 }
 
 func (b *Batch) unknown(d *store.Decision) string {
@@ -272,31 +282,20 @@ func (b *Batch) describe(ctx context.Context, rec *record) (*BatchDifference, er
 		return nil, err
 	}
 	rec.Decision = d
+	out := differenceOf(d)
+	if e, ok := rec.kind.(*Evaluated); ok && b.o.upgrades() {
+		if told, differs, err := b.l.changed(ctx, rec, e, b.o.Release, out); told || err != nil {
+			if !differs {
+				out = nil
+			}
+			return out, err
+		}
+	}
 	r, err := b.l.differ(ctx, rec, b.o)
 	if err != nil || len(r.Differences) == 0 {
 		return nil, err
 	}
-	out := differenceOf(d)
-	if e, ok := rec.kind.(*Evaluated); ok && b.o.Release != nil && e.profile != nil {
-		if out.Changes, err = b.l.changes(ctx, rec, e.profile.Semantics, b.o.Release); err != nil {
-			return nil, err
-		}
-	}
-	// What is true of the whole answer goes first, single nodes second.
-	whole := func(d Difference) bool { return !strings.Contains(d.Path, "[") }
-	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
-		if whole(a) == whole(b) {
-			return 0
-		}
-		if whole(a) {
-			return -1
-		}
-		return 1
-	})
-	out.Differences, out.DifferencesOmitted = r.Differences, r.DifferencesOmitted
-	if n := len(out.Differences); n > maxPaths {
-		out.Differences, out.DifferencesOmitted = out.Differences[:maxPaths], out.DifferencesOmitted+n-maxPaths
-	}
+	out.tell(r)
 	return out, nil
 }
 

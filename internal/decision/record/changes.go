@@ -2,48 +2,74 @@ package record
 
 import (
 	"context"
-	"errors"
+	"slices"
 
-	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/semantics"
 	"berth/internal/upgrade"
 )
 
-// changes lists what is different about a record's answer under another release than its own, with
-// the behaviours that make it. There is nothing to list where the record is not answered as it was
-// under its own: then no release explains the difference.
-func (l *Log) changes(ctx context.Context, rec *record, from, to *semantics.Release) ([]upgrade.Change, error) {
+// upgrades reports whether a batch is of another release of Kubernetes, and nothing else.
+func (o *Overrides) upgrades() bool {
+	return o.Release != nil && o.Profile == "" && len(o.Profiles) == 0
+}
+
+// changed fills in what is different about a record's answer under another release than its own,
+// with the behaviours that make it, and reports whether anything is. told is false where the record
+// is not answered as it was under its own: then no release explains the difference.
+func (l *Log) changed(ctx context.Context, rec *record, e *Evaluated, to *semantics.Release, out *BatchDifference) (told, differs bool, err error) {
 	base, err := l.replay(ctx, rec)
 	if err != nil {
-		return nil, err
+		return false, false, err
 	}
 	defer base.release()
 	if base.digest != rec.AnswerDigest {
-		return nil, nil
+		return false, true, nil
 	}
-	before, err := base.answer(ctx, rec, engine.ExplainFull)
+	ans, err := base.answer(ctx, rec, engine.ExplainFull)
 	if err != nil {
-		return nil, err
+		return false, false, err
 	}
+	before := upgrade.Reply{Answer: ans}
 	ask := func(r *semantics.Release) (upgrade.Reply, error) { return l.replyUnder(ctx, rec, r) }
 	after, err := ask(to)
-	if err != nil {
-		return nil, err
+	if err != nil || upgrade.Same(before, after) {
+		return true, false, err
 	}
-	return upgrade.Explain(upgrade.Reply{Answer: before}, after, from, to, ask)
+	if out.Changes, err = upgrade.Explain(before, after, e.profile.Semantics, to, ask); err != nil || after.Err != nil {
+		return true, true, err
+	}
+	var paths Replay
+	if err := paths.compare(before.Answer, after.Answer, false); err != nil {
+		return true, true, err
+	}
+	out.tell(&paths)
+	return true, true, nil
 }
 
-// replyUnder answers a record's question under a release. What is wrong with the question alone is
-// in the reply.
+// tell keeps the first paths of a comparison. What is true of the whole answer goes first, single
+// nodes second.
+func (d *BatchDifference) tell(r *Replay) {
+	slices.SortStableFunc(r.Differences, func(a, b Difference) int {
+		if a.whole() == b.whole() {
+			return 0
+		}
+		if a.whole() {
+			return -1
+		}
+		return 1
+	})
+	d.Differences, d.DifferencesOmitted = r.Differences, r.DifferencesOmitted
+	if n := len(d.Differences); n > maxPaths {
+		d.Differences, d.DifferencesOmitted = d.Differences[:maxPaths], d.DifferencesOmitted+n-maxPaths
+	}
+}
+
+// replyUnder answers a record's question under a release.
 func (l *Log) replyUnder(ctx context.Context, rec *record, under *semantics.Release) (upgrade.Reply, error) {
 	r, err := rec.kind.replay(ctx, l, rec, rec.view, &Overrides{Release: under}, engine.Decide)
-	var refused *decision.Error
-	if errors.As(err, &refused) && ctx.Err() == nil {
-		return upgrade.Reply{Err: err}, nil
-	}
 	if err != nil {
-		return upgrade.Reply{}, err
+		return upgrade.ReplyOf(ctx, nil, err)
 	}
 	defer r.release()
 	ans, err := r.answer(ctx, rec, engine.ExplainFull)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sort"
 	"strconv"
+	"strings"
 
 	"berth/internal/decision"
 )
@@ -17,6 +18,9 @@ type Difference struct {
 	Recorded any    `json:"recorded"`
 	Replayed any    `json:"replayed"`
 } // @name Difference
+
+// whole reports whether the place is the answer's as a whole, and not a node's.
+func (d *Difference) whole() bool { return !strings.Contains(d.Path, "[") }
 
 // maxDifferences bounds a replay's list; what is left out is counted.
 const maxDifferences = 1000
