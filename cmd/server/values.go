@@ -5,32 +5,21 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"berth/internal/semantics"
+	"berth/internal/words"
 )
-
-// maxDays is the longest age in days: above it a time.Duration overflows.
-const maxDays = 100_000
 
 // age is a duration that may be given in days: 7d, 1.5d, or as Go writes it, 168h.
 type age time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (a *age) UnmarshalText(text []byte) error {
-	s := string(text)
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < maxDays {
-			*a = age(n * 24 * float64(time.Hour))
-			return nil
-		}
-	} else if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		*a = age(d)
-		return nil
-	}
-	return fmt.Errorf("%q is not an age, such as 24h or 7d", text)
+	d, err := words.Age(string(text))
+	*a = age(d)
+	return err
 }
 
 // String implements fmt.Stringer.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,39 +116,56 @@ func (s *source) follow(ctx context.Context, wait *progress, query url.Values, b
 	if err != nil || status != http.StatusAccepted {
 		return raw, err
 	}
-	for {
-		var job simulations.Job
+	var job simulations.Job
+	err = s.followJob(ctx, raw, []string{"v1", "simulations"}, func(raw json.RawMessage) (jobState, error) {
+		job = simulations.Job{}
 		if err := json.Unmarshal(raw, &job); err != nil {
-			return nil, fmt.Errorf("read the job: %w", err)
-		}
-		switch job.State {
-		case "done":
-			return job.Result, nil
-		case "failed":
-			return nil, &problem{what: "job " + job.ID, why: errors.New(job.Reason)}
-		case "cancelled":
-			return nil, &problem{what: "job " + job.ID + " was cancelled"}
+			return jobState{}, fmt.Errorf("read the job: %w", err)
 		}
 		if n := len(job.Progress); n > 0 {
 			p := job.Progress[n-1]
 			wait.at(p.Part, p.Done, p.Total)
 		}
+		return jobState{job.ID, job.State, job.Reason}, nil
+	})
+	return job.Result, err
+}
+
+// jobState is what every kind of job says of itself.
+type jobState struct{ id, state, reason string }
+
+// followJob looks at a job until it ends; its error is that the job does not end as done. raw is
+// how it began, and read reads what it says. It is cancelled where ctx ends before.
+func (s *source) followJob(ctx context.Context, raw json.RawMessage, path []string, read func(json.RawMessage) (jobState, error)) error {
+	for {
+		job, err := read(raw)
+		if err != nil {
+			return err
+		}
+		switch job.state {
+		case "done":
+			return nil
+		case "failed":
+			return &problem{what: "job " + job.id, why: errors.New(job.reason)}
+		case "cancelled":
+			return &problem{what: "job " + job.id + " was cancelled"}
+		}
+		one := append(slices.Clip(path), job.id)
 		select {
 		case <-ctx.Done():
 			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
-			_, err := s.call(ending, http.MethodPost, nil, nil, "v1", "simulations", job.ID, "cancel")
-			if err != nil {
-				return nil, fmt.Errorf("cancel the job %s: %w", job.ID, err)
+			if _, err := s.call(ending, http.MethodPost, nil, nil, append(one, "cancel")...); err != nil {
+				return fmt.Errorf("cancel the job %s: %w", job.id, err)
 			}
-			return nil, ctx.Err()
+			return ctx.Err()
 		case <-time.After(jobEvery):
 		}
-		next, err := s.call(ctx, http.MethodGet, nil, nil, "v1", "simulations", job.ID)
+		next, err := s.call(ctx, http.MethodGet, nil, nil, one...)
 		if err == nil {
 			raw = next
 		} else if ctx.Err() == nil {
-			return nil, err
+			return err
 		}
 	}
 }

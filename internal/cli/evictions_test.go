@@ -69,7 +69,7 @@ func TestPressureRefuses(t *testing.T) {
 		{"", "nothing is known of what the kubelet observes", nil},
 		{"", `--signal "memory=1": want one of memory.available`, []string{"--signal", "memory=1"}},
 		{"", `"-1": want a quantity that is not negative`, []string{"--signal", "memory.available=-1"}},
-		{"", "since=x: want how long ago", []string{"--signal", "memory.available=1,since=x"}},
+		{"", "since=\"x\": want an age", []string{"--signal", "memory.available=1,since=x"}},
 		{"", "size=1: want capacity=, reclaimable= or since=", []string{"--signal", "memory.available=1,size=1"}},
 		{"", "a threshold in percent needs it", []string{"--signal", "nodefs.available=1"}},
 		{"", `--eviction-soft "x": want a signal and its value`, []string{"--signal", "memory.available=1", "--eviction-soft", "x"}},

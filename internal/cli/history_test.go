@@ -24,7 +24,7 @@ func TestCompareHistory(t *testing.T) {
 	}{
 		{online, []string{"--since", "2000-01-01T00:00:00Z", "--until", "2100-01-01T00:00:00Z"}, exitNo, "1 pod on"},
 		{online, []string{"--since", "2000-01-01T00:00:00Z", "--until", "2001-01-01T00:00:00Z"}, exitBroken, "decisions of prod: not found"},
-		{online, []string{"--since", "noon"}, exitBroken, `--since "noon": want a time such as 2026-01-31T12:00:00Z, or 24h`},
+		{online, []string{"--since", "noon"}, exitBroken, `--since "noon": want an age such as 30d or 12h, or a time`},
 		{snapshot(), []string{"--since", "24h"}, exitBroken, "recorded decisions are kept by a server"},
 	} {
 		if r := c.of.run(t, append(packed, c.args...)...); r.code != c.code || !strings.Contains(r.out+r.err, c.want) {

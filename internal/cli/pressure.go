@@ -240,12 +240,9 @@ func observe(into map[string]podlife.Observed, text string, now time.Time) error
 		case "reclaimable":
 			bad = read(&o.Reclaimable, value)
 		case "since":
-			at, wrong := time.Parse(time.RFC3339, value)
-			if ago, notAgo := time.ParseDuration(value); notAgo == nil {
-				at, wrong = now.Add(-ago), nil
-			}
+			at, wrong := words.Since(value, now)
 			if o.Since = &at; wrong != nil {
-				bad = fmt.Errorf("since=%s: want how long ago, such as 90s, or a time such as 2026-01-31T12:00:00Z", value)
+				bad = fmt.Errorf("since=%w", wrong)
 			}
 		default:
 			bad = fmt.Errorf("%s: want capacity=, reclaimable= or since=", part)

@@ -15,6 +15,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/scenario"
+	"berth/internal/words"
 )
 
 func (a *app) simulateCommand() *cobra.Command {
@@ -69,7 +70,7 @@ Exit code 0 if every pod has the same node under both, 2 if one has not.`,
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with a scenario whose pods arrive")
 	cmd.Flags().StringVar(&against, "against", "", "KubeSchedulerConfiguration to compare with")
-	cmd.Flags().StringVar(&since, "since", "", "pods of the decisions since then: a time, or 24h")
+	cmd.Flags().StringVar(&since, "since", "", "pods of the decisions since then: an age such as 24h or 7d, or a time")
 	cmd.Flags().StringVar(&until, "until", "", "pods of the decisions before then; now if absent")
 	cmd.MarkFlagsMutuallyExclusive("filename", "since")
 	return cmd
@@ -88,15 +89,12 @@ func (a *app) compared(file, since, until string) (*scenario.Request, error) {
 		name, text string
 		to         *time.Time
 	}{{"since", since, &h.Since}, {"until", until, &h.Until}} {
-		at, err := time.Parse(time.RFC3339, f.text)
-		if ago, notAgo := time.ParseDuration(f.text); notAgo == nil {
-			at, err = a.Now().Add(-ago), nil
+		if f.text == "" {
+			continue
 		}
-		if f.text != "" && err != nil {
-			return nil, fmt.Errorf("--%s %q: want a time such as 2026-01-31T12:00:00Z, or 24h", f.name, f.text)
-		}
-		if f.text != "" {
-			*f.to = at
+		var err error
+		if *f.to, err = words.Since(f.text, a.Now()); err != nil {
+			return nil, fmt.Errorf("--%s %w", f.name, err)
 		}
 	}
 	return &scenario.Request{Arrivals: scenario.ArrivalSource{History: h}}, nil

@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"berth/internal/report"
 	"berth/internal/semantics"
 	"berth/internal/upgrade"
+	"berth/internal/words"
 )
 
 // upgradeAsk is a question for what another release of Kubernetes changes.
@@ -77,9 +76,12 @@ func (u *upgradeAsk) run(ctx context.Context, a *app) error {
 	if u.to == "" {
 		return &problem{what: "which release?", next: "Give it: --to, one of " + semantics.Known() + "."}
 	}
-	since, err := u.sinceTime(a.Now())
-	if err != nil {
-		return err
+	var since time.Time
+	if u.since != "" {
+		var err error
+		if since, err = words.Since(u.since, a.Now()); err != nil {
+			return fmt.Errorf("--since %w", err)
+		}
 	}
 	out, raw, gaps, err := answered[upgradeAnswer](ctx, a, func(s *source) (json.RawMessage, error) {
 		if !since.IsZero() && s.dump != nil {
@@ -112,53 +114,21 @@ func (u *upgradeAsk) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// sinceTime reads --since; zero where it is not given.
-func (u *upgradeAsk) sinceTime(now time.Time) (time.Time, error) {
-	if u.since == "" {
-		return time.Time{}, nil
-	}
-	if days, ok := strings.CutSuffix(u.since, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if d, err := time.ParseDuration(u.since); err == nil && d > 0 {
-		return now.Add(-d), nil
-	}
-	t, err := time.Parse(time.RFC3339, u.since)
-	if err != nil {
-		return t, fmt.Errorf("--since %s: want an age such as 30d or 12h, or a time such as 2026-01-31T12:00:00Z", u.since)
-	}
-	return t, nil
-}
-
 // upgradeHistory makes recorded decisions again. The job is cancelled where ctx ends before.
 func (s *source) upgradeHistory(ctx context.Context, to string, since time.Time, wait *progress) (*upgradeHistory, error) {
 	h := &upgradeHistory{Groups: []upgrade.Group{}, Differences: []record.BatchDifference{}}
-	raw, err := s.call(ctx, http.MethodPost, nil, map[string]any{"cluster": s.cluster, "since": since.UTC().Format(time.RFC3339Nano), "semantics": to}, "v1", "replays")
-	for {
-		if err != nil {
-			return nil, err
-		}
-		if err := readInto(raw, &h.replayJob); err != nil {
-			return nil, err
-		}
-		if slices.Contains([]string{"done", "failed", "cancelled"}, h.State) {
-			break
-		}
-		wait.at("decisions", int(h.Done), int(h.Total))
-		select {
-		case <-ctx.Done():
-			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-			defer cancel()
-			_, err := s.call(ending, http.MethodPost, nil, nil, "v1", "replays", h.ID, "cancel")
-			return nil, errors.Join(ctx.Err(), err)
-		case <-time.After(jobEvery):
-		}
-		raw, err = s.call(ctx, http.MethodGet, nil, nil, "v1", "replays", h.ID)
+	body := map[string]any{"cluster": s.cluster, "since": since.UTC().Format(time.RFC3339Nano), "semantics": to}
+	raw, err := s.call(ctx, http.MethodPost, nil, body, "v1", "replays")
+	if err != nil {
+		return nil, err
 	}
-	if h.State != "done" {
-		return nil, &problem{what: "batch replay " + h.ID + " " + h.State, why: errors.New(h.Reason)}
+	err = s.followJob(ctx, raw, []string{"v1", "replays"}, func(raw json.RawMessage) (jobState, error) {
+		err := readInto(raw, &h.replayJob)
+		wait.at("decisions", int(h.Done), int(h.Total))
+		return jobState{h.ID, h.State, h.Reason}, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	var tally upgrade.Tally
 	for query := (url.Values{}); ; {
@@ -204,9 +174,9 @@ func (p *page) upgrade(u *upgradeAnswer) {
 	for _, s := range u.Settings {
 		p.labelled("REFUSED", s)
 	}
-	if len(u.Settings) == 0 {
+	if asked := u.Asked.Waiting + u.Asked.Running; asked > 0 || len(u.Settings) == 0 {
 		p.text(fmt.Sprintf("%s of %s asked now: %s that wait, and one of each of %s that run.",
-			count(u.Differ), plural(u.Asked.Waiting+u.Asked.Running, "pod"), count(u.Asked.Waiting), plural(u.Asked.Running, "workload")))
+			count(u.Differ), plural(asked, "pod"), count(u.Asked.Waiting), plural(u.Asked.Running, "workload")))
 		p.left(u.Asked.Omitted, "pods")
 	}
 	p.upgradeGroups("NOW", u.Groups)
@@ -217,16 +187,22 @@ func (p *page) upgrade(u *upgradeAnswer) {
 		p.upgradeGroups("RECORDED", h.Groups)
 	}
 	p.upgradeCauses(u)
-	if len(u.Objects) > 0 {
-		t := newTable(1, "WORTH A LOOK", "WHY", ">OBJECTS", "SUCH AS")
-		t.folds = true
-		for _, f := range u.Objects {
-			t.add(f.Kind, f.Message, count(f.Objects), strings.Join(f.Sample[:1], ""))
-		}
-		p.list(t, "kinds of objects")
-	}
+	p.findings("GOES", u.Gone)
+	p.findings("WORTH A LOOK", u.Objects)
 	p.gap()
 	p.text("A snapshot cannot tell " + strings.Join(u.NotTold, "; ") + ".")
+}
+
+func (p *page) findings(what string, list []upgrade.Finding) {
+	if len(list) == 0 {
+		return
+	}
+	t := newTable(1, what, "WHY", ">OBJECTS", "SUCH AS")
+	t.folds = true
+	for _, f := range list {
+		t.add(f.Kind, f.Message, count(f.Objects), strings.Join(f.Sample[:1], ""))
+	}
+	p.list(t, "kinds of objects")
 }
 
 func (p *page) upgradeGroups(what string, groups []upgrade.Group) {

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -86,6 +87,21 @@ func (c *Configuration) Under(r *semantics.Release) ([]*engine.Profile, error) {
 	}
 	c.under[stamp] = list
 	return list, nil
+}
+
+// Refused lists what a release does not take of the configuration.
+func (c *Configuration) Refused(r *semantics.Release) (list []string) {
+	_, err := c.read(r)
+	var many interface{ Errors() []error }
+	switch {
+	case errors.As(err, &many):
+		for _, one := range many.Errors() {
+			list = append(list, one.Error())
+		}
+	case err != nil:
+		list = []string{err.Error()}
+	}
+	return list
 }
 
 func (c *Configuration) read(r *semantics.Release) ([]*engine.Profile, error) {

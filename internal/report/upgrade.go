@@ -34,7 +34,11 @@ type Upgrade struct {
 	Decisions []UpgradeDifference `json:"decisions"`
 	// Objects are worth a look whatever is decided today.
 	Objects []upgrade.Finding `json:"objects"`
-	// Settings are what the other release does not take of the configuration.
+	// Gone are in versions of APIs, or have fields, that the other release does not have, drops, or
+	// will not have for long.
+	Gone []upgrade.Finding `json:"gone"`
+	// Settings are what the other release does not take of the configuration. What is decided is
+	// then decided by the rest, or not at all.
 	Settings []string `json:"settings,omitempty"`
 	// Behaviours are all differences between the releases.
 	Behaviours []*semantics.Behaviour `json:"behaviours"`
@@ -63,14 +67,18 @@ var notTold = []string{
 	"which of several equally good nodes is drawn: a change among them counts as none",
 	"decisions of groups of pods, of batches (OpportunisticBatching), and extenders' own answers",
 	"what the API server and the kubelets do otherwise: admission, defaults, conditions of pods",
+	"in which versions of APIs manifests and clients write: a cluster hands each object out in one",
+	"fields and kinds that are not kept, such as spec.workloadRef and Workloads of v1alpha1",
 }
 
 // UpgradeAsk describes a comparison.
 type UpgradeAsk struct {
 	Profiles []*engine.Profile // of the release before
 	To       *semantics.Release
-	Limit    int // pods that are decided on
-	Now      time.Time
+	// Refused are what To does not take of the file that Profiles were read from.
+	Refused []string
+	Limit   int // pods that are decided on
+	Now     time.Time
 }
 
 // UpgradeIn compares what two releases decide about the pods of a view: decide makes a decision
@@ -82,13 +90,21 @@ func UpgradeIn(ctx context.Context, v *revision.View, ask UpgradeAsk, decide fun
 		Snapshot: v.ID(), From: from.Stamp(), To: ask.To.Stamp(), Decisions: []UpgradeDifference{},
 		Behaviours: semantics.Differences(from, ask.To), NotTold: notTold,
 	}
+	out.Settings = ask.Refused
+	decided := true
 	for _, p := range ask.Profiles {
 		if _, err := rules.Under(p, ask.To); err != nil {
-			out.Settings = append(out.Settings, err.Error())
+			decided = false
+			if len(ask.Refused) == 0 {
+				out.Settings = append(out.Settings, err.Error())
+			}
 		}
 	}
 	var err error
-	if out.Objects, err = upgrade.Objects(ctx, v, out.Behaviours); err != nil || len(out.Settings) > 0 {
+	if out.Objects, err = upgrade.Objects(ctx, v, out.Behaviours); err != nil {
+		return nil, err
+	}
+	if out.Gone, err = upgrade.Gone(ctx, v, from, ask.To); err != nil || !decided {
 		out.Groups = []upgrade.Group{}
 		return out, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,78 @@ func TestUpgrade(t *testing.T) {
 	}
 	if same := upgraded(t, v, "v1.36", "v1.36", 100); same.Differ != 0 || len(same.Groups)+len(same.Behaviours)+len(same.Objects) > 0 {
 		t.Errorf("a release differs from itself: %+v", same)
+	}
+}
+
+// TestUpgradeGoes: objects in versions and with fields that the other release does not have are
+// named, and what stays is not.
+func TestUpgradeGoes(t *testing.T) {
+	rule := func(version string) string {
+		return `{"kind":"DeviceTaintRule","apiVersion":"resource.k8s.io/` + version + `","metadata":{"name":"` + version + `"},"spec":{"taint":{"key":"k","effect":"NoSchedule"}}}`
+	}
+	v := view(
+		t, node("n1", "4"), rule("v1alpha3"), rule("v1beta2"),
+		`{"kind":"PodGroup","apiVersion":"scheduling.k8s.io/v1alpha2","metadata":{"namespace":"d","name":"g"},"spec":{"schedulingPolicy":{"basic":{}}}}`,
+		`{"kind":"CSIDriver","apiVersion":"storage.k8s.io/v1","metadata":{"name":"x.example.com"},"spec":{"preventPodSchedulingIfMissing":true}}`,
+	)
+	for pair, want := range map[string][]string{
+		"v1.36 v1.37": {
+			"DeviceTaintRule v1alpha3: resource.k8s.io/v1alpha3 is deprecated in v1.37; it also has resource.k8s.io/v1",
+			"PodGroup d/g: scheduling.k8s.io/v1alpha2 is gone in v1.37; it has scheduling.k8s.io/v1beta1",
+		},
+		"v1.37 v1.36": {
+			"DeviceTaintRule v1alpha3: resource.k8s.io/v1alpha3 is deprecated in v1.36; it also has resource.k8s.io/v1beta2",
+			"CSIDriver x.example.com: spec.preventPodSchedulingIfMissing is dropped by v1.36 at its default gates",
+		},
+		"v1.36 v1.35": {
+			"DeviceTaintRule v1beta2: resource.k8s.io/v1beta2 is gone in v1.35; it has resource.k8s.io/v1alpha3",
+			"PodGroup d/g: PodGroup is in no version in v1.35",
+		},
+	} {
+		from, to, _ := strings.Cut(pair, " ")
+		var got []string
+		for _, f := range upgraded(t, v, from, to, 100).Gone {
+			got = append(got, fmt.Sprintf("%s %s: %s", f.Kind, f.Sample[0], f.Message))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", pair, got, want)
+		}
+	}
+}
+
+// TestUpgradeRefusesSettings: what the other release does not take of the configuration is named by
+// its field, and decisions are made by the rest.
+func TestUpgradeRefusesSettings(t *testing.T) {
+	v := view(t, node("n1", "4"), pod("p", "1", "", ""))
+	for _, c := range []struct{ from, to, profile, want string }{
+		{"v1.35", "v1.36", `{"plugins":{"reserve":{"enabled":[{"name":"GangScheduling"}]}}}`, "GangScheduling"},
+		{"v1.37", "v1.36", `{"plugins":{"filter":{"enabled":[{"name":"DeferredPodScheduling"}]}}}`, "DeferredPodScheduling"},
+		{"v1.36", "v1.37", `{"schedulerName":"mine"}`, ""},
+	} {
+		var releases [2]*semantics.Release
+		for i, name := range []string{c.from, c.to} {
+			r, err := semantics.Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			releases[i] = r
+		}
+		file, err := config.Read([]byte(`{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[`+c.profile+`]}`), releases[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &decision.Configuration{Profiles: file.Profiles, Read: file.Under}
+		ask := report.UpgradeAsk{Profiles: file.Profiles, To: releases[1], Refused: server.Refused(releases[1]), Limit: 10, Now: now}
+		out, err := report.UpgradeIn(t.Context(), v, ask, func(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+			return decision.Preview(ctx, v, file.Profiles, q, time.Now)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(out.Settings, "; ")
+		if (text == "") != (c.want == "") || !strings.Contains(text, c.want) || out.Asked.Waiting != 1 {
+			t.Errorf("%s to %s: %q of %+v, want %q", c.from, c.to, text, out.Asked, c.want)
+		}
 	}
 }
 

@@ -20,6 +20,12 @@ type Release struct {
 	Locked []string
 	// Fixed are further gates that decisions know at the release's defaults alone.
 	Fixed []string
+	// APIs are the versions of kinds whose versions are not the same in all releases, which its
+	// API server has, by default or where they are turned on.
+	APIs []API
+	// Dropped are fields that it does not have, or whose gate is off by default, of kinds that
+	// have them in other releases.
+	Dropped []Field
 	// Gates are at the defaults of the release, or of the version that it emulates, or as they
 	// were set.
 	Gates
@@ -224,6 +230,30 @@ const (
 	// BalanceChange is by how much the pod improves it.
 	BalanceChange
 )
+
+// API is a version of a kind.
+type API struct {
+	Kind, Version string
+	// Deprecated reports whether it will go (zz_generated.prerelease-lifecycle.go).
+	Deprecated bool
+}
+
+// Field is a field of a kind, by its path.
+type Field struct{ Kind, Path string }
+
+// Versions returns the versions that a release has of each kind whose versions change.
+func (r *Release) Versions() map[string][]API {
+	kinds := map[string][]API{}
+	for _, other := range releases {
+		for _, a := range other.APIs {
+			kinds[a.Kind] = nil
+		}
+	}
+	for _, a := range r.APIs {
+		kinds[a.Kind] = append(kinds[a.Kind], a)
+	}
+	return kinds
+}
 
 // Other is a plugin that has no part in a decision about one pod.
 type Other struct {

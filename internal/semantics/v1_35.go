@@ -8,6 +8,16 @@ import (
 var v135 = v136.but(func(r *Release) {
 	r.Name = "v1.35.4"
 	r.Gates = Gates{} // NodeDeclaredFeatures, too (A4)
+	r.APIs = []API{{"DeviceTaintRule", "resource.k8s.io/v1alpha3", false}}
+	r.Dropped = append(slices.Clip(r.Dropped), // A4, A5
+		Field{"Node", "status.declaredFeatures"},
+		Field{"DeviceClass", "spec.extendedResourceName"},
+		Field{"ResourceSlice", "spec.sharedCounters"},
+		Field{"ResourceSlice", "spec.devices.allowMultipleAllocations"},
+		Field{"ResourceSlice", "spec.devices.bindingConditions"},
+		Field{"ResourceSlice", "spec.devices.consumesCounters"},
+		Field{"ResourceSlice", "spec.devices.taints"},
+	)
 
 	r.Others = []Other{r.Others[0], r.Others[1], { // A12
 		Name: "GangScheduling", Points: []string{"preEnqueue", "reserve", "permit"}, Gate: "GangScheduling",

@@ -21,6 +21,14 @@ var v136 = &Release{
 	},
 	RatioOfItsType: true,
 
+	APIs: []API{
+		{"DeviceTaintRule", "resource.k8s.io/v1alpha3", true},
+		{"DeviceTaintRule", "resource.k8s.io/v1beta2", false},
+		{"PodGroup", "scheduling.k8s.io/v1alpha2", false},
+		{"Workload", "scheduling.k8s.io/v1alpha2", false},
+	},
+	Dropped: []Field{{"Pod", "spec.schedulingGroup"}, {"CSIDriver", "spec.preventPodSchedulingIfMissing"}},
+
 	Gates: Gates{
 		DRAConsumableCapacity: true, DRADeviceBindingConditions: true, DRADeviceTaints: true,
 		DRAExtendedResource: true, DRAPartitionableDevices: true,

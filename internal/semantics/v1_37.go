@@ -5,6 +5,14 @@ import "slices"
 var v137 = v136.but(func(r *Release) {
 	r.Name = "v1.37.2"
 	r.Locked = []string{"DRAExtendedResource", "NodeDeclaredFeatures"}
+	r.APIs = []API{
+		{"DeviceTaintRule", "resource.k8s.io/v1alpha3", true},
+		{"DeviceTaintRule", "resource.k8s.io/v1beta2", false},
+		{"DeviceTaintRule", "resource.k8s.io/v1", false},
+		{"PodGroup", "scheduling.k8s.io/v1beta1", false},
+		{"Workload", "scheduling.k8s.io/v1beta1", false},
+	}
+	r.Dropped = r.Dropped[:1]
 	r.DRADeviceTaintRules = true    // B19
 	r.StorageCapacityScoring = true // B4
 	r.VolumeLimitScaling = true     // B5

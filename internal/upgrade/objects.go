@@ -21,8 +21,8 @@ import (
 // Finding are objects that a difference between two releases concerns, whether or not a decision
 // shows it today.
 type Finding struct {
-	// Behaviour is the name of the difference.
-	Behaviour string `json:"behaviour" example:"ImageVolumesRaiseTop"`
+	// Behaviour is the name of the difference; absent where a version or a field goes.
+	Behaviour string `json:"behaviour,omitempty" example:"ImageVolumesRaiseTop"`
 	Kind      string `json:"kind" example:"Pod"`
 	Message   string `json:"message"`
 	Objects   int    `json:"objects"`

@@ -31,6 +31,17 @@ var engineFaults = []fault{
 	{"upgrade-weightier-first", "words that differ are blamed on what has other pods evicted, too", "./internal/report", "TestUpgradeNamesEachRow", []edit{
 		{"internal/upgrade/causes.go", ` && !slices.ContainsFunc(changes, left.Kind.of)`, ``},
 	}},
+	{"upgrade-nothing-differs", "a plugin that scores nothing makes a decision another one", "./internal/upgrade", "TestSame", []edit{
+		{"internal/upgrade/compare.go", `d.Nodes[n].Scores = slices.DeleteFunc(slices.Clone(d.Nodes[n].Scores), nothing)`, `d.Nodes[n].Scores = slices.Clone(d.Nodes[n].Scores)`},
+	}},
+	{"upgrade-gone-kept", "an object in a version that goes is not named", "./internal/report", "TestUpgradeGoes", []edit{
+		{"internal/upgrade/apis.go", `case i < 0 && names == nil:`, `case i < 0:
+			return false
+		case i < 0 && names == nil:`},
+	}},
+	{"upgrade-settings-silent", "a setting that the other release refuses is not named", "./internal/report", "TestUpgradeRefusesSettings", []edit{
+		{"internal/report/upgrade.go", `out.Settings = ask.Refused`, `out.Settings = nil`},
+	}},
 	{"upgrade-words-fail", "another text of an error counts as a pod that fails", "./internal/upgrade", "TestCompare", []edit{
 		{"internal/upgrade/compare.go", `case before.Err == nil || after.Err == nil:`, `case b != a:`},
 	}},

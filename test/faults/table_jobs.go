@@ -73,6 +73,6 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 		{"internal/handlers/rest/simulation_jobs.go", `until := time.Now().Add(wait)`, `until := time.Now().Add(wait + time.Minute)`},
 	}},
 	{"job-not-cancelled", "the command line leaves its job behind on Ctrl-C", "./internal/cli", "TestJobIsShownAndCancelled", []edit{
-		{"internal/cli/ahead.go", `"v1", "simulations", job.ID, "cancel")`, `"v1", "simulations", job.ID)`},
+		{"internal/cli/ahead.go", `append(one, "cancel")...)`, `one...)`},
 	}},
 }

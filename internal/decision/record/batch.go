@@ -154,7 +154,7 @@ type BatchDifference struct {
 	Pod       decision.PodRef `json:"pod"`
 	// Differences are by path, the first of them where there are many.
 	Differences        []Difference `json:"differences,omitempty"`
-	DifferencesOmitted int          `json:"differencesOmitted,omitempty"`
+	DifferencesOmitted int          `json:"differencesOmitted,omitempty"` // a node counts once where there are many
 	// Changes are the differences between two releases with their causes, where the batch is under
 	// another one and nothing else.
 	Changes []upgrade.Change `json:"changes,omitempty"`

@@ -2,8 +2,10 @@ package record
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/semantics"
 	"berth/internal/upgrade"
@@ -40,11 +42,37 @@ func (l *Log) changed(ctx context.Context, rec *record, e *Evaluated, to *semant
 		return true, true, err
 	}
 	var paths Replay
-	if err := paths.compare(before.Answer, after.Answer, false); err != nil {
+	was, is, more := differing(before.Answer, after.Answer)
+	if err := paths.compare(was, is, false); err != nil {
 		return true, true, err
 	}
 	out.tell(&paths)
+	out.DifferencesOmitted += more
 	return true, true, nil
+}
+
+// differing leaves of two answers the first nodes with other verdicts, as many as a batch keeps
+// paths, and counts the others: most nodes of a large cluster may have other scores.
+func differing(before, after *decision.Answer) (was, is *decision.Answer, more int) {
+	x, y := *before, *after
+	x.Nodes, y.Nodes = nil, nil
+	others := make(map[string]*engine.NodeVerdict, len(after.Nodes))
+	for i := range after.Nodes {
+		others[after.Nodes[i].Name] = &after.Nodes[i]
+	}
+	for i := range before.Nodes {
+		n := &before.Nodes[i]
+		switch o := others[n.Name]; {
+		case o != nil && reflect.DeepEqual(n, o):
+		case len(x.Nodes) >= maxPaths:
+			more++
+		default:
+			if x.Nodes = append(x.Nodes, *n); o != nil {
+				y.Nodes = append(y.Nodes, *o)
+			}
+		}
+	}
+	return &x, &y, more
 }
 
 // tell keeps the first paths of a comparison. What is true of the whole answer goes first, single

@@ -101,7 +101,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 // getUpgrade compares what two releases decide about a cluster.
 //
 //	@Summary		What another release of Kubernetes would change for a cluster
-//	@Description	Pods that wait, and one that runs of each workload, are decided on under the release of the cluster's configuration and under another one, without records. Each difference is counted by its kind, with the behaviours that make it. Objects that a difference concerns are listed whatever is decided today. For recorded decisions, POST /v1/replays takes the release.
+//	@Description	Pods that wait, and one that runs of each workload, are decided on under the release of the cluster's configuration and under another one, without records. Each difference is counted by its kind, with the behaviours that make it. Objects that a difference concerns are listed whatever is decided today, and so are those in versions or with fields that go, and settings that the other release refuses. For recorded decisions, POST /v1/replays takes the release.
 //	@Tags			clusters
 //	@Produce		json
 //	@Param			cluster		path		string	true	"the cluster"
@@ -129,7 +129,7 @@ func (a *API) getUpgrade(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ask.Now, ask.Profiles = at.now, a.configured.Of(name)
+	ask.Now, ask.Profiles, ask.Refused = at.now, a.configured.Of(name), a.configured.Refused(ask.To)
 	out, err := report.UpgradeIn(r.Context(), at.view, ask, a.stories.Decide)
 	if err != nil {
 		return err
