@@ -15,7 +15,7 @@ func scenesOf135(int) []Scene {
 		Name: "set", Counters: map[string]resourcev1.Counter{"a": {Value: resource.MustParse("3")}},
 	}}
 	return []Scene{
-		{"z1", "otherNode", []string{"ClaimsUnscored"}, "z1", []any{
+		{Name: "z1", Kind: "otherNode", Causes: []string{"ClaimsUnscored"}, Pod: "z1", Objects: []any{
 			own("z1", "z1", et.Allocatable("cpu", "8")), own("z1", "z1-larger", et.Allocatable("cpu", "16")),
 			asks("z1", et.Claims("z1"), et.Requests("cpu", "1")),
 			et.DeviceClaim("z1", et.FirstOf("r", et.Wants("x", "any", 1, blue), et.Wants("y", "any", 1, red))),
