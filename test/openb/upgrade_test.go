@@ -20,8 +20,9 @@ func TestPlants(t *testing.T) {
 		return out
 	}
 	list, again, other := draw(50, 1), draw(50, 1), draw(50, 2)
-	rows, tasks, same := map[string]int{}, map[int]bool{}, 0
+	pods, rows, tasks, same := map[string]int{}, map[string]int{}, map[int]bool{}, 0
 	for i, p := range list {
+		pods[p.pod]++
 		rows[strings.Join(p.rows, " ")]++
 		if tasks[p.task] || p.task < 0 || p.task >= 100 {
 			t.Errorf("%v before task %d", p.rows, p.task)
@@ -34,9 +35,9 @@ func TestPlants(t *testing.T) {
 			same++
 		}
 	}
-	for row, n := range rows {
-		if most := (50 + len(rows) - 1) / len(rows); n > most || n < most-1 {
-			t.Errorf("%s %d times of 50", row, n)
+	for pod, n := range pods {
+		if most := (50 + len(pods) - 1) / len(pods); n > most || n < most-1 {
+			t.Errorf("%s %d times of 50", pod, n)
 		}
 	}
 	if rows["B9 B8"] == 0 || rows["B18"] > 0 || same > 10 {
