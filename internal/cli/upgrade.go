@@ -206,13 +206,34 @@ func (p *page) findings(what string, list []upgrade.Finding) {
 }
 
 func (p *page) upgradeGroups(what string, groups []upgrade.Group) {
+	var sums []string
+	for _, k := range upgrade.Kinds {
+		n := 0
+		for _, g := range groups {
+			if g.Kind == k {
+				n += g.Decisions
+			}
+		}
+		if n > 0 {
+			sums = append(sums, kindWords[k]+" "+count(n))
+		}
+	}
+	if len(sums) > 0 {
+		p.text("In kinds: " + strings.Join(sums, ", ") + ".")
+	}
 	t := newTable(3, what, ">DECISIONS", "BECAUSE OF", "SUCH AS")
 	t.folds = true
 	for _, g := range groups {
 		example := ""
 		if len(g.Examples) > 0 {
 			e := g.Examples[0]
-			before, after := differing(e.Before, e.After)
+			before, after := reasons(e.Before), reasons(e.After)
+			if before == after || g.Kind == upgrade.OtherMessage {
+				before, after = e.Before, e.After
+			}
+			if g.Kind != upgrade.NoLongerFits && g.Kind != upgrade.FitsNow {
+				before, after = differing(before, after)
+			}
 			example = fmt.Sprintf("%s/%s: %s; then %s", e.Pod.Namespace, e.Pod.Name, before, after)
 		}
 		causes := strings.Join(g.Causes, ", ")
@@ -222,6 +243,14 @@ func (p *page) upgradeGroups(what string, groups []upgrade.Group) {
 		t.add(kindWords[g.Kind], count(g.Decisions), causes, example)
 	}
 	p.list(t, "kinds of differences")
+}
+
+// reasons leaves of the message of a pod that fits nowhere what nodes reject it for.
+func reasons(message string) string {
+	if _, list, found := strings.Cut(message, " nodes are available: "); found {
+		message, _, _ = strings.Cut(list, ". ")
+	}
+	return message
 }
 
 // differing leaves of two texts the words in which they differ, with one on each side.
@@ -258,14 +287,16 @@ func (p *page) upgradeCauses(u *upgradeAnswer) {
 		if !slices.ContainsFunc(groups, func(g upgrade.Group) bool { return slices.Contains(g.Causes, b.Name) }) {
 			continue
 		}
-		p.gap()
 		name := b.Name
 		if b.Gate {
 			name = "gate " + name
 		}
-		p.line("%s (%s)", name, b.Row)
-		p.labelled("", "It decides "+b.What+".")
-		p.labelled("", b.Where)
-		p.labelled("", b.Remedy)
+		text := "It decides " + b.What + "."
+		if b.Remedy != "" {
+			text += " To do: " + b.Remedy + "."
+		}
+		p.gap()
+		p.text(fmt.Sprintf("%s (%s): %s", name, b.Row, b.Where))
+		p.labelled("", text)
 	}
 }

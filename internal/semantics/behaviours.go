@@ -314,6 +314,6 @@ func life(name, row, what, where, remedy string) *Behaviour {
 func gate(name, row, what, where string) *Behaviour {
 	return &Behaviour{
 		Name: name, Gate: true, Row: row, What: what, Where: where,
-		Remedy: "kube-scheduler can be started with --feature-gates=" + name + "=true or false, where the release has it",
+		Remedy: "--feature-gates=" + name + "=true or false of kube-scheduler switches it, where the release has it",
 	}
 }
