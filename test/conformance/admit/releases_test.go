@@ -174,7 +174,7 @@ func TestReleases(t *testing.T) {
 	var list []*line
 	delete(bins, newest)
 	for _, name := range slices.Sorted(maps.Keys(bins)) {
-		own, found := differences(t, run(t, bins[name]), now, cases, verdicts)
+		own, found := linesOf(t, run(t, bins[name]), now, cases, verdicts)
 		for _, l := range own {
 			l.release = name
 			l.row = cmp.Or(rows[l.key()], "?")
@@ -250,9 +250,9 @@ func keeps(v Verdict, pod json.RawMessage) bool {
 	return true
 }
 
-// differences compares a release with the newest, of whose verdicts it makes lines: one for each
+// linesOf compares a release with the newest, of whose verdicts it makes lines: one for each
 // thing that is judged otherwise and that no line has of that case.
-func differences(t *testing.T, older, newer *release, cases []Case, verdicts []Verdict) (list []*line, differ int) {
+func linesOf(t *testing.T, older, newer *release, cases []Case, verdicts []Verdict) (list []*line, differ int) {
 	t.Helper()
 	both := &pair{older, newer, map[string]bool{}}
 	for i, c := range cases {
