@@ -138,8 +138,12 @@ courts: ## build the oracle of every release, after a change of what they share
 	$(GO) build -modfile=$$mod -tags $$(echo $$r | tr . _) -o /dev/null ./cmd/conformance || exit 1; done
 
 .PHONY: hints
-hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1
+hints: ## hold queueing hints to those of kube-scheduler's plugins: make hints HINTS=15000 SEED=1 RELEASE=v1.35
+ifneq ($(RELEASE),)
+	./test/conformance/hints.sh $(RELEASE) $(or $(HINTS),15000) $(or $(SEED),1)
+else
 	cd test/upstream && HINTS=$(or $(HINTS),15000) HINTS_SEED=$(SEED) $(GO) test -tags v1_37 -count=1 -timeout 60m -run 'TestHints$$' -v .
+endif
 
 tables: ## play the scenarios of kube-scheduler's own tests through berth: make tables PLUGIN=NodeAffinity RELEASE=v1.37
 	./test/conformance/tables.sh $(if $(PLUGIN),-plugin $(PLUGIN)) $(if $(RELEASE),-release $(RELEASE)) $(if $(AS),-semantics $(AS))

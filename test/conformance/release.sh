@@ -7,7 +7,8 @@
 # AS=upstream-v1.35 those of another release; GATES are feature gates that those have set.
 # ODD=all changes cases to what people rarely write. With VECTORS=FILE, and AS=upstream, the cases in
 # which the two differ are written to the file, EACH of each kind. With CONFIG=settings,
-# configurations are tried (cmd/settings) and not decisions.
+# configurations are tried (cmd/settings) and not decisions; with lifecycle or termination what a
+# kubelet of the release does (cmd/lifecycle, cmd/termination).
 # Exits 1 where a difference is no row. The first run builds the scheduler, which takes some minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -15,11 +16,11 @@ release=$1 n=${2:-1000} seed=${3:-1} config=${4:-default} as=${5:-} each=${6:-0}
 [ -f "test/conformance/releases/$release.mod" ] || { echo "no releases/$release.mod in test/conformance: releases/write.sh writes it"; exit 2; }
 mkdir -p bin tmp
 command=conformance
-[ "$config" = settings ] && command=settings
+case $config in settings | lifecycle | termination) command=$config ;; esac
 build() {
   echo "building the oracle of $1 (some minutes the first time)"
   local mod=releases/$1.mod module=k8s.io/dynamic-resource-allocation from of
-  if [ -f "test/conformance/releases/$1.sed" ]; then # see the file
+  if [ -f "test/conformance/releases/$1.sed" ] && [[ $2 != lifecycle && $2 != termination ]]; then # see the file
     from=$(cd test/conformance && go list -m -modfile="$mod" -f '{{.Dir}}' $module)
     rm -rf tmp/ordered && cp -r "$from" tmp/ordered && chmod -R u+w tmp/ordered
     of=$(sed -n '1s/^# Of \([^:]*\):.*/\1/p' "test/conformance/releases/$1.sed")
@@ -51,8 +52,8 @@ if [[ $as = upstream* ]]; then
 else
   . test/conformance/server.sh
 fi
-if [ "$command" = settings ]; then
-  "./bin/settings-$release" -server "$berth" -n "$n" -seed "$seed" -semantics "$as"
+if [ "$command" != conformance ]; then
+  "./bin/$command-$release" -server "$berth" -n "$n" -seed "$seed" -semantics "$as"
   exit
 fi
 [ -z "${VECTORS:-}" ] || more=(-differing "$VECTORS" -max-nodes 8 -max-pods 14 -releases 100)

@@ -1,10 +1,14 @@
 package upstream
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -17,6 +21,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
+	"berth/internal/semantics"
 	"berth/test/conformance/gen"
 	"berth/test/conformance/oracle"
 	"berth/test/enginetest"
@@ -44,9 +49,17 @@ func hintCases(t *testing.T) (n int, seed uint64) {
 type tally struct{ Queue, Skip, Differ int }
 
 // TestHints holds each rule's queueing hints to those of kube-scheduler's plugin in both
-// directions, over random clusters in which one object changes.
+// directions, over random clusters in which one object changes. berth answers as the release that
+// is linked, or as HINTS_RELEASE, whose plugins are at HINTS_OF.
 func TestHints(t *testing.T) {
 	n, seed := hintCases(t)
+	release := release
+	if name := os.Getenv("HINTS_RELEASE"); name != "" {
+		var err error
+		if release, err = semantics.Parse(name); err != nil {
+			t.Fatal(err)
+		}
+	}
 	profile, err := rules.BuildUnder(rules.SpecOf(release), release)
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +367,7 @@ func (h *change) judge(t *testing.T, profile *engine.Profile) (ours, upstream ma
 	if waiting == nil || waiting.NodeName != "" || len(waiting.Gates) > 0 || waiting.Terminating || waiting.Scheduler != corev1.DefaultSchedulerName {
 		return nil, nil, "the pod does not wait", nil
 	}
-	if upstream, err = oracle.Hints(t.Context(), h.before, h.after, h.changed); err != nil {
+	if upstream, err = h.upstream(t); err != nil {
 		return nil, nil, err.Error(), nil
 	}
 	of := func(objects map[object.Key]any) func(object.Key) (any, error) {
@@ -375,6 +388,32 @@ func (h *change) judge(t *testing.T, profile *engine.Profile) (ours, upstream ma
 			}
 		})
 	return ours, upstream, "", err
+}
+
+// upstream returns the hints of the plugins that are linked, or of those of another release at
+// HINTS_OF (test/conformance/cmd/conformance -serve).
+func (h *change) upstream(t *testing.T) (hints map[string]bool, err error) {
+	at := os.Getenv("HINTS_OF")
+	if at == "" {
+		return oracle.Hints(t.Context(), h.before, h.after, h.changed)
+	}
+	body, err := json.Marshal(map[string]any{"before": h.before, "after": h.after, "changed": h.changed})
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.Post(at+"/hints", "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, errors.New(string(raw))
+	}
+	return hints, json.Unmarshal(raw, &hints)
 }
 
 func compile(c *oracle.Case) (*state.State, map[object.Key]any, error) {

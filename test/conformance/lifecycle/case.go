@@ -26,11 +26,16 @@ type Case struct {
 	Node    Node
 	Now     time.Time
 	Kubelet bool
+	// Semantics is the release that berth answers as; empty: its default.
+	Semantics string
 }
 
 // Body is the question as it is sent to berth.
 func (c *Case) Body() ([]byte, error) {
 	q := map[string]any{"pod": c.Pod, "now": c.Now.Format(time.RFC3339Nano)}
+	if c.Semantics != "" {
+		q["semantics"] = c.Semantics
+	}
 	switch c.Node {
 	case Lost:
 		status := []string{"False", "Unknown"}[len(c.Pod.Name)%2]

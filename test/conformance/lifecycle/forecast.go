@@ -131,7 +131,7 @@ type due struct {
 }
 
 func (o *Oracle) due(pod *v1.Pod, runtime *kubecontainer.PodStatus, restarting bool) due {
-	acts := computePodActions(o.m, o.ctx, pod, runtime, restarting)
+	acts := computePodActions(o.m, o.ctx, pod, ofSandbox(pod, runtime), restarting)
 	d := due{start: map[string]bool{}, kill: acts.KillPod && !acts.CreateSandbox, reset: len(acts.ContainersToReset), sandbox: acts.CreateSandbox}
 	if d.kill {
 		return d
@@ -148,16 +148,38 @@ func (o *Oracle) due(pod *v1.Pod, runtime *kubecontainer.PodStatus, restarting b
 	return d
 }
 
+// ofSandbox is the runtime's status, in whose present sandbox no main container has ended where a
+// plain init container runs or has failed: statuses do not tell in which one that was, and a
+// kubelet runs no init container again in a sandbox in which a main one was started.
+func ofSandbox(pod *v1.Pod, runtime *kubecontainer.PodStatus) *kubecontainer.PodStatus {
+	again, out := false, *runtime
+	is := func(name, kind string) (yes bool) {
+		each(pod, func(c *v1.Container, of string, _ *v1.ContainerStatus) { yes = yes || c.Name == name && of == kind })
+		return yes
+	}
+	for _, s := range runtime.ActiveContainerStatuses {
+		failed := s.ExitCode != 0 || s.Reason == "OOMKilled"
+		again = again || is(s.Name, "init") && (s.State == kubecontainer.ContainerStateRunning || failed)
+	}
+	if again {
+		out.ActiveContainerStatuses = slices.DeleteFunc(slices.Clone(out.ActiveContainerStatuses), func(s *kubecontainer.Status) bool {
+			return s.State == kubecontainer.ContainerStateExited && is(s.Name, "container")
+		})
+	}
+	return &out
+}
+
 // later names what will be started once others are done.
 func (o *Oracle) later(pod *v1.Pod, runtime *kubecontainer.PodStatus, d due) map[string]bool {
 	names := map[string]bool{}
 	startup := startups(pod)
 	o.m.startup = startup
-	state := *runtime
+	state := *ofSandbox(pod, runtime)
 	if d.sandbox { // SyncPod purges the init containers of the old one
 		old := state.SandboxStatuses[0]
 		ready := &runtimeapi.PodSandboxStatus{Id: old.Id, Metadata: old.Metadata, State: runtimeapi.PodSandboxState_SANDBOX_READY, Network: old.Network}
 		state.SandboxStatuses, state.ContainerStatuses = []*runtimeapi.PodSandboxStatus{ready}, slices.Clone(state.ContainerStatuses)
+		state.ActiveContainerStatuses = nil // there is nothing in the new one
 		each(pod, func(c *v1.Container, kind string, _ *v1.ContainerStatus) {
 			if kind == "init" || kind == "sidecar" {
 				state.ContainerStatuses = slices.DeleteFunc(state.ContainerStatuses, func(s *kubecontainer.Status) bool { return s.Name == c.Name })
@@ -173,6 +195,8 @@ func (o *Oracle) later(pod *v1.Pod, runtime *kubecontainer.PodStatus, d due) map
 			s := &kubecontainer.Status{ID: idOf(c.Name), Name: c.Name, Hash: kubecontainer.HashContainer(c), State: is}
 			state.ContainerStatuses = slices.DeleteFunc(state.ContainerStatuses, func(old *kubecontainer.Status) bool { return old.Name == c.Name })
 			state.ContainerStatuses = append(state.ContainerStatuses, s)
+			state.ActiveContainerStatuses = slices.DeleteFunc(slices.Clone(state.ActiveContainerStatuses), func(old *kubecontainer.Status) bool { return old.Name == c.Name })
+			state.ActiveContainerStatuses = append(state.ActiveContainerStatuses, s)
 			startup[c.Name] = results.Success
 		}
 		each(pod, func(c *v1.Container, kind string, _ *v1.ContainerStatus) {

@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/otel/trace/noop"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/kubernetes/pkg/kubelet"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
@@ -93,12 +92,4 @@ func (r *stoppable) KillPod(context.Context, *v1.Pod, kubecontainer.Pod, *int64)
 	after.ActiveContainerStatuses = after.ContainerStatuses
 	r.status = &after
 	return nil
-}
-
-func (*stoppable) GetPod(context.Context, types.UID) (*kubecontainer.Pod, error) {
-	return nil, kubecontainer.ErrPodNotFound
-}
-
-func (r *stoppable) GetPodStatus(context.Context, *kubecontainer.Pod) (*kubecontainer.PodStatus, error) {
-	return r.status, nil
 }

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	k8stesting "k8s.io/client-go/testing"
 	"k8s.io/kubernetes/pkg/kubelet"
-	"k8s.io/kubernetes/pkg/kubelet/cm"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/kubelet/prober"
 	"k8s.io/kubernetes/pkg/kubelet/status"
@@ -24,7 +23,7 @@ import (
 func newKubelet(probes prober.Manager) (*kubelet.Kubelet, error) {
 	kl := &kubelet.Kubelet{}
 	return kl, SetFields(kl, map[string]any{
-		"statusManager": statusManager{}, "probeManager": probes, "reasonCache": kubelet.NewReasonCache(), "containerManager": cm.NewFakeContainerManager(),
+		"statusManager": statusManager{}, "probeManager": probes, "reasonCache": kubelet.NewReasonCache(), "containerManager": newContainerManager(),
 	})
 }
 
@@ -45,7 +44,6 @@ type statusManager struct{ status.Manager }
 
 func (statusManager) GetPodStatus(types.UID) (v1.PodStatus, bool)               { return v1.PodStatus{}, false }
 func (statusManager) GetPodResizeConditions(types.UID) []*v1.PodCondition       { return nil }
-func (statusManager) ClearPodResizePendingCondition(types.UID)                  {}
 func (statusManager) ClearPodResizeInProgressCondition(types.UID) (int64, bool) { return 0, false }
 
 // probeManager says of each container what the statuses of a pod said.

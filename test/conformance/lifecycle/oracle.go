@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	cadvisorapi "github.com/google/cadvisor/info/v1"
 	"go.opentelemetry.io/otel/trace/noop"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/record"
@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/kubernetes/pkg/apis/core/v1"
 	"k8s.io/kubernetes/pkg/controller/podgc"
 	nodeutil "k8s.io/kubernetes/pkg/controller/util/node"
+	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/kubelet"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	containertest "k8s.io/kubernetes/pkg/kubelet/container/testing"
@@ -45,7 +46,7 @@ type Oracle struct {
 func NewOracle() (*Oracle, error) {
 	log := logr.Discard()
 	ctx := klog.NewContext(context.Background(), log)
-	m, err := newFakeKubeRuntimeManager(ctx, apitest.NewFakeRuntimeService(), apitest.NewFakeImageService(), &cadvisorapi.MachineInfo{}, &containertest.FakeOS{}, &containertest.FakeRuntimeHelper{}, noop.Tracer{})
+	m, err := newManager(ctx, apitest.NewFakeRuntimeService(), apitest.NewFakeImageService(), &containertest.FakeOS{}, &containertest.FakeRuntimeHelper{}, noop.Tracer{})
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func (o *Oracle) synced(c *Case, v *Verdict) error {
 	list = append(list, status.GeneratePodReadyCondition(pod, old, list, statuses, phase))
 	list = append(list, status.GenerateContainersReadyCondition(pod, old, statuses, phase),
 		v1.PodCondition{Type: v1.PodScheduled, Status: v1.ConditionTrue, ObservedGeneration: podutil.CalculatePodConditionObservedGeneration(old, pod.Generation, v1.PodScheduled)})
-	if podutil.AllContainersCouldRestart(&pod.Spec) {
+	if utilfeature.DefaultFeatureGate.Enabled(features.RestartAllContainersOnContainerExits) && podutil.AllContainersCouldRestart(&pod.Spec) {
 		list = append(list, status.GenerateAllContainersRestartingCondition(pod, runtime, old, phase))
 	}
 	v.Phase = string(phase)

@@ -76,7 +76,6 @@ func (o *Oracle) AfterProbe(pod *v1.Pod, container string, startup bool, code in
 // unmeasured measures nothing.
 type unmeasured struct{}
 
-func (unmeasured) RecordStatusUpdated(*v1.Pod)     {}
 func (unmeasured) DeletePodStartupState(types.UID) {}
 
 // noMirrors knows no static pods.

@@ -22,8 +22,9 @@ type Result struct {
 	Took           time.Duration
 }
 
-// Run tries n cases from a seed on, with so many workers.
-func Run(server string, n int, seed uint64, workers, show int) (*Result, error) {
+// Run tries n cases from a seed on, with so many workers. berth answers as a release, or by its
+// default where that is empty.
+func Run(server, semantics string, n int, seed uint64, workers, show int) (*Result, error) {
 	r := &Result{Cases: n, Seen: map[string]map[string]int{}}
 	client := &Client{Base: server, HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}, Timeout: time.Minute}}
 	begin := time.Now()
@@ -39,6 +40,7 @@ func Run(server string, n int, seed uint64, workers, show int) (*Result, error) 
 		group.Go(func() {
 			for i := w; i < n; i += workers {
 				c := Generate(seed+uint64(i), time.Now(), oracle.Write)
+				c.Semantics = semantics
 				want, got, err := both(oracle, client, c)
 				mu.Lock()
 				if failure != nil {

@@ -48,6 +48,9 @@ func runtimeOf(pod *v1.Pod) *kubecontainer.PodStatus {
 	if (terminal(pod.Status.Phase) || rebooted(pod)) && !runs(out) {
 		sandbox.State = runtimeapi.PodSandboxState_SANDBOX_NOTREADY
 	}
+	if !terminal(pod.Status.Phase) && rebooted(pod) && len(out.ContainerStatuses) == 0 {
+		return out // it was never made
+	}
 	out.SandboxStatuses = []*runtimeapi.PodSandboxStatus{sandbox}
 	return out
 }

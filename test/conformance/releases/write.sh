@@ -15,4 +15,4 @@ for staged in $(sed -n 's|^.*\(k8s.io/[a-z-]*\) => ./staging/.*|\1|p' "$upstream
   edits+=("-replace=$staged=$staged@v0.${version#v1.}")
 done
 go mod edit "${edits[@]}" "$mod"
-go build -mod=mod -modfile="$mod" -tags "${minor/./_}" -o /dev/null ./cmd/conformance
+go build -mod=mod -modfile="$mod" -tags "${minor/./_}" -o "$(mktemp -d)" ./cmd/conformance ./cmd/lifecycle ./cmd/termination

@@ -46,7 +46,7 @@ func Kill(q Question, e *Ending) error {
 		return err
 	}
 	r := &runtime{timeouts: map[string]int64{}}
-	m, err := newRuntimeManager(context.Background(), r, nil, nil, nil, nil, nil)
+	m, err := newRuntimeManager(r)
 	if err != nil {
 		return fmt.Errorf("make a runtime manager: %w", err)
 	}

@@ -2,39 +2,30 @@ package termination
 
 import (
 	"context"
-	"time"
 	"unsafe"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	_ "k8s.io/apiserver/pkg/registry/rest" // its clock
-	criapi "k8s.io/cri-api/pkg/apis"
 	"k8s.io/klog/v2"
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 	"k8s.io/kubernetes/pkg/controller/podgc"
 	"k8s.io/kubernetes/pkg/kubelet"
-	"k8s.io/kubernetes/pkg/kubelet/allocation"
 	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	_ "k8s.io/kubernetes/pkg/kubelet/eviction"
 	_ "k8s.io/kubernetes/pkg/kubelet/kuberuntime"
 	"k8s.io/kubernetes/pkg/kubelet/nodeshutdown"
-	"k8s.io/kubernetes/pkg/kubelet/util/queue"
 )
 
 // What Kubernetes does not export is reached by the names that the linker knows
-// it by. Types that are not exported stand as what has their layout.
+// it by. Types that are not exported stand as what has their layout. What differs
+// between releases is in the release_*.go, of which build tags choose.
 
 // effectivePeriod is the kubelet's period of a whole pod; status is a podSyncStatus.
 //
 //go:linkname effectivePeriod k8s.io/kubernetes/pkg/kubelet.calculateEffectiveGracePeriod
 func effectivePeriod(status unsafe.Pointer, pod *corev1.Pod, options *kubelet.KillPodOptions) (int64, bool)
-
-// newPodWorkers makes the kubelet's workers. Of its parts the cache of the runtime
-// and the allocation manager are needed here; syncer and recorder are nil.
-//
-//go:linkname newPodWorkers k8s.io/kubernetes/pkg/kubelet.newPodWorkers
-func newPodWorkers(syncer, recorder any, work queue.WorkQueue, resync, backOff time.Duration, cache kubecontainer.ROCache, allocated allocation.Manager) kubelet.PodWorkers
 
 // isPodInactive reports whether the kubelet leaves a pod out where it looks at active
 // ones.
@@ -46,12 +37,6 @@ func isPodInactive(kl *kubelet.Kubelet, pod *corev1.Pod) bool
 //
 //go:linkname probePeriod k8s.io/kubernetes/pkg/kubelet/kuberuntime.setTerminationGracePeriod
 func probePeriod(ctx context.Context, pod *corev1.Pod, c *corev1.Container, name string, id kubecontainer.ContainerID, reason string) int64
-
-// newRuntimeManager makes the manager of containers that upstream's tests use.
-// Of its parts only the runtime is needed here.
-//
-//go:linkname newRuntimeManager k8s.io/kubernetes/pkg/kubelet/kuberuntime.newFakeKubeRuntimeManager
-func newRuntimeManager(ctx context.Context, runtime criapi.RuntimeService, images criapi.ImageManagerService, machine unsafe.Pointer, os, helper, tracer any) (unsafe.Pointer, error)
 
 // killContainers kills a pod's containers as a whole.
 //
@@ -77,13 +62,10 @@ type shutdownGroup struct {
 //go:linkname groupByPriority k8s.io/kubernetes/pkg/kubelet/nodeshutdown.groupByPriority
 func groupByPriority(shares []kubeletconfig.ShutdownGracePeriodByPodPriority, pods []*corev1.Pod) []shutdownGroup
 
-// newShutdown makes what kills a node's pods when it shuts down; killPods does it.
+// newShutdown makes what kills a node's pods when it shuts down.
 //
 //go:linkname newShutdown k8s.io/kubernetes/pkg/kubelet/nodeshutdown.newPodManager
 func newShutdown(conf *nodeshutdown.Config) unsafe.Pointer
-
-//go:linkname killPods k8s.io/kubernetes/pkg/kubelet/nodeshutdown.(*podManager).killPods
-func killPods(manager unsafe.Pointer, pods []*corev1.Pod) error
 
 // evictPod evicts one.
 //

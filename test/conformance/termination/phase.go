@@ -1,7 +1,6 @@
 package termination
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -139,7 +138,7 @@ func preempt(pod *corev1.Pod, kill eviction.KillPodFunc) (err error) {
 		return err
 	}, &events.FakeRecorder{})
 	critical := int32(2000000000)
-	_, _ = h.HandleAdmissionFailure(context.Background(), &corev1.Pod{Spec: corev1.PodSpec{Priority: &critical}}, []admission.PredicateFailureReason{&admission.InsufficientResourceError{ResourceName: corev1.ResourceCPU, Requested: 1000, Capacity: 1000, Used: 1000}})
+	makeRoom(h, &corev1.Pod{Spec: corev1.PodSpec{Priority: &critical}}, &admission.InsufficientResourceError{ResourceName: corev1.ResourceCPU, Requested: 1000, Capacity: 1000, Used: 1000})
 	if !killed {
 		return fmt.Errorf("the kubelet does not preempt pod %s", pod.Name)
 	}

@@ -21,6 +21,8 @@ type Question struct {
 	EvictionMaxPodGracePeriod int32            `json:"evictionMaxPodGracePeriod,omitempty"`
 	Shutdown                  *Shutdown        `json:"shutdown,omitempty"`
 	Now                       time.Time        `json:"now"`
+	// Semantics is the release that berth answers as; empty: its default.
+	Semantics string `json:"semantics,omitempty"`
 }
 
 // Shutdown is a kubelet's configuration.
@@ -41,7 +43,9 @@ type Generator struct {
 	*rand.Rand
 	// Short makes periods of a few seconds only, so that they can be waited for.
 	Short bool
-	n     int
+	// Semantics is that of each question.
+	Semantics string
+	n         int
 }
 
 // NewGenerator makes the same questions for the same seed.
@@ -72,7 +76,7 @@ func (g *Generator) maybe(percent int, f func() int64) *int64 {
 // Question makes the next one.
 func (g *Generator) Question() Question {
 	g.n++
-	q := Question{Now: Now.Add(time.Duration(g.IntN(2)*g.IntN(1e9)) * time.Nanosecond), Cause: pick(g, "delete", "delete", "delete", "evict-soft", "evict-hard", "preempt", "liveness", "startup", "shutdown", "kubelet-preempt")}
+	q := Question{Semantics: g.Semantics, Now: Now.Add(time.Duration(g.IntN(2)*g.IntN(1e9)) * time.Nanosecond), Cause: pick(g, "delete", "delete", "delete", "evict-soft", "evict-hard", "preempt", "liveness", "startup", "shutdown", "kubelet-preempt")}
 	q.Pod = g.pod()
 	p := q.Pod
 	q.PreStopSeconds = map[string]int64{}

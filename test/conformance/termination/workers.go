@@ -30,7 +30,7 @@ func newWorkers(pods []*corev1.Pod) *workers {
 	for _, p := range pods {
 		w.runtime[types.UID(p.Name)] = containersOf(p)
 	}
-	w.PodWorkers = newPodWorkers(nil, nil, queue.NewBasicWorkQueue(clock.RealClock{}), time.Hour, time.Hour, w.runtime, allocated{})
+	w.PodWorkers = newPodWorkers(queue.NewBasicWorkQueue(clock.RealClock{}), w.runtime)
 	return w
 }
 

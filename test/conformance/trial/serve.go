@@ -32,6 +32,23 @@ func serve(fault func(*oracle.Verdict, *Answer), fail func(error)) http.Handler 
 			fail(err)
 		}
 	})
+	mux.HandleFunc("POST /hints", func(w http.ResponseWriter, r *http.Request) {
+		var req struct {
+			Before, After *oracle.Case
+			Changed       oracle.Object
+		}
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			fail(err)
+		}
+		hints, err := oracle.Hints(r.Context(), req.Before, req.After, req.Changed)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		if err := json.NewEncoder(w).Encode(hints); err != nil {
+			fail(err)
+		}
+	})
 	mux.HandleFunc("POST /v1/decisions", func(w http.ResponseWriter, r *http.Request) {
 		var req struct {
 			Snapshot string

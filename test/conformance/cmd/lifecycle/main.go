@@ -15,6 +15,7 @@ import (
 
 func main() {
 	server := flag.String("server", "http://127.0.0.1:8080", "berth's address")
+	semantics := flag.String("semantics", "", "release that berth answers as; its default if empty")
 	n := flag.Int("n", 10000, "pods")
 	seed := flag.Uint64("seed", 1, "seed; pod i has seed + i")
 	workers := flag.Int("workers", 4, "callers at once")
@@ -22,7 +23,7 @@ func main() {
 	flag.Parse()
 	klog.LogToStderr(false) // upstream's fakes tell that they are there
 	klog.SetOutput(io.Discard)
-	r, err := lifecycle.Run(*server, *n, *seed, *workers, *show)
+	r, err := lifecycle.Run(*server, *semantics, *n, *seed, *workers, *show)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)

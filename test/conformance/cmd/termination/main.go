@@ -18,6 +18,7 @@ import (
 
 func main() {
 	server := flag.String("server", "http://127.0.0.1:8080", "berth's address")
+	semantics := flag.String("semantics", "", "release that berth answers as; its default if empty")
 	n := flag.Int("n", 2000, "pods to end, pods to rank, and pods to collect, each")
 	kills := flag.Int("kills", 0, "pods to kill in real time, all at once, to measure their stop timeouts; 0: a tenth of n")
 	seed := flag.Uint64("seed", 1, "seed")
@@ -27,7 +28,7 @@ func main() {
 	if *kills == 0 {
 		*kills = max(*n/10, 1)
 	}
-	t := &trial{client: &termination.Client{Base: *server}, seed: *seed, show: *show}
+	t := &trial{client: &termination.Client{Base: *server}, semantics: *semantics, seed: *seed, show: *show}
 	for _, step := range []func() error{func() error { return t.ends(*n) }, func() error { return t.killed(*kills) }, func() error { return t.ranks(*n) }, func() error { return t.tainted(*n) }, func() error { return t.pressed(*n / 5) }, func() error { return t.garbage(*n) }} {
 		if err := step(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -40,10 +41,11 @@ func main() {
 }
 
 type trial struct {
-	client *termination.Client
-	seed   uint64
-	show   int
-	differ int
+	client    *termination.Client
+	semantics string
+	seed      uint64
+	show      int
+	differ    int
 }
 
 // report counts a difference and shows it.
@@ -59,6 +61,7 @@ func (t *trial) report(asked any, difference string) {
 
 func (t *trial) ends(n int) error {
 	g := termination.NewGenerator(t.seed)
+	g.Semantics = t.semantics
 	causes := map[string]int{}
 	before := t.differ
 	meter := progress.Of(n, "pods ended")
@@ -85,7 +88,7 @@ func (t *trial) ends(n int) error {
 // takes seconds, so all are killed at once.
 func (t *trial) killed(n int) error {
 	g := termination.NewGenerator(t.seed)
-	g.Short = true
+	g.Short, g.Semantics = true, t.semantics
 	questions, wants, errs := make([]termination.Question, n), make([]termination.Ending, n), make([]error, n)
 	var wg sync.WaitGroup
 	for i := range n {
