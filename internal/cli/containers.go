@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -35,6 +36,13 @@ func (l life) colour() colour {
 	return yellow
 }
 
+// kubelet prints whose kubelet an answer follows, where it is not the default release's.
+func (p *page) kubelet(f podlife.Followed) {
+	if text := cmp.Or(f.SemanticsNote, f.Semantics); text != "" {
+		p.labelled("KUBELET", text)
+	}
+}
+
 func (p *page) life(pod target, l life, now time.Time) {
 	beside := "phase " + string(l.Phase)
 	if l.Ready != "" {
@@ -52,6 +60,7 @@ func (p *page) life(pod target, l life, now time.Time) {
 	p.labelled("PHASE", l.PhaseRule.Text)
 	p.labelled("STATUS", l.StatusRule.Text)
 	p.lastRuns(l, now)
+	p.kubelet(l.Followed)
 	if at := l.DeadlineAt; at != nil {
 		p.labelled("UNTIL", fmt.Sprintf("%s: then its activeDeadlineSeconds fail it, in %s", clock(*at, now), ahead(at.Sub(now))))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"berth/internal/handlers/rest"
 	"berth/internal/podlife"
+	"berth/internal/semantics"
 )
 
 // lifecycle answers where pods stand and what comes next.
@@ -89,7 +90,7 @@ func (l *lifecycle) run(ctx context.Context, a *app, names []string) error {
 		if err != nil {
 			return err
 		}
-		q.storage = storage
+		q.storage, q.Semantics = storage, a.o.semantics
 		one, raw, err := q.ask(ctx, a)
 		if err != nil {
 			return fmt.Errorf("pod %s: %w", pod, err)
@@ -118,9 +119,10 @@ func (l *lifecycle) byName(ctx context.Context, a *app, name string, now time.Ti
 	if err != nil {
 		return err
 	}
+	q.Semantics = a.o.semantics
 	var one *podlife.Life
 	var raw json.RawMessage
-	if l.asIs() && !s.older() {
+	if l.asIs() && !s.older() && q.Semantics == "" {
 		one, raw, err = l.fromStory(ctx, a, s, pod)
 	} else {
 		one, raw, err = q.ask(ctx, a)
@@ -322,6 +324,12 @@ func (q *lifeQuestion) here() (*podlife.Life, json.RawMessage, error) {
 		Pod: pod, NodeGiven: q.Node != nil, NodeLostSince: q.NodeLostSince, MaxContainerRestartPeriod: q.MaxContainerRestartPeriod, Now: *q.Now,
 		Events: q.Events, Until: q.Until, PreStopSeconds: q.PreStopSeconds, ExitSeconds: q.ExitSeconds, ExitCodes: q.ExitCodes,
 		Storage: q.storage,
+	}
+	if q.Semantics != "" {
+		var err error
+		if ask.Release, err = semantics.Parse(q.Semantics); err != nil {
+			return nil, nil, fmt.Errorf("--semantics: %w", err)
+		}
 	}
 	if q.Node != nil && string(q.Node) != "null" {
 		ask.Node = &corev1.Node{}

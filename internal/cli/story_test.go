@@ -108,10 +108,15 @@ func TestLifecycleOfAServersPod(t *testing.T) {
 		{"shop/well", "--node-gone"},
 		{"shop/well", "--event", "exit=1@30s,container=web", "--until", "5m"},
 		{"shop/lost", "--now", "2026-11-21T10:30:00Z"},
+		{"shop/well", "--semantics", "v1.37"},
+		{"shop/well", "--semantics", "v1.36"},
 	} {
 		a, b := asked.run(t, append([]string{"lifecycle"}, args...)...), here.run(t, append([]string{"lifecycle"}, args...)...)
 		if a != b || a.code == exitBroken {
 			t.Errorf("%v: by the server\n%+v\nfrom the file\n%+v", args, a, b)
+		}
+		if other := slices.Contains(args, "v1.37"); strings.Contains(a.out, "KUBELET") != other || other && !strings.Contains(a.out, "v1.37.2") {
+			t.Errorf("%v does not tell whose kubelet it follows: %s", args, a.out)
 		}
 	}
 }
@@ -127,6 +132,10 @@ func TestTerminationOfAServersPod(t *testing.T) {
 	}
 	if d := cmp.Diff(dumped.out, served.out); d != "" {
 		t.Errorf("(-dump +server):\n%s", d)
+	}
+	next := snapshot().run(t, "termination", "shop/batch-2", "--now", "2026-11-21T12:00:00Z", "--semantics", "v1.35")
+	if !strings.Contains(next.out, "KUBELET") || !strings.Contains(next.out, "v1.35.4") {
+		t.Errorf("%+v", next)
 	}
 	if r := asked.run(t, "termination", "shop/nobody"); r.code != exitBroken || !strings.Contains(r.err, "has no pod shop/nobody") || !strings.Contains(r.err, "termination -") {
 		t.Errorf("%+v", r)

@@ -136,6 +136,7 @@ func (t *termination) question(ctx context.Context, a *app, in *input, now time.
 	q := &rest.TerminationRequest{
 		Pod: in.pods[0].whole, Cause: t.cause, Force: t.force, Container: t.container, PreStopSeconds: t.preStop,
 		EvictionMaxPodGracePeriod: t.softMax, Node: in.nodeOf(in.pods[0], t.nodeGone), ExitSeconds: t.exits, ExitCodes: exitCodes(t.codes), HookFails: t.hookFails, Now: &now,
+		Semantics: a.o.semantics,
 	}
 	if q.Pod == nil {
 		q.PodRef = &rest.PodName{Namespace: in.pods[0].namespace, Name: in.pods[0].name}
@@ -314,6 +315,7 @@ func (p *page) ending(pod target, cause string, e *podlife.Termination, now time
 	for _, n := range e.Notes {
 		p.labelled("NOTE", n)
 	}
+	p.kubelet(e.Followed)
 }
 
 // numbers writes where the grace period comes from.

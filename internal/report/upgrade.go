@@ -66,7 +66,7 @@ var notTold = []string{
 	"which pods come in which order, and how long each takes",
 	"which of several equally good nodes is drawn: a change among them counts as none",
 	"decisions of groups of pods, of batches (OpportunisticBatching), and extenders' own answers",
-	"what the API server and the kubelets do otherwise: admission, defaults, conditions of pods",
+	"what the API server and the kubelets do otherwise, but for objects that are listed",
 	"in which versions of APIs manifests and clients write: a cluster hands each object out in one",
 	"fields and kinds that are not kept, such as spec.workloadRef and Workloads of v1alpha1",
 }
@@ -88,7 +88,7 @@ func UpgradeIn(ctx context.Context, v *revision.View, ask UpgradeAsk, decide fun
 	c := &comparison{ctx: ctx, view: v, ask: ask, decide: decide, known: map[string][]*engine.Profile{from.Stamp(): ask.Profiles}}
 	out := &Upgrade{
 		Snapshot: v.ID(), From: from.Stamp(), To: ask.To.Stamp(), Decisions: []UpgradeDifference{},
-		Behaviours: semantics.Differences(from, ask.To), NotTold: notTold,
+		Behaviours: slices.Concat(semantics.Differences(from, ask.To), semantics.LifeDifferences(from, ask.To)), NotTold: notTold,
 	}
 	out.Settings = ask.Refused
 	decided := true

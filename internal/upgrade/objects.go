@@ -174,10 +174,11 @@ func incomplete(v *revision.View) func([]byte) (bool, error) {
 // objectPage is how many objects are at hand at a time.
 const objectPage = 1000
 
-// Objects lists what the differences between two releases concern in a view.
+// Objects lists what the differences between two releases concern in a view, those of decisions and
+// those of kubelets.
 func Objects(ctx context.Context, v *revision.View, differences []*semantics.Behaviour) ([]Finding, error) {
 	out := []Finding{}
-	for _, c := range checks {
+	for _, c := range slices.Concat(checks, lifeChecks) {
 		i := slices.IndexFunc(differences, func(b *semantics.Behaviour) bool { return b.Row == c.row })
 		if i < 0 {
 			continue

@@ -61,7 +61,7 @@ var Pairs = []Pair{
 		"A14": "it needs the gate DRAPartitionableDevices, which v1.35 has off",
 		"A15": "it needs the gates DRAConsumableCapacity or DRADeviceBindingConditions, which v1.35 has off",
 		"A16": "it needs the gate VolumeLimitScaling, which both have off",
-	}, Objects: map[string]int{"A2": 1, "A10": 2, "A11": 1}},
+	}, Objects: map[string]int{"A2": 1, "A10": 2, "A11": 1, "D1": 1}},
 	{Heading: "## From v1.36.3 to v1.37.2", From: "v1.36", To: "v1.37", Scenes: scenesOf137, Unseen: map[string]string{
 		"B1":  "B2 hides it",
 		"B2":  "a pod is decided on without its spec.nodeName",
