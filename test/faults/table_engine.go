@@ -195,7 +195,7 @@ var engineFaults = []fault{
 		{"internal/engine/state/ranking.go", `if from == 0 && !k.varies {`, `if from == 0 {`},
 	}},
 	{"first-allocation-always", "a claim that a pod names twice has its first allocation under every release", "./internal/engine/rules", "TestAClaimByTwoNames", []edit{
-		{"internal/engine/rules/dynamic_resources_explain.go", `if d.lastStands {`, `if false {`},
+		{"internal/engine/rules/dynamic_resources_explain.go", `first; d.lastStands && i`, `first; false && i`},
 	}},
 	{"taint-rules-always", "DeviceTaintRules count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/inventory.go", `if as.taints && as.rules {`, `if as.taints {`},

@@ -41,7 +41,7 @@ func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *
 		case next >= len(v.given):
 			continue // the node itself offers all of it
 		default:
-			asked, given := v.asked[next], &v.given[next]
+			asked, given := v.asked[next], &v.given[d.standing(v.asked, next)]
 			next++
 			if i == s.special {
 				if len(asked.Spec.Devices.Requests) == 0 {
@@ -56,7 +56,7 @@ func (d *DynamicResources) PreBind(q *engine.Query, s *deviceState, row int, a *
 			}
 			made.Status.Allocation = given.Allocation(made, q.Nodes.Node(row).Name)
 		}
-		if !d.stands(s.claims, i) {
+		if slices.Contains(s.claims[:i], c) {
 			continue // the pod names it twice
 		}
 		if len(made.Status.ReservedFor) >= resourcev1.ResourceClaimReservedForMaxSize {

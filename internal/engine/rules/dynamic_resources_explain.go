@@ -16,25 +16,27 @@ func (d *DynamicResources) Allotted(q *engine.Query, s *deviceState, row int) []
 	}
 	v := s.on(q, row)
 	var out []engine.AllottedDevice
-	for i, g := range v.given {
-		if !d.stands(v.asked, i) {
+	for i := range v.given {
+		if slices.Contains(v.asked[:i], v.asked[i]) {
 			continue
 		}
-		for _, dev := range g.Devices {
+		for _, dev := range v.given[d.standing(v.asked, i)].Devices {
 			out = append(out, engine.AllottedDevice{Claim: v.asked[i].Name, Request: dev.Request, Driver: dev.Driver, Pool: dev.Pool, Device: dev.Device})
 		}
 	}
 	return out
 }
 
-// stands reports whether the allocation of one of the claims is the one that counts, of several of
-// the same claim: the first, or in some releases the last (plugins/dynamicresources
-// SignalClaimPendingAllocation).
-func (d *DynamicResources) stands(claims []*resourcev1.ResourceClaim, i int) bool {
-	if d.lastStands {
-		return !slices.Contains(claims[i+1:], claims[i])
+// standing returns which allocation counts for the first of equal claims: its own, or in some
+// releases that of the last one (plugins/dynamicresources SignalClaimPendingAllocation).
+func (d *DynamicResources) standing(claims []*resourcev1.ResourceClaim, first int) int {
+	at := first
+	for i := first; d.lastStands && i < len(claims); i++ {
+		if claims[i] == claims[first] {
+			at = i
+		}
 	}
-	return !slices.Contains(claims[:i], claims[i])
+	return at
 }
 
 // Details names the claims that cannot be allocated on a rejected node. For each request it counts

@@ -15,13 +15,16 @@ import (
 // enough, and the claim gets the first allocation, or until v1.35 the last. A random case found
 // that berth named both.
 func TestAClaimByTwoNames(t *testing.T) {
-	pod := et.Pod("p", et.Claims("c", "c"))
-	objects := devicesOf(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), et.Slice("s", "a", et.Device("d0"), et.Device("d1")), et.Slice("t", "b", et.Device("d0")))
+	pod := et.Pod("p", et.Claims("c", "d", "c"))
+	objects := devicesOf(et.DeviceClaim("c", et.Wants("r", "gpu", 1)), et.DeviceClaim("d", et.Wants("r", "gpu", 1)), et.Slice("s", "a", et.Device("d0"), et.Device("d1"), et.Device("d2")), et.Slice("t", "b", et.Device("d0"), et.Device("d1")))
 	check(t, "DynamicResources", []ruleCase{{name: "once per name", objects: objects, pod: pod, want: map[string]string{"a": "ok", "b": rules.ReasonNoDevices + "!"}}})
-	want := []engine.AllottedDevice{{Claim: "c", Request: "r", Driver: et.Driver, Pool: "s", Device: "d0"}}
+	want := []engine.AllottedDevice{
+		{Claim: "c", Request: "r", Driver: et.Driver, Pool: "s", Device: "d0"},
+		{Claim: "d", Request: "r", Driver: et.Driver, Pool: "s", Device: "d1"},
+	}
 	for _, last := range []bool{false, true} {
 		if last {
-			want[0].Device = "d1"
+			want[0].Device = "d2"
 		}
 		under := func(r *semantics.Release) { r.LastAllocationStands = last }
 		if diff := cmp.Diff(want, decide(t, ruleCase{objects: objects, pod: pod, under: under}).Devices); diff != "" {
