@@ -103,6 +103,7 @@ func (s *store) nodeSide() {
 		}
 		s.objs = append(s.objs, c)
 	}
+	prevents := false
 	for _, name := range []string{csiDriver, slowDriver} {
 		if s.chance(25) {
 			continue
@@ -110,7 +111,8 @@ func (s *store) nodeSide() {
 		d := &storagev1.CSIDriver{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSIDriver"}, ObjectMeta: s.meta("", name, nil)}
 		yes, no := true, false
 		d.Spec.StorageCapacity = pick(s.maker, &yes, &yes, &no, nil)
-		if s.chance(10) {
+		if s.chance(10) && !prevents { // of several that are missing upstream tells any
+			prevents = true
 			s.write(d, func(o tree) { o["spec"].(tree)["preventPodSchedulingIfMissing"] = true })
 		}
 		s.objs = append(s.objs, d)

@@ -150,6 +150,14 @@ func (cl *cluster) tell(ctx context.Context, plugin *defaultpreemption.DefaultPr
 	return nil
 }
 
+// total makes an order of pods a total one: by namespace and name where two are equal. Upstream sorts
+// by one that is not, so that victims that are equal may come in any order.
+func total(before func(a, b *v1.Pod) bool) func(a, b *v1.Pod) bool {
+	return func(a, b *v1.Pod) bool { return before(a, b) || !before(b, a) && named(a) < named(b) }
+}
+
+func named(p *v1.Pod) string { return p.Namespace + "\x00" + p.Name }
+
 // startedBy returns the pod, or one that has started at a time where it has not.
 func startedBy(p *v1.Pod, at metav1.Time) *v1.Pod {
 	if p.Status.StartTime != nil {

@@ -72,7 +72,7 @@ func (cl *cluster) laterStore(runtime.Object) cache.Store { return nil }
 func tame(p *defaultpreemption.DefaultPreemption) {
 	p.Evaluator.PreemptPod = func(context.Context, preemption.Candidate, *v1.Pod, *v1.Pod, string) error { return nil }
 	now := metav1.Now()
-	p.MoreImportantPod = func(a, b *v1.Pod) bool { return util.MoreImportantPod(startedBy(a, now), startedBy(b, now)) }
+	p.MoreImportantPod = total(func(a, b *v1.Pod) bool { return util.MoreImportantPod(startedBy(a, now), startedBy(b, now)) })
 }
 
 func isLater(runtime.Object) bool { return false }

@@ -59,7 +59,7 @@ func tame(p *defaultpreemption.DefaultPreemption) {
 		return nil
 	}
 	now := metav1.Now()
-	p.MoreImportantPod = func(a, b *v1.Pod) bool { return util.MoreImportantPod(startedBy(a, now), startedBy(b, now)) }
+	p.MoreImportantPod = total(func(a, b *v1.Pod) bool { return util.MoreImportantPod(startedBy(a, now), startedBy(b, now)) })
 }
 
 // isLater reports whether an object is of such a kind. They have no namespaces.

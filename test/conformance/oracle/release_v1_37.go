@@ -62,6 +62,10 @@ func tame(p *defaultpreemption.DefaultPreemption) {
 	p.Executor.PreemptPod = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error) {
 		return true, nil
 	}
+	p.MoreImportantVictim = func(a, b preemption.Victim) bool {
+		return preemption.MoreImportantVictim(a, b) ||
+			!preemption.MoreImportantVictim(b, a) && named(a.Pods()[0].GetPod()) < named(b.Pods()[0].GetPod())
+	}
 }
 
 func isLater(obj runtime.Object) bool {
