@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/engine/footprint"
 	"berth/internal/engine/rules"
+	"berth/internal/semantics"
 	"berth/test/enginetest"
 )
 
@@ -83,5 +84,32 @@ func TestFootprint(t *testing.T) {
 			t.Logf("%-16s %-13s %10d of %10d", q.Name, level, took, bound)
 		}
 		r.Release()
+	}
+}
+
+// TestFootprintOfSums: where pods count otherwise under the release of a profile, so do the sums of
+// the state that are made for it.
+func TestFootprintOfSums(t *testing.T) {
+	s, err := enginetest.State(enginetest.Large(enginetest.Size{Nodes: 100, Pods: 1000, Apps: 10})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resized := enginetest.LargePod(0, "resized", enginetest.On(s.Nodes().Node(0).Name))
+	held := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("3")}
+	resized.Status.AllocatedResources, resized.Status.Resources = held, &corev1.ResourceRequirements{Requests: held}
+	e := s.Edit()
+	if err := e.Put(resized); err != nil {
+		t.Fatal(err)
+	}
+	with, pod := e.Done(), enginetest.LargePod(0, "asked")
+	for _, r := range []*semantics.Release{semantics.Default(), semantics.Newest()} {
+		p, err := rules.BuildUnder(rules.SpecOf(r), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := footprint.Decision(with, pod, p, engine.Options{NoPreemption: true}) - footprint.Decision(s, pod, p, engine.Options{NoPreemption: true})
+		if counted := more >= with.ViewBytes(); counted != (r != semantics.Default()) {
+			t.Errorf("%s: %d bytes more where a pod was resized, its sums take %d", r.Name, more, with.ViewBytes())
+		}
 	}
 }

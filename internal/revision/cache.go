@@ -37,10 +37,10 @@ func (c *viewCache) put(v *View) {
 	c.list = append(c.list, v)
 	objects := 0
 	for _, v := range c.list {
-		objects += v.inv.weight()
+		objects += v.weight()
 	}
 	for len(c.list) > 1 && (len(c.list) > c.keep || objects > c.heavy) {
-		objects -= c.list[0].inv.weight()
+		objects -= c.list[0].weight()
 		c.list = slices.Delete(c.list, 0, 1)
 	}
 }

@@ -100,7 +100,7 @@ func (m *Manager) trimTo(but *chain, keepObjects int) {
 		for l := range m.allChains() {
 			s := l.state.Load()
 			if v := s.views().durable; v != nil {
-				objects += v.inv.weight()
+				objects += v.weight()
 			}
 			m.dropUnused(l)
 			if s.position == (empty{}) {

@@ -43,7 +43,7 @@ func (h *holds) hold(ctx context.Context, v *View) error {
 	if !first {
 		return nil
 	}
-	return one.claim.Take(ctx, objectBytes*int64(v.inv.weight()))
+	return one.claim.Take(ctx, v.Bytes())
 }
 
 func (h *holds) release(v *View) {

@@ -58,8 +58,11 @@ func weightOf(n, bytes int) int { return max(n, (n<<10+3*bytes)/objectBytes) }
 // objectBytes is what an object of usual size takes in a state.
 const objectBytes = 2 << 10
 
-// Bytes is about what the view's state takes in memory.
-func (v *View) Bytes() int64 { return objectBytes * int64(v.inv.weight()) }
+// Bytes is about what the view's state takes in memory, as each release of Kubernetes counts pods.
+func (v *View) Bytes() int64 { return objectBytes*int64(v.inv.weight()) + v.State.ViewsBytes() }
+
+// weight is Bytes in objects of usual size.
+func (v *View) weight() int { return int(v.Bytes() / objectBytes) }
 
 type group struct {
 	owner   uint64

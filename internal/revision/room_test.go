@@ -90,3 +90,32 @@ func TestRecentViewsShare(t *testing.T) {
 		t.Errorf("%d views that differ by 100 bytes each are kept", n)
 	}
 }
+
+// TestViewTakesItsSums: a view that a request holds takes what its objects do, and what the sums do
+// by which other releases count its pods.
+func TestViewTakesItsSums(t *testing.T) {
+	h := open(t, t.TempDir(), Options{})
+	v := upload(t, h, decoded(t, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"4"}}}`),
+		decoded(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"d","name":"resized"},"spec":{"nodeName":"n","containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]},
+			"status":{"phase":"Running","allocatedResources":{"cpu":"2"},"resources":{"requests":{"cpu":"2"}}}}`))
+	sums, objects := v.State.ViewsBytes(), objectBytes*int64(v.inv.weight())
+	budget := memory.New(1 << 30)
+	claim := budget.Claim()
+	var held holds
+	if err := held.hold(memory.With(t.Context(), claim), v); err != nil {
+		t.Fatal(err)
+	}
+	if sums == 0 || budget.Used() != objects+sums {
+		t.Errorf("%d bytes are taken for objects of %d and sums of %d", budget.Used(), objects, sums)
+	}
+	list := viewCache{keep: 2, heavy: 2*v.inv.weight() + 1}
+	for _, cluster := range []string{"a", "b"} {
+		list.put(&View{Cluster: cluster, Revision: 1, inv: v.inv, State: v.State})
+	}
+	if len(list.list) != 1 {
+		t.Error("views are kept as if they had no sums")
+	}
+	if claim.End(); budget.Used() != 0 {
+		t.Errorf("%d bytes stay taken", budget.Used())
+	}
+}

@@ -30,6 +30,9 @@ func Decision(s *state.State, pod *corev1.Pod, p *engine.Profile, o engine.Optio
 	rows, pods := int64(len(s.Nodes().Alive())*64), int64(s.PodCount())
 	n := bytesOfDecision + rows*(bytesPerRow+int64(len(p.Rules))*bytesPerRowRule+bytesPerRowTerm*int64(parts(pod))) + pods*bytesPerPod
 	n += bytesOfNamespaces(s, pod)
+	if p.Counting != 0 {
+		n += s.ViewBytes()
+	}
 	if !o.NoPreemption {
 		n += rows*bytesPerRow + pods*bytesPerVictim
 	}

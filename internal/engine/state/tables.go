@@ -160,11 +160,14 @@ func (s *State) ClassColumns() ClassColumns {
 	return c
 }
 
-// variesScalars reports whether the extended resources of some class depend on the Counting.
-func (t *Tables) variesScalars() bool {
+// varyingScalars returns how many extended resources may depend on the Counting: all or none.
+func (t *Tables) varyingScalars() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.scalarsVary
+	if !t.scalarsVary {
+		return 0
+	}
+	return len(t.scalars)
 }
 
 // addClass interns a class and sets its id. It runs under the writer's lock.

@@ -125,6 +125,30 @@ func (v *views) next(s *State) *views {
 	return after
 }
 
+// What the state of another Counting takes, in bytes: itself, a block of sums, and an extended
+// resource beside its amounts, with their parts of groups.
+const (
+	bytesOfView      = 1 << 10
+	bytesPerUseBlock = 960
+	bytesPerScalar   = 512
+)
+
+// ViewBytes returns an upper bound of what the state of one other Counting takes beside this one,
+// in bytes, whether it is made yet or not.
+func (s *State) ViewBytes() int64 {
+	varied := int64(s.varied.Total())
+	if varied == 0 {
+		return 0
+	}
+	rows := int64(len(s.nodes.Alive()) * 64)
+	n := bytesOfView + min(varied, rows/BlockSize)*bytesPerUseBlock
+	return n + int64(s.t.varyingScalars())*(bytesPerScalar+8*min(varied*ChunkSize, rows))
+}
+
+// ViewsBytes bounds what the states of all Countings take, and the sums that are kept of those of
+// the state before.
+func (s *State) ViewsBytes() int64 { return 2 * int64(Countings-1) * s.ViewBytes() }
+
 // Under returns the state in which pods count by another Counting. All else is shared. Its sums are
 // made once, from what the state before it had of it where that has not changed.
 func (s *State) Under(c Counting) *State {
@@ -190,7 +214,7 @@ func (s *State) recount(next *State, id uint64, block int) {
 // recountScalars does so for extended resources. These cannot be resized, so that hardly a pod
 // differs in them.
 func (s *State) recountScalars(next *State, id uint64) {
-	if !s.t.variesScalars() {
+	if s.t.varyingScalars() == 0 {
 		return
 	}
 	s.varied.Each(func(row, _ int32) {

@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -146,6 +147,58 @@ func TestUnder(t *testing.T) {
 		}
 		for _, s := range states {
 			check(s)
+		}
+	}
+}
+
+// TestViewBytes: the states of all Countings, and those of the next state, allocate no more than is
+// estimated before, and what is estimated is not many times more. Nothing is where all pods count
+// alike.
+func TestViewBytes(t *testing.T) {
+	const nodes = 2000
+	for _, tt := range []struct {
+		name   string
+		every  int // node has a pod that counts otherwise; 0: none
+		gpus   bool
+		within int64 // times what is allocated
+	}{
+		{"all alike", 0, false, 0}, {"one", nodes, false, 4}, {"few", 100, false, 4}, {"many", 1, false, 4},
+		{"one with resources", nodes, true, 4}, {"many with resources", 1, true, 4},
+	} {
+		e := NewState().Edit()
+		for i := range nodes {
+			name := fmt.Sprintf("n%04d", i)
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("8")}}}
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: corev1.PodSpec{NodeName: name}}
+			p.Spec.Containers = []corev1.Container{{Name: "a", Resources: corev1.ResourceRequirements{Requests: node.Status.Allocatable}}}
+			if tt.every > 0 && i%tt.every == 0 {
+				held := corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(int64(9+i%5), resource.DecimalSI)}
+				if tt.gpus {
+					held["example.com/gpu"] = resource.MustParse("1")
+				}
+				p.Status.AllocatedResources, p.Status.Resources = held, &corev1.ResourceRequirements{Requests: held}
+			}
+			if err := e.Put(node); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Put(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := e.Done()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 2 {
+			for c := range Countings {
+				s.Under(c)
+			}
+			s = s.Edit().Done()
+		}
+		runtime.ReadMemStats(&after)
+		took, bound := int64(after.TotalAlloc-before.TotalAlloc), s.ViewsBytes()
+		t.Logf("%-20s %9d of %9d", tt.name, took, bound)
+		if tt.every > 0 && took > bound || bound > tt.within*took {
+			t.Errorf("%s: %d bytes are allocated, %d are estimated", tt.name, took, bound)
 		}
 	}
 }

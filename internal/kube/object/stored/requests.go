@@ -84,14 +84,17 @@ func anyOfPods(list corev1.ResourceList) bool {
 // HasResizes reports whether the status of a pod can make it count otherwise than its spec.
 func HasResizes(pod *corev1.Pod) bool {
 	s := &pod.Status
-	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses} {
-		for i := range list {
-			if list[i].Resources != nil || list[i].AllocatedResources != nil {
-				return true
-			}
+	return s.Resources != nil || s.AllocatedResources != nil || haveResources(s.ContainerStatuses) ||
+		haveResources(s.InitContainerStatuses) || refused(pod)
+}
+
+func haveResources(list []corev1.ContainerStatus) bool {
+	for i := range list {
+		if list[i].Resources != nil || list[i].AllocatedResources != nil {
+			return true
 		}
 	}
-	return s.Resources != nil || s.AllocatedResources != nil || refused(pod)
+	return false
 }
 
 // refused reports whether the pod's node will not resize it.
