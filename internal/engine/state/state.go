@@ -21,16 +21,15 @@ type State struct {
 	use    blocks[useBlock]
 	scalar vec[*Requested] // by scalar id
 	onNode vec[*PodList]   // by row
-	// counting is what pods count as in use and scalar, and varied is where pods are that count as
-	// something else by another one. views are the states for these.
-	counting Counting
-	varied   *Postings
-	views    *views
-	shapes   vec[*Postings]
-	terms    vec[*Postings]
-	ports    vec[*Postings]
-	disks    vec[*Postings]
-	claims   vec[*Postings]
+	// varied is where pods are that count as something else by another Counting, and views are the
+	// states for these.
+	varied *Postings
+	views  *views
+	shapes vec[*Postings]
+	terms  vec[*Postings]
+	ports  vec[*Postings]
+	disks  vec[*Postings]
+	claims vec[*Postings]
 
 	pods      table[*Pod]
 	waiting   map[string][]*Pod // bound to nodes that the state does not have, by node name
@@ -41,10 +40,12 @@ type State struct {
 	nsEdit  uint64 // the edit that last changed ns
 	step    uint64 // the step of the walk that last changed this state in place
 	inPlace bool   // a walk changes this state in place
-	objects map[string]*namespaced
-	classes map[string]*schedulingv1.PriorityClass
-	classed uint64     // the edit that last changed classes
-	budgets *budgetSet // replaced when a budget changes
+	// counting is what pods count as in use and scalar.
+	counting Counting
+	objects  map[string]*namespaced
+	classes  map[string]*schedulingv1.PriorityClass
+	classed  uint64     // the edit that last changed classes
+	budgets  *budgetSet // replaced when a budget changes
 
 	// What rules about volumes and devices read. The numbers identify the version of each table.
 	storage     *storage

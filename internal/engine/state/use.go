@@ -95,34 +95,53 @@ func (c Counting) of(class *Class) *Counted {
 
 // views are the states that differ from one in what pods count as, made at their first use.
 type views struct {
-	mu   sync.Mutex
-	of   [Countings]*State
-	step uint64 // the step of the state in place that they were made at
-	// use are the sums of an earlier state, and was those of its views: a block of 16 rows that
-	// did not change since is theirs.
+	mu     sync.Mutex
+	of     [Countings]*State
+	step   uint64       // the step of the state in place that they were made at
+	before *earlierSums // nil: of none
+}
+
+// earlierSums are the sums of an earlier state, and those of its views: a block of 16 rows that did
+// not change since is theirs.
+type earlierSums struct {
 	use blocks[useBlock]
 	was [Countings]blocks[useBlock]
 }
 
-// next returns what an edit of the state begins with.
-func (v *views) next(s *State) *views {
-	after := &views{}
-	if s.inPlace || s.varied.Total() == 0 {
-		return after
+// share makes a block of an earlier view one of the next; false where there is none or it changed.
+func (b *earlierSums) share(next *State, id uint64, block int, now *useBlock) bool {
+	if b == nil || b.use.block(block) != now {
+		return false
 	}
+	was := b.was[next.counting].block(block)
+	if was != nil {
+		next.use.share(id, block, was)
+	}
+	return was != nil
+}
+
+// next returns a copy for an edit, with views of its own.
+func (s *State) next() *State {
+	next := *s
+	next.views = &views{}
+	if s.inPlace || s.varied.Total() == 0 {
+		return &next
+	}
+	v := s.views
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	after.use, after.was = v.use, v.was
 	if v.of == [Countings]*State{} {
-		return after
+		next.views.before = v.before
+		return &next
 	}
-	after.use, after.was = s.use, [Countings]blocks[useBlock]{}
+	before := &earlierSums{use: s.use}
 	for c, view := range v.of {
 		if view != nil {
-			after.was[c] = view.use
+			before.was[c] = view.use
 		}
 	}
-	return after
+	next.views.before = before
+	return &next
 }
 
 // What the state of another Counting takes, in bytes: itself, a block of sums, and an extended
@@ -183,9 +202,7 @@ func (s *State) derive(c Counting, v *views) *State {
 			return
 		}
 		done = i
-		if was := v.was[c].block(i); was != nil && v.use.block(i) == s.use.block(i) {
-			next.use.share(id, i, was)
-		} else {
+		if !v.before.share(&next, id, i, s.use.block(i)) {
 			s.recount(&next, id, i)
 		}
 	})
