@@ -58,9 +58,10 @@ type vector struct {
 		Devices    map[string][]string `json:"devices"`
 		PostFilter string              `json:"postFilter"`
 		Preemption *struct {
-			Eligible   bool     `json:"eligible"`
-			Reason     string   `json:"reason"`
-			Choices    []string `json:"choices"`
+			Eligible   bool              `json:"eligible"`
+			Reason     string            `json:"reason"`
+			Choices    []string          `json:"choices"`
+			Told       map[string]string `json:"told"`
 			Candidates []struct {
 				Node             string   `json:"node"`
 				Victims          []string `json:"victims"`
@@ -268,7 +269,11 @@ func (v *vector) compare(d *engine.Decision) []string {
 		return out
 	}
 	if w.Outcome == "Unschedulable" {
-		differ("message", d.Message, strings.TrimSuffix(w.Message+" "+w.PostFilter, " "))
+		message := w.Message + " " + w.PostFilter
+		if w.Preemption != nil && d.NominatedNode != "" {
+			message = strings.TrimSuffix(message, " ") + " " + w.Preemption.Told[d.NominatedNode]
+		}
+		differ("message", d.Message, strings.TrimSuffix(message, " "))
 	}
 	v.comparePreemption(d, differ)
 	if w.Outcome == "Scheduled" {
