@@ -3,6 +3,7 @@
 package termination
 
 import (
+	"context"
 	"time"
 	_ "unsafe" // for go:linkname
 
@@ -20,3 +21,6 @@ func podWorkersOf(syncer, recorder any, work queue.WorkQueue, resync, backOff ti
 func newPodWorkers(work queue.WorkQueue, cache runtimeCache) kubelet.PodWorkers {
 	return podWorkersOf(nil, nil, work, time.Hour, time.Hour, cache, allocated{})
 }
+
+// tell lets workers hear of a pod.
+func tell(w kubelet.PodWorkers, o kubelet.UpdatePodOptions) { w.UpdatePod(context.Background(), o) }

@@ -34,3 +34,6 @@ type writes interface {
 	Delete(types.UID)
 	UpdateTime(time.Time)
 }
+
+// tell lets workers hear of a pod.
+func tell(w kubelet.PodWorkers, o kubelet.UpdatePodOptions) { w.UpdatePod(o) }

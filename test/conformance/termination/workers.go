@@ -1,7 +1,6 @@
 package termination
 
 import (
-	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +41,7 @@ func (w *workers) inactive(p *corev1.Pod) (bool, error) {
 	}
 	p = p.DeepCopy()
 	p.UID = types.UID(p.Name)
-	w.UpdatePod(context.Background(), kubelet.UpdatePodOptions{UpdateType: kubelettypes.SyncPodCreate, Pod: p})
+	tell(w, kubelet.UpdatePodOptions{UpdateType: kubelettypes.SyncPodCreate, Pod: p})
 	return isPodInactive(kl, p), nil
 }
 

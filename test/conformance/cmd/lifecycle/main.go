@@ -5,9 +5,9 @@ package main
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 
+	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
 	"berth/test/conformance/lifecycle"
@@ -21,8 +21,7 @@ func main() {
 	workers := flag.Int("workers", 4, "callers at once")
 	show := flag.Int("show", 5, "differences to show, each as a small pod")
 	flag.Parse()
-	klog.LogToStderr(false) // upstream's fakes tell that they are there
-	klog.SetOutput(io.Discard)
+	klog.SetLogger(logr.Discard()) // upstream's fakes tell that they are there
 	r, err := lifecycle.Run(*server, *semantics, *n, *seed, *workers, *show)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
