@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/decision"
 	"berth/internal/engine"
@@ -24,8 +26,8 @@ func Admit(v *revision.View, pod *corev1.Pod, stored func(name string) *scheduli
 }
 
 // Unadmitted lists what of a pod, which replaces another where there are two, a release may admit
-// otherwise than the newest, as which it is judged.
-func Unadmitted(under *semantics.Release, pods ...*corev1.Pod) (list []engine.NotEvaluated) {
+// otherwise than the newest, as which it is judged with errs.
+func Unadmitted(under *semantics.Release, errs field.ErrorList, pods ...*corev1.Pod) (list []engine.NotEvaluated) {
 	if under == semantics.Newest() {
 		return nil
 	}
@@ -40,11 +42,17 @@ func Unadmitted(under *semantics.Release, pods ...*corev1.Pod) (list []engine.No
 	has := func(path string) bool {
 		return slices.ContainsFunc(trees, func(tree any) bool { return hasField(tree, strings.Split(path, ".")) })
 	}
-	for _, u := range under.Admission(len(pods) > 1, has) {
+	refused := func(path string) bool {
+		return slices.ContainsFunc(errs, func(e *field.Error) bool { return inList.ReplaceAllString(e.Field, "") == path })
+	}
+	for _, u := range under.Admission(len(pods) > 1, has, refused) {
 		list = append(list, engine.NotEvaluated{Plugin: "admission", Reason: u.Reason})
 	}
 	return list
 }
+
+// inList matches the places in lists and maps that the field of an error has.
+var inList = regexp.MustCompile(`\[[^\]]*\]`)
 
 // hasField reports whether an object, or one of a list, has a field.
 func hasField(tree any, path []string) bool {

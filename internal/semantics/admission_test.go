@@ -39,25 +39,31 @@ func TestAdmissionOfOthers(t *testing.T) {
 			return false
 		}
 	}
+	const cert = "spec.volumes.projected.sources.podCertificate."
 	gang, err := Parse("v1.37 GenericWorkload=true")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		r    *Release
-		has  func(string) bool
-		rows string
+		r       *Release
+		has     func(string) bool
+		refused string
+		rows    string
 	}{
-		{v136, pod("spec.resources", "spec.containers.resources.limits"), "C6"},
-		{v136, pod("spec.resources", "spec.volumes.projected.sources.podCertificate"), "C16"},
-		{v137, pod("spec.resources", "spec.containers.resources.limits", "spec.schedulingGroup"), ""},
-		{v136, pod("spec.containers.image"), ""},
-		{v136, func(string) bool { return false }, ""},
-		{gang, pod("spec.schedulingGroup"), "GenericWorkload"},
-		{gang, pod("spec.resources.limits"), ""},
+		{v136, pod("spec.resources", "spec.containers.resources.limits"), "", "C6"},
+		{v136, pod(cert+"keyType", cert+"signerName", cert+"credentialBundlePath"), "", "C16"},
+		{v135, pod("metadata.labels", "spec.restartPolicy", "spec.containers.resizePolicy"), "", ""},
+		{v135, pod("metadata.labels", "spec.restartPolicy", "spec.containers.resizePolicy"), "spec.containers.resizePolicy", "C11"},
+		{v134, pod("metadata.labels"), "", ""},
+		{v134, pod("metadata.labels"), "metadata.labels", "C18"},
+		{v137, pod("spec.resources", "spec.containers.resources.limits", "spec.schedulingGroup"), "", ""},
+		{v136, pod("spec.containers.image"), "", ""},
+		{v136, func(string) bool { return false }, "", ""},
+		{gang, pod("spec.schedulingGroup"), "", "GenericWorkload"},
+		{gang, pod("spec.resources.limits"), "", ""},
 	} {
 		var rows []string
-		for _, u := range c.r.Admission(false, c.has) {
+		for _, u := range c.r.Admission(false, c.has, pod(c.refused)) {
 			rows = append(rows, u.Row)
 			if !strings.Contains(u.Reason, Newest().Name) {
 				t.Errorf("%s does not say as which release it is judged", u.Reason)

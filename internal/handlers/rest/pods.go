@@ -132,7 +132,8 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v jud
 		if view != nil {
 			p.warnings = append(p.warnings, report.AdmitWarnings(view, pod)...)
 		}
-		return judged{report.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now)), report.Unadmitted(under, pod)}, nil
+		verdict := report.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now))
+		return judged{verdict, report.Unadmitted(under, verdict.Errors, pod)}, nil
 	case "UPDATE":
 		if exchange.IsNull(req.OldPod) {
 			return v, exchange.BadField(http.StatusBadRequest, "oldPod", "an UPDATE needs the pod that is there")
@@ -141,7 +142,8 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v jud
 		if err != nil {
 			return v, err
 		}
-		return judged{podlife.Update(pod, old), report.Unadmitted(under, pod, old)}, nil
+		verdict := podlife.Update(pod, old)
+		return judged{verdict, report.Unadmitted(under, verdict.Errors, pod, old)}, nil
 	}
 	return v, exchange.BadField(http.StatusBadRequest, "operation", "want CREATE or UPDATE")
 }

@@ -15,15 +15,14 @@ var places = regexp.MustCompile(`\[[^\]]*\]`)
 var keyed = regexp.MustCompile(`\.(limits|requests|overhead|nodeSelector|labels|annotations|matchLabels|userAnnotations)\..*`)
 
 // Differ lists in what two releases judge a case otherwise: what one of them refuses, refuses in
-// other words, or stores. A field that is refused is named with the kind of error.
+// other words or for other reasons, or stores.
 func Differ(older, newer Verdict) (list []string) {
 	faults := func(v Verdict) map[string][]string {
 		out := map[string][]string{}
 		for _, e := range v.Errors {
-			at, rest, _ := strings.Cut(e, " ")
-			kind, words, _ := strings.Cut(rest, " ")
-			name := places.ReplaceAllString(at, "") + " " + kind
-			out[name] = append(out[name], words)
+			at, why, _ := strings.Cut(e, " ")
+			name := places.ReplaceAllString(at, "")
+			out[name] = append(out[name], why)
 		}
 		return out
 	}

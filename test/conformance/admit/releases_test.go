@@ -134,7 +134,7 @@ func TestReleases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds every release")
 	}
-	mods, err := filepath.Glob("../releases/*.mod")
+	mods, err := filepath.Glob("../releases/v1.*.mod")
 	if err != nil {
 		t.Fatal(err)
 	}
