@@ -110,7 +110,7 @@ func TestSemanticsOfACall(t *testing.T) {
 		}
 	}
 	h.want(200, &job, "GET", "/v1/replays/"+job.ID, "")
-	if job.Semantics != "v1.37.2" || job.Different != 6 || job.Identical != 2 || job.Errors != 0 {
+	if job.Semantics != "v1.37.2" || job.Different != 5 || job.Identical != 3 || job.Errors != 0 {
 		t.Errorf("%+v", job)
 	}
 }

@@ -45,8 +45,8 @@ type Edit struct {
 	templates map[*corev1.Pod]*Pod // of PutPod
 }
 
-// Edit starts the next state. The receiver stays as it is. It is small enough to be inlined, so that
-// most edits are on their callers' stacks.
+// Edit starts the next state. The receiver stays as it is. It is small enough to be inlined, so
+// that most edits are on their callers' stacks.
 func (s *State) Edit() *Edit { return &Edit{id: lastEdit.Add(1), s: s.next()} }
 
 // Overlay starts a state for one question. The names of its nodes' resources stay out of the

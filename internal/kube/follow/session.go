@@ -140,7 +140,8 @@ func (t *session) serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool,
 	if later {
 		request = r.Get().Resource(k.Resource).Param("limit", "1")
 	}
-	answer, err := request.DoRaw(ctx)
+	result := request.Do(ctx)
+	err := result.Error() // in the API server's words, which Raw leaves out
 	if later && apierrors.IsForbidden(err) {
 		t.f.o.Log.Info("a kind that no decision reads may not be listed: revisions will not have it",
 			slog.String("kind", k.Kind), slog.String("resource", k.Resource), slog.Any("error", err))
@@ -151,7 +152,10 @@ func (t *session) serves(ctx context.Context, r *rest.RESTClient, k Kind) (bool,
 	}
 	var group metav1.APIResourceList
 	if err == nil && !later {
-		err = json.Unmarshal(answer, &group)
+		var answer []byte
+		if answer, err = result.Raw(); err == nil {
+			err = json.Unmarshal(answer, &group)
+		}
 	}
 	if err != nil {
 		return false, fmt.Errorf("discover %s: %w", k.Group, err)

@@ -150,8 +150,8 @@ func (cl *cluster) tell(ctx context.Context, plugin *defaultpreemption.DefaultPr
 	return nil
 }
 
-// total makes an order of pods a total one: by namespace and name where two are equal. Upstream sorts
-// by one that is not, so that victims that are equal may come in any order.
+// total makes an order of pods a total one: by namespace and name where two are equal. Upstream
+// sorts by one that is not, so that victims that are equal may come in any order.
 func total(before func(a, b *v1.Pod) bool) func(a, b *v1.Pod) bool {
 	return func(a, b *v1.Pod) bool { return before(a, b) || !before(b, a) && named(a) < named(b) }
 }
