@@ -162,8 +162,12 @@ func TestViewBytes(t *testing.T) {
 		gpus   bool
 		within int64 // times what is allocated
 	}{
-		{"all alike", 0, false, 0}, {"one", nodes, false, 4}, {"few", 100, false, 4}, {"many", 1, false, 4},
-		{"one with resources", nodes, true, 4}, {"many with resources", 1, true, 4},
+		{"all alike", 0, false, 0},
+		{"one", nodes, false, 4},
+		{"few", 100, false, 4},
+		{"many", 1, false, 4},
+		{"one with resources", nodes, true, 4},
+		{"many with resources", 1, true, 4},
 	} {
 		e := NewState().Edit()
 		for i := range nodes {
