@@ -264,7 +264,10 @@ func TestAssumedPodHasItsZone(t *testing.T) {
 	zoned := node("n1")
 	zoned.Labels = map[string]string{corev1.LabelTopologyZone: "z1", corev1.LabelTopologyRegion: "r1", "disk": "ssd"}
 	w.s.Put(t, "nodes", zoned)
-	w.heard()
+	w.until("the labels", func() bool { // a watch of its own tells of nodes
+		raw, _ := w.newest().Object(object.Key{Kind: "Node", Name: "n1"})
+		return strings.Contains(string(raw), "ssd")
+	})
 	w.place("a", "n1")
 	before := pod("a")
 	before.Labels = map[string]string{"late": "news", corev1.LabelTopologyZone: "mine"}
