@@ -93,8 +93,7 @@ func (p *page) admission(v *rest.Admission, t target) {
 	if !v.Allowed {
 		p.head("REFUSED", red, t.String(), "", "")
 		p.gap()
-		table := newTable(1, "FIELD", "WHY")
-		table.folds = true
+		table := newTable("~FIELD", "~WHY")
 		for _, e := range v.Errors {
 			table.add(e.Field, e.Message)
 		}

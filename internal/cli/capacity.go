@@ -53,7 +53,7 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 	p.head(count(n.InUse)+" IN USE", green, about, "", "")
 	p.text(fmt.Sprintf("By each resource alone %s would do: %s at most could be emptied (%s %%).", plural(n.Bound, "node"), count(n.CouldBeEmpty), percentage(n.GapPercent)))
 	p.gap()
-	t := newTable(0, "RESOURCE", ">HAS", ">USED", ">SD", ">P10", ">P90", ">FREE", ">STRANDED", ">UNUSABLE")
+	t := newTable(".RESOURCE", ">HAS", ">USED", ">SD", ">P10", ">P90", ">FREE", ">STRANDED", ">UNUSABLE")
 	for i := range c.Resources {
 		r := &c.Resources[i]
 		if r.Allocatable == 0 && r.Requested == 0 {
@@ -71,7 +71,7 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 		p.groups(c, by)
 	}
 	if len(c.Shapes) > 0 {
-		t := newTable(1, "PODS LIKE", "REQUESTS", ">PODS", ">ROOM FOR", ">ON NODES", ">LARGEST")
+		t := newTable(".PODS LIKE", "~REQUESTS", ">PODS", ">ROOM FOR", ">ON NODES", ">LARGEST")
 		for i := range c.Shapes {
 			s := &c.Shapes[i]
 			largest := "-"
@@ -90,7 +90,7 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 // groups lists each resource by zone or pool.
 func (p *page) groups(c *scenario.Capacity, by string) {
 	p.gap()
-	t := newTable(0, strings.ToUpper(by), "RESOURCE", ">NODES", ">HAS", ">USED", ">SD")
+	t := newTable("."+strings.ToUpper(by), ".RESOURCE", ">NODES", ">HAS", ">USED", ">SD")
 	for i := range c.Resources {
 		r := &c.Resources[i]
 		list := r.Zones

@@ -69,7 +69,7 @@ func (p *page) life(pod target, l life, now time.Time) {
 	}
 	if len(l.Containers) > 0 {
 		p.gap()
-		t := newTable(4, "CONTAINER", "KIND", "STATE", ">RESTARTS", "NEXT")
+		t := newTable(".CONTAINER", "KIND", "STATE", ">RESTARTS", "~NEXT")
 		for i := range l.Containers {
 			c := &l.Containers[i]
 			t.add(c.Name, string(c.Kind), stateOf(c), fmt.Sprint(c.RestartCount), nextFor(c, now))
@@ -78,7 +78,7 @@ func (p *page) life(pod target, l life, now time.Time) {
 	}
 	if len(l.Conditions) > 0 {
 		p.gap()
-		t := newTable(3, "CONDITION", "STATUS", "REASON", "MESSAGE")
+		t := newTable("CONDITION", "STATUS", "REASON", "~MESSAGE")
 		for i := range l.Conditions {
 			c := &l.Conditions[i]
 			t.add(string(c.Type), string(c.Status), c.Reason, c.Message)
@@ -151,7 +151,7 @@ func nextFor(c *podlife.LifeContainer, now time.Time) string {
 
 // lives writes a line a pod.
 func (p *page) lives(pods []target, lives []life, now time.Time) {
-	t := newTable(5, "POD", ">READY", "STATUS", ">RESTARTS", "PHASE", "NEXT")
+	t := newTable(".POD", ">READY", "~STATUS", ">RESTARTS", "PHASE", "~NEXT")
 	well := 0
 	for i, l := range lives {
 		if l.well() {
@@ -256,11 +256,11 @@ func (p *page) follows(l *podlife.LifeTimeline, now time.Time) {
 	if l == nil {
 		return
 	}
-	head := []string{"AT (UTC)", ">AFTER", "WHO", "WHAT"}
+	head := []string{"AT (UTC)", ">AFTER", "WHO", "~WHAT"}
 	if p.wide {
 		head = append(head, "WHY")
 	}
-	t := newTable(3, head...)
+	t := newTable(head...)
 	for i := range l.Entries {
 		e := &l.Entries[i]
 		what, within := e.Event, ""

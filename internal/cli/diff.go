@@ -110,7 +110,7 @@ func (p *page) diff(d *report.Diff, from, to string) {
 	}
 	p.head("DIFFERENT", yellow, from+" and "+to, "", "")
 	p.gap()
-	t := newTable(none, "KIND", ">ADDED", ">REMOVED", ">CHANGED", ">ONLY STATUS OR PROBES")
+	t := newTable("KIND", ">ADDED", ">REMOVED", ">CHANGED", ">ONLY STATUS OR PROBES")
 	for _, k := range d.Kinds {
 		t.add(k.Kind, count(k.Added), count(k.Removed), count(k.Changed), count(k.Other))
 	}
@@ -119,7 +119,7 @@ func (p *page) diff(d *report.Diff, from, to string) {
 		return
 	}
 	p.gap()
-	t = newTable(none, "OBJECT", "FIELD", "BEFORE", "AFTER")
+	t = newTable(".OBJECT", "~FIELD", "~BEFORE", "~AFTER")
 	const most = 5 * rowsShown
 	left := d.Omitted
 	for i := range d.Objects {

@@ -112,8 +112,7 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	}
 	p.ended(ended)
 	p.notes(d.Warnings)
-	table := newTable(5, "NODE", "OUTCOME", ">PODS", ">WAVES", ">TAKES", "BECAUSE")
-	table.folds = true
+	table := newTable("@NODE", "OUTCOME", ">PODS", ">WAVES", ">TAKES", "~BECAUSE")
 	for _, n := range d.Nodes {
 		table.add(n.Name, n.Outcome, count(n.Evicted), count(n.Waves), span(n.Seconds), p.because(n))
 	}
@@ -124,7 +123,7 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 		for _, n := range d.Find.Kept {
 			kept = append(kept, []string{n.Name, n.Reason})
 		}
-		p.whys("NOT TO BE EMPTIED", kept, "nodes")
+		p.whys("@NOT TO BE EMPTIED", kept, "nodes")
 	}
 }
 
@@ -137,8 +136,7 @@ func (p *page) ended(n int) {
 
 // whys lists what is as it is, with the reason.
 func (p *page) whys(head string, rows [][]string, what string) {
-	t := newTable(1, head, "BECAUSE")
-	t.folds = true
+	t := newTable(head, "~BECAUSE")
 	for _, row := range rows {
 		t.add(row...)
 	}
@@ -190,8 +188,8 @@ func (p *page) disrupted(list []*scenario.Disrupted) {
 			stuck = append(stuck, []string{d.Namespace + "/" + r.Name, r.Message})
 		}
 	}
-	p.whys("WITHOUT A NODE", stuck, "pods")
-	t := newTable(0, "POD", "FROM", "CAUSE", ">LEAVES", ">GONE", "TO", ">READY")
+	p.whys(".WITHOUT A NODE", stuck, "pods")
+	t := newTable(".POD", "@FROM", "CAUSE", ">LEAVES", ">GONE", "~TO", ">READY")
 	for _, d := range list {
 		gone, to, ready := "never", d.NotReplaced, ""
 		if d.GoneAfterSeconds != nil {
@@ -255,7 +253,7 @@ func (p *page) loss(l *scenario.Loss, _ *gaps) {
 	p.ended(t.Ended)
 	p.notes(l.Warnings)
 	p.gap()
-	zones := newTable(1, "ZONE", "STATE", ">NOT READY", "TAINTED")
+	zones := newTable(".ZONE", "STATE", ">NOT READY", "~TAINTED")
 	for _, z := range l.Zones {
 		name := z.Zone
 		if name == "" {
@@ -280,7 +278,7 @@ func (p *page) loss(l *scenario.Loss, _ *gaps) {
 	for _, s := range l.Staying {
 		staying = append(staying, []string{s.Namespace + "/" + s.Name, s.Reason})
 	}
-	p.whys("STAYS", staying, "pods")
+	p.whys(".STAYS", staying, "pods")
 }
 
 func stayWords(n int) string {

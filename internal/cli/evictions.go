@@ -137,8 +137,7 @@ func (p *page) ranking(r *rest.EvictionRanking, node, signal, get string) {
 	case known < len(r.Ranking):
 		p.text(fmt.Sprintf("The usage of %s of %s is known; a kubelet without statistics of the others evicts them first.", count(known), plural(len(r.Ranking), "pod")))
 	}
-	t := newTable(5, ">#", "POD", ">PRIORITY", ">USAGE", ">REQUESTS", "BEHIND THE ONE BEFORE BECAUSE")
-	t.name, t.folds = 1, true
+	t := newTable(">#", ".POD", ">PRIORITY", ">USAGE", ">REQUESTS", "~BEHIND THE ONE BEFORE BECAUSE")
 	place := 0
 	for i := range r.Ranking {
 		o := &r.Ranking[i]
@@ -159,7 +158,7 @@ func (p *page) ranking(r *rest.EvictionRanking, node, signal, get string) {
 	p.list(t, "pods")
 	if len(r.Protected) > 0 {
 		p.gap()
-		t := newTable(1, "NOT EVICTED", "WHY")
+		t := newTable(".NOT EVICTED", "~WHY")
 		for _, o := range r.Protected {
 			t.add(o.Namespace+"/"+o.Name, o.Why)
 		}

@@ -55,15 +55,29 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The name of the thing is the last to be cut.
-func TestNamesAreCutLast(t *testing.T) {
+// Names lose their middle, and stay apart; what else has no room goes on in the next line.
+func TestNarrowTables(t *testing.T) {
 	p := &page{width: standardWidth}
-	table := newTable(3, "POD", "NODE", "STATUS", "DETAIL")
-	name := "kube-system/node-problem-detector-with-a-long-name-x7k2p"
-	table.add(name, strings.Repeat("node", 12), strings.Repeat("status", 5), strings.Repeat("detail", 12))
+	table := newTable(".POD", "@NODE", "RULE", "~DETAIL", ">COUNT OF PODS")
+	const node = ".eu-west-1.compute.internal"
+	table.add("kube-system/node-problem-detector-with-a-long-name-x7k2p", "ip-10-0-147-165"+node, "NodeResourcesBalancedAllocation", strings.Repeat("detail of ip-10-0-147-166"+node+", ", 5), "5")
+	table.add("kube-system/node-problem-detector-with-a-long-name-x7k2q", "ip-10-0-147-167"+node, "NodeResourcesFit", "", "15")
 	p.table(table)
-	if out := p.out.String(); !strings.Contains(out, name+" ") {
+	p.table(table)
+	out := p.String()
+	if n := strings.Count(out, "Nodes are *"+node); n != 1 || strings.Count(out, node) != 1 {
+		t.Errorf("the common end is said %d times:\n%s", n, out)
+	}
+	if strings.Count(out, "ip-10-0-147-166,") != 10 || strings.Count(out, "ip-10-0-147-165 ") != 2 {
+		t.Errorf("texts are cut:\n%s", out)
+	}
+	if strings.Count(out, "...") != 4 || strings.Count(out, "x7k2p ") != 2 || strings.Count(out, "x7k2q ") != 2 {
+		t.Errorf("names are not shortened in their middle:\n%s", out)
+	}
+	p.wide = true
+	if out := p.String(); strings.Contains(out, "...") {
 		t.Errorf("%s", out)
 	}
-	within(t, standardWidth, p.out.String())
+	p.wide = false
+	within(t, standardWidth, p.String())
 }

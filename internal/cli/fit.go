@@ -112,7 +112,7 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 		p.text(fmt.Sprintf("No room is kept for %s that %s.", plural(f.Waiting, "pod"), wait(f.Waiting)))
 	}
 	p.notes(append(f.Notes, f.Warnings...))
-	t := newTable(none, prefixes.Replace(f.By), ">NODES", ">FIT")
+	t := newTable(nodeIf(f.By)+prefixes.Replace(f.By), ">NODES", ">FIT")
 	for _, d := range f.Domains {
 		name := d.Domain
 		if name == "" {
@@ -128,7 +128,7 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 	}
 	if len(f.Sensitivity) > 0 {
 		p.gap()
-		t := newTable(none, "WITH", ">FIT", ">MORE")
+		t := newTable("~WITH", ">FIT", ">MORE")
 		for _, s := range f.Sensitivity {
 			t.add(s.Change, count(s.Count), fmt.Sprintf("%+d", s.Gain))
 		}
@@ -249,7 +249,7 @@ func (p *page) pools(out *scenario.Pools, _ *gaps) {
 		return
 	}
 	p.gap()
-	t := newTable(none, "POOL", ">COST", ">CHOSEN", ">ALONE", "PLACES", "SMALLEST")
+	t := newTable("@POOL", ">COST", ">CHOSEN", ">ALONE", "PLACES", "~SMALLEST")
 	for i := range out.Pools {
 		a, how := &out.Pools[i], "-"
 		if a.Nodes > 0 {

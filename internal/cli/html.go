@@ -47,7 +47,7 @@ func (a *app) html(gaps *gaps, answer any) error {
 	if a.o.server != "" {
 		file.Cluster, _, _ = strings.Cut(a.o.cluster, "@")
 	}
-	if text := strings.TrimSpace(notes.out.String()); text != "" {
+	if text := strings.TrimSpace(notes.String()); text != "" {
 		file.Notes = strings.Split(text, "\n")
 	}
 	if gaps != nil {

@@ -115,8 +115,7 @@ func evictionHelps(node *engine.NodeVerdict) string {
 
 // obstacles lists what each rule has against a node, the first one first.
 func obstacles(node *engine.NodeVerdict) *table {
-	t := newTable(1, "RULE", "WHAT IS IN THE WAY")
-	t.folds = true
+	t := newTable("RULE", "~WHAT IS IN THE WAY")
 	add := func(rule string, details []engine.Detail, reasons []string) {
 		words := make([]string, 0, len(details))
 		for i := range details {
@@ -162,7 +161,7 @@ func (p *page) scores(node, chosen *engine.NodeVerdict) {
 	if other {
 		head = append(head, ">"+chosen.Name)
 	}
-	t := newTable(0, head...)
+	t := newTable(head...)
 	for _, s := range node.Scores {
 		row := []string{s.Plugin, fmt.Sprint(s.Raw), fmt.Sprint(s.Normalized), fmt.Sprint(s.Weight), fmt.Sprint(s.Weighted)}
 		if other {
@@ -215,7 +214,7 @@ func (e *explain) allNodes(ctx context.Context, a *app, from *source, pod target
 	}
 	p := a.page()
 	same := suggest.EqualScores(suggest.Scored(got.Nodes, got.Node))
-	t := newTable(3, "NODE", ">POINTS", "RULE", "DETAIL")
+	t := newTable("@NODE", ">POINTS", "RULE", "~DETAIL")
 	for i := range got.Nodes {
 		n := &got.Nodes[i]
 		points, rule, detail := "-", n.Plugin, strings.Join(n.Reasons, ", ")

@@ -3,11 +3,10 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/rivo/uniseg"
 
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/words"
@@ -16,11 +15,14 @@ import (
 // page collects what a command shows. No line of it is longer than its width,
 // unless it is wide.
 type page struct {
-	out   bytes.Buffer
-	width int
-	wide  bool
-	paint paint
-	cuts  int // cells of tables that were cut
+	entries []entry
+	out     bytes.Buffer // the entries, written out
+	width   int
+	wide    bool
+	paint   paint
+	cuts    int // cells of tables that were cut
+	// nodes are names of nodes in texts of tables.
+	nodes []string
 	// noBudgets reports whether nothing is known of disruption budgets.
 	noBudgets bool
 }
@@ -29,25 +31,18 @@ func (a *app) page() *page {
 	return &page{width: a.width(), wide: a.o.output == formWide, paint: a.paint()}
 }
 
-// line writes one line, cut to the width.
-func (p *page) line(format string, args ...any) {
-	text := clean(fmt.Sprintf(format, args...))
-	if !p.wide {
-		text = fit(text, p.width)
-	}
-	p.raw(text)
-}
+// line writes a line, or as many as it needs.
+func (p *page) line(format string, args ...any) { p.text(fmt.Sprintf(format, args...)) }
 
 // raw writes a line that is short enough, and may hold colours.
 func (p *page) raw(text string) {
-	p.out.WriteString(strings.TrimRight(text, " "))
-	p.out.WriteByte('\n')
+	p.entries = append(p.entries, entry{text: strings.TrimRight(text, " ")})
 }
 
 // gap writes an empty line, but never two, nor one at the beginning.
 func (p *page) gap() {
-	if b := p.out.Bytes(); len(b) > 0 && !bytes.HasSuffix(b, []byte("\n\n")) {
-		p.out.WriteByte('\n')
+	if n := len(p.entries); n > 0 && p.entries[n-1] != (entry{}) {
+		p.entries = append(p.entries, entry{})
 	}
 }
 
@@ -109,15 +104,15 @@ func (p *page) commands(list ...[]string) {
 
 // end writes the page out. Cuts are told: how many, and how to see the whole.
 func (p *page) end(a *app) error {
+	text := strings.TrimRight(p.String(), "\n") + "\n"
 	if p.cuts > 0 {
-		p.out.Truncate(len(bytes.TrimRight(p.out.Bytes(), "\n")) + 1)
 		verb := "were"
 		if p.cuts == 1 {
 			verb = "was"
 		}
-		p.raw("(" + cells(p.cuts) + " " + verb + " cut: -o wide shows all)")
+		text += "(" + cells(p.cuts) + " " + verb + " cut: -o wide shows all)\n"
 	}
-	_, err := a.Out.Write(append(bytes.TrimRight(p.out.Bytes(), "\n"), '\n'))
+	_, err := io.WriteString(a.Out, text)
 	return err
 }
 
@@ -131,17 +126,22 @@ func (p *page) head(word string, c colour, about, beside, id string) {
 		return
 	}
 	word = fit(word, p.width/2)
-	text := fit(word+"  "+about, p.width)
-	var below []string
+	text := word + "  " + about
+	lines := []string{text}
+	if columns(text) > p.width {
+		lines = wrap(word+" "+about, p.width)
+		text = lines[0]
+	}
+	below := lines[1:]
 	if beside != "" {
-		if columns(text)+3+columns(beside) <= p.width {
+		if len(below) == 0 && columns(text)+3+columns(beside) <= p.width {
 			text += "   " + beside
 		} else {
 			below = append(below, beside)
 		}
 	}
 	if id != "" {
-		if room := p.width - columns(text) - columns(id); room >= 2 {
+		if room := p.width - columns(text) - columns(id); len(below) == 0 && room >= 2 {
 			text += strings.Repeat(" ", room) + id
 		} else {
 			below = append(below, id)
@@ -152,9 +152,6 @@ func (p *page) head(word string, c colour, about, beside, id string) {
 		p.line("%s", b)
 	}
 }
-
-// columns is how many columns of a terminal a text takes.
-func columns(s string) int { return uniseg.StringWidth(s) }
 
 // clean makes a text that comes from a cluster safe for a line of a terminal:
 // no line breaks, no control characters, nothing that turns the direction.
@@ -170,64 +167,12 @@ func clean(s string) string {
 	}, s)
 }
 
-const dots = "..."
-
-// fit cuts a text to at most width columns; what was cut ends in dots.
-func fit(s string, width int) string {
-	if columns(s) <= width {
-		return s
-	}
-	head, _ := split(s, max(width-len(dots), 0))
-	return strings.TrimRight(head, " ") + dots[:min(len(dots), width)]
-}
-
-// split takes up to width columns off a text, at least one character.
-func split(s string, width int) (head, rest string) {
-	used, at, state := 0, 0, -1
-	for rest = s; rest != ""; {
-		var cluster string
-		var w int
-		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if at > 0 && used+w > width || at == 0 && width <= 0 {
-			break
-		}
-		used += w
-		at += len(cluster)
-	}
-	return s[:at], s[at:]
-}
-
-// wrap breaks a text into lines of at most width columns, at spaces where it can.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(s) {
-		if line != "" && columns(line)+1+columns(word) <= width {
-			line += " " + word
-			continue
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-		for columns(word) > width {
-			var head string
-			head, word = split(word, width)
-			lines = append(lines, head)
-		}
-		line = word
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
 // wrapCommand breaks a shell command into lines of at most width columns that a
 // shell reads as one: each but the last ends in a backslash.
-func wrapCommand(words []string, width int) []string {
+func wrapCommand(list []string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range words {
+	for _, word := range list {
 		switch {
 		case line == "":
 			line = word
@@ -239,7 +184,7 @@ func wrapCommand(words []string, width int) []string {
 		}
 		for columns(line)+2 > width { // one that no line holds goes on at the very beginning of the next
 			var head string
-			head, line = split(line, width-1)
+			head, line = words.Split(line, width-1)
 			lines = append(lines, head+"\\")
 		}
 	}
@@ -253,6 +198,10 @@ var (
 	span   = words.Span
 	clock  = words.Clock
 	quote  = words.Quote
+	// columns, fit and wrap are of texts on a terminal.
+	columns = words.Columns
+	fit     = words.Fit
+	wrap    = words.Wrap
 	// amounts are of a resource.
 	amounts = suggest.Texts
 )

@@ -109,7 +109,7 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 	}
 	if len(list.Pods) > 0 {
 		p.gap()
-		t := newTable(none, "POD", ">AGE", "WHY", "TRY")
+		t := newTable(".POD", ">AGE", "~WHY", "~TRY")
 		shown := list.Pods
 		if !p.wide && len(shown) > pendingShown {
 			shown = shown[:pendingShown]
@@ -138,8 +138,7 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 		p.gap()
 		p.text(plural(c.Unstarted, "pod") + " with a node, and a claim that nothing will bind:")
 		p.gap()
-		t := newTable(3, "POD", "NODE", "CLAIM", "WHY")
-		t.folds = true
+		t := newTable(".POD", "@NODE", ".CLAIM", "~WHY")
 		for _, o := range list.Unstarted {
 			t.add(o.Namespace+"/"+o.Name, o.Node, o.Claim, o.Why)
 		}

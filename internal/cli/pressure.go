@@ -277,7 +277,7 @@ func (p *page) relief(r *rest.NodePressure, node string, now time.Time) {
 	}
 	p.head(word, colour, about, "", "")
 	after := func(t time.Time) string { return offset(int64(t.Sub(now) / time.Second)) }
-	t := newTable(none, "THRESHOLD", "KIND", ">VALUE", ">AVAILABLE", "MET", "ACTS")
+	t := newTable("THRESHOLD", "KIND", ">VALUE", ">AVAILABLE", "MET", "ACTS")
 	for i := range r.Thresholds {
 		s := &r.Thresholds[i]
 		value, available, met, acts := s.Value, "?", "no", ""
@@ -296,15 +296,14 @@ func (p *page) relief(r *rest.NodePressure, node string, now time.Time) {
 		t.add(s.Signal, s.Kind, value, available, met, acts)
 	}
 	p.list(t, "thresholds")
-	t = newTable(5, ">AFTER", "EVICTED", ">GRACE", ">GONE", "OUT OF", "WHY THE NEXT IS BEHIND IT")
-	t.name, t.folds = 1, true
+	t = newTable(">AFTER", ".EVICTED", ">GRACE", ">GONE", "OUT OF", "~WHY THE NEXT IS BEHIND IT")
 	for i := range r.Evictions {
 		e := &r.Evictions[i]
 		_, why, _ := strings.Cut(e.Why, ": ")
 		t.add(after(e.At), e.Namespace+"/"+e.Name, span(e.GracePeriodSeconds), offset(e.GoneAtSeconds), e.Resource, why)
 	}
 	p.list(t, "evictions")
-	t = newTable(none, "CONDITION", ">FROM", ">UNTIL")
+	t = newTable("CONDITION", ">FROM", ">UNTIL")
 	for _, c := range r.Conditions {
 		until := "stays"
 		if c.Until != nil {

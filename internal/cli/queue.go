@@ -59,26 +59,26 @@ func (p *page) queue(a *app, q *report.Queue) {
 		}
 		return "in " + ahead(t.Sub(now))
 	}
-	head, give := []string{">#", "POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY"}, none
-	if slices.ContainsFunc(q.Active, func(o report.QueuedPod) bool { return o.Woken != nil }) {
-		head, give = append(head, "WOKEN BY"), len(head)
+	head := []string{">#", ".POD", ">PRIORITY", ">AGE", "QUEUE", ">ATTEMPTS", "NEXT TRY"}
+	woken := slices.ContainsFunc(q.Active, func(o report.QueuedPod) bool { return o.Woken != nil })
+	if woken {
+		head = append(head, "~WOKEN BY")
 	}
-	t := newTable(give, head...)
-	t.name = 1
+	t := newTable(head...)
 	for i, o := range q.Active {
 		row := []string{count(i + 1), o.Namespace + "/" + o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Queue, count(o.Attempts), next(o.NextTry)}
-		if give != none {
+		if woken {
 			row = append(row, o.Woken.String())
 		}
 		t.add(row...)
 	}
 	p.list(t, "active pods")
-	t = newTable(3, "GATED", ">PRIORITY", ">AGE", "GATES")
+	t = newTable(".GATED", ">PRIORITY", ">AGE", "~GATES")
 	for _, o := range q.Gated {
 		t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), strings.Join(o.Gates, ", "))
 	}
 	p.list(t, "gated pods")
-	t = newTable(3, "NOMINATED", ">PRIORITY", ">SINCE", "NODE")
+	t = newTable(".NOMINATED", ">PRIORITY", ">SINCE", "@NODE")
 	for _, o := range q.Nominated {
 		t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Node)
 	}
@@ -116,8 +116,7 @@ func (a *app) garbage(ctx context.Context, threshold int) error {
 			return
 		}
 		p.head("GARBAGE", yellow, plural(len(list.Pods), "pod")+" would be deleted", "", "")
-		t := newTable(2, "POD", "REASON", "WHY")
-		t.folds = true
+		t := newTable(".POD", "REASON", "~WHY")
 		for _, g := range list.Pods {
 			t.add(g.Namespace+"/"+g.Name, g.Reason, g.Why)
 		}
@@ -159,8 +158,7 @@ func (a *app) classes(ctx context.Context) error {
 		} else {
 			p.head("ODD", yellow, plural(len(list.Findings), "finding"), "", "")
 			p.gap()
-			t := newTable(1, "CLASS", "FINDING", ">PODS", "SUCH AS")
-			t.folds = true
+			t := newTable(".CLASS", "~FINDING", ">PODS", ".SUCH AS")
 			for _, f := range list.Findings {
 				pods, sample := "", ""
 				if f.Pods > 0 {
@@ -171,7 +169,7 @@ func (a *app) classes(ctx context.Context) error {
 			p.table(t)
 		}
 		p.gap()
-		t := newTable(none, "CLASS", ">VALUE", "PREEMPTS", "DEFAULT", ">PODS", ">WAITING", "SOURCE")
+		t := newTable(".CLASS", ">VALUE", "PREEMPTS", "DEFAULT", ">PODS", ">WAITING", "SOURCE")
 		for _, c := range list.Items {
 			isDefault, preempts := "", "yes"
 			if c.PreemptionPolicy == corev1.PreemptNever {

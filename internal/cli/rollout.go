@@ -111,13 +111,13 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 	if r.Others > 0 {
 		p.labelled("OTHERS", plural(r.Others, "pod")+" that waited got a node meanwhile")
 	}
-	t := newTable(none, ">AFTER", "REPLICASET", ">FROM", ">TO")
+	t := newTable(">AFTER", ".REPLICASET", ">FROM", ">TO")
 	for _, s := range r.Steps {
 		t.add(span(s.AfterSeconds), s.Set, count(s.From), count(s.To))
 	}
 	p.list(t, "steps")
 	for _, s := range r.Spread {
-		t := newTable(none, prefixes.Replace(s.Key), ">BEFORE", ">AFTER")
+		t := newTable(nodeIf(s.Key)+prefixes.Replace(s.Key), ">BEFORE", ">AFTER")
 		for _, d := range s.Domains {
 			t.add(d.Domain, count(d.Before), count(d.After))
 		}

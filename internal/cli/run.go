@@ -1,8 +1,9 @@
 // Package cli is the command line for people: berth, and kubectl berth, the same program under a
 // plugin's name. It queries a running server, or reads what kubectl prints and decides in the
 // process, without a store and without a record. Both ways have the same answer and the same
-// output. Output keeps to 80 columns unless the terminal is wider or -o wide is given; data goes to
-// stdout, everything else to stderr. The exit code is 0 for yes, 2 for no, and 1 for a failure.
+// output. Output keeps to the terminal's width, or to COLUMNS, or to 80 columns, unless -o wide is
+// given; data goes to stdout, everything else to stderr. The exit code is 0 for yes, 2 for no, and
+// 1 for a failure.
 package cli
 
 import (
@@ -14,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -152,13 +154,19 @@ func Standard() Streams {
 }
 
 const (
-	standardWidth = 80  // of what is no terminal, and the least that is written for
-	greatestWidth = 120 // longer lines are hard to read
+	standardWidth = 80 // of what is no terminal
+	leastWidth    = 40 // that is written for
 )
 
-// width is how many columns a line may have.
+// width is how many columns a line may have: what COLUMNS says, or the terminal.
 func (s *Streams) width() int {
-	return min(max(s.Columns, standardWidth), greatestWidth)
+	if n, err := strconv.Atoi(s.Env("COLUMNS")); err == nil && n > 0 {
+		return max(n, leastWidth)
+	}
+	if s.Columns > 0 {
+		return max(s.Columns, leastWidth)
+	}
+	return standardWidth
 }
 
 // json writes an object of the API as it is, indented.

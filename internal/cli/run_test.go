@@ -203,26 +203,36 @@ func TestColour(t *testing.T) {
 	}
 }
 
-// A wide terminal is used, a narrow one is taken for 80 columns.
+// The whole of a terminal is used, and COLUMNS counts in one and in a pipe.
 func TestWidth(t *testing.T) {
-	longest := func(columns int, args ...string) (most int) {
+	longest := func(columns int, env string, args ...string) (most int) {
 		c := snapshot()
-		c.columns, c.env["NO_COLOR"] = columns, "1"
+		c.columns, c.env["NO_COLOR"], c.env["COLUMNS"] = columns, "1", env
 		for _, l := range strings.Split(c.run(t, append([]string{"explain", "shop/huge"}, args...)...).out, "\n") {
 			most = max(most, len(l))
 		}
 		return most
 	}
-	if n := longest(40); n > 80 || n < 70 {
-		t.Errorf("%d", n)
+	for _, c := range []struct {
+		columns     int
+		env         string
+		least, most int
+	}{
+		{0, "", 70, 80},
+		{20, "", 30, 40},
+		{60, "", 50, 60},
+		{110, "", 81, 110},
+		{170, "", 121, 170},
+		{0, "100", 81, 100},
+		{80, "100", 81, 100},
+		{0, "no", 70, 80},
+		{0, "0", 70, 80},
+	} {
+		if n := longest(c.columns, c.env); n > c.most || n < c.least {
+			t.Errorf("%+v: %d", c, n)
+		}
 	}
-	if n := longest(110); n > 110 || n <= 80 {
-		t.Errorf("%d", n)
-	}
-	if n := longest(300); n > greatestWidth {
-		t.Errorf("%d", n)
-	}
-	if n := longest(80, "-o", "wide"); n < 200 {
+	if n := longest(80, "", "-o", "wide"); n < 200 {
 		t.Errorf("%d", n)
 	}
 }

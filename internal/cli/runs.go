@@ -40,7 +40,7 @@ func (p *page) runs(s *scenario.Simulation) {
 	for i := range s.Profiles {
 		head = append(head, ">"+s.Profiles[i].Name)
 	}
-	t := newTable(none, head...)
+	t := newTable(head...)
 	row := func(name string, of func(r *scenario.ProfileRun) string) {
 		cells, any := []string{name}, false
 		for i := range s.Profiles {
@@ -104,8 +104,7 @@ func (p *page) pendingGroups(r *scenario.ProfileRun, several bool) {
 	if several {
 		head += ", " + r.Name
 	}
-	t := newTable(2, ">PODS", "SUCH AS", head)
-	t.folds = true
+	t := newTable(">PODS", ".SUCH AS", "~"+head)
 	for i := range r.Groups {
 		g := &r.Groups[i]
 		why := g.Message
@@ -134,7 +133,7 @@ func (p *page) difference(d *scenario.RunDifference) {
 	p.text(fmt.Sprintf("Under %s, compared with %s: %s elsewhere, %s placed only here, %s only there.",
 		d.Profile, d.Against, plural(d.Elsewhere, "pod"), count(d.Gained), count(d.Lost)))
 	p.gap()
-	t := newTable(none, "POD", strings.ToUpper(d.Profile), strings.ToUpper(d.Against))
+	t := newTable(".POD", "@"+strings.ToUpper(d.Profile), "@"+strings.ToUpper(d.Against))
 	t.omitted = d.Elsewhere + d.Gained + d.Lost - len(d.Pods)
 	for _, m := range d.Pods {
 		t.add(m.Pod, orNone(m.Node), orNone(m.Against))
@@ -148,9 +147,12 @@ func (p *page) difference(d *scenario.RunDifference) {
 	}
 }
 
+// noNode stands for the node of a pod that has none.
+const noNode = "none"
+
 func orNone(node string) string {
 	if node == "" {
-		return "none"
+		return noNode
 	}
 	return node
 }

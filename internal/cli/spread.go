@@ -161,7 +161,7 @@ func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 	for _, r := range rows {
 		most = max(most, r.Matching+1, limit)
 	}
-	t := newTable(5, "DOMAIN", ">NODES", ">PODS", ">SKEW THEN", "", "PODS, + THIS ONE, | LIMIT")
+	t := newTable(nodeIf(c.TopologyKey)+"DOMAIN", ">NODES", ">PODS", ">SKEW THEN", "", "~PODS, + THIS ONE, | LIMIT")
 	if limit < 0 {
 		t.head[5] = "PODS, + THIS ONE"
 	}

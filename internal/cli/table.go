@@ -1,44 +1,57 @@
 package cli
 
 import (
+	"slices"
 	"strings"
+
+	"berth/internal/words"
 )
 
-// table is rows under a head. Where it is wider than the page, the column give is cut first, then
-// the widest others, and name last: a reader cannot use rows that are all called
-// kube-system/node...
+// kind is what a column holds, and so how it is made narrower.
+type kind byte
+
+// The kinds of columns, each the first character of a heading: ">POINTS", "~WHY", ".POD", "@NODE".
+// What has no room goes on in the next line; only of names the middle is left out, and only where
+// each stays another.
+const (
+	asIs     kind = 0   // a few words, such as a rule or a state
+	asNumber kind = '>' // it stands to the right
+	asProse  kind = '~' // the answer in words
+	asName   kind = '.' // of an object
+	asNode   kind = '@' // a node's name, whose common end is left out
+)
+
+// nodeIf marks the heading of a column of domains, whose names are those of nodes for some labels.
+func nodeIf(key string) string {
+	if key == "node" || key == "kubernetes.io/hostname" {
+		return "@"
+	}
+	return "."
+}
+
+// table is rows under a head.
 type table struct {
 	head  []string
-	right []bool // numbers stand to the right
-	give  int
-	name  int // the first column unless told
+	kinds []kind
 	rows  [][]string
 	// omitted counts rows that were left out before; foot is below all others.
 	omitted int
 	foot    []string
-	// folds reports whether what the column give has no room for goes on in the next
-	// line, up to foldsAt lines, where others are cut.
-	folds bool
 	// colours, where not nil, is the colour of a row's cell; "" for none.
 	colour func(row, column int) colour
 }
 
-// none stands for no column that is cut before the others.
-const none = -1
-
 // columnGap stands between columns.
 const columnGap = 2
 
-// narrowest is what a column keeps of itself when it is cut.
-const narrowest = 6
-
-func newTable(give int, head ...string) *table {
-	t := &table{give: give, right: make([]bool, len(head))}
-	for i, h := range head {
-		if n, ok := strings.CutPrefix(h, ">"); ok {
-			h, t.right[i] = n, true
+func newTable(head ...string) *table {
+	t := &table{}
+	for _, h := range head {
+		k := asIs
+		if h != "" && strings.Contains(">~.@", h[:1]) {
+			k, h = kind(h[0]), h[1:]
 		}
-		t.head = append(t.head, h)
+		t.head, t.kinds = append(t.head, h), append(t.kinds, k)
 	}
 	return t
 }
@@ -84,51 +97,85 @@ func (p *page) left(n int, what string) {
 	}
 }
 
-// table writes a table out.
-func (p *page) table(t *table) {
-	widths := t.widths()
-	if !p.wide {
-		t.shrink(widths, p.width)
-	}
-	p.row(t, widths, t.head, nil)
-	for r, row := range t.rows {
-		for i, line := range t.fold(row, widths) {
-			p.row(t, widths, line, func(c int) colour {
-				if t.colour == nil || i > 0 {
-					return ""
-				}
-				return t.colour(r, c)
-			})
+// table writes a table: at the end, when all names of nodes are known.
+func (p *page) table(t *table) { p.entries = append(p.entries, entry{table: t}) }
+
+// nodesOf are the names of nodes in a table.
+func (t *table) nodesOf() []string {
+	var out []string
+	for i, k := range t.kinds {
+		if k != asNode {
+			continue
 		}
+		for _, row := range t.rows {
+			if row[i] != "" && !strings.HasPrefix(row[i], "(") && row[i] != "-" && row[i] != noNode {
+				out = append(out, row[i])
+			}
+		}
+	}
+	return out
+}
+
+// without leaves the common end of the nodes' names out, in names and in texts, and reports
+// whether there was one.
+func (t *table) without(suffix string) bool {
+	found := false
+	for _, row := range t.rows {
+		for i, k := range t.kinds {
+			if k == asNumber || k == asIs {
+				continue
+			}
+			short := withoutSuffix(row[i], suffix)
+			found = found || short != row[i]
+			row[i] = short
+		}
+	}
+	for i, h := range t.head {
+		short := withoutSuffix(h, suffix)
+		found = found || short != h
+		t.head[i] = short
+	}
+	return found
+}
+
+// withoutSuffix cuts an end off the words of a text that have it.
+func withoutSuffix(text, suffix string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, suffix)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		inName := func(s string, at int) bool {
+			return at >= 0 && at < len(s) && (s[at] >= 'a' && s[at] <= 'z' || s[at] >= '0' && s[at] <= '9' || s[at] == '-')
+		}
+		goesOn := inName(after, 0) || strings.HasPrefix(after, ".") && inName(after, 1)
+		if goesOn || !inName(before, len(before)-1) {
+			b.WriteString(suffix)
+		}
+		text = after
 	}
 }
 
-// foldsAt is how many lines a row has at most.
-const foldsAt = 4
-
-// fold breaks a row whose long cell may go on in the next line.
-func (t *table) fold(row []string, widths []int) [][]string {
-	if !t.folds {
-		return [][]string{row}
+// layout returns the widths of the columns of a table on a page, and what names become.
+func (t *table) layout(width int) (widths []int, short []map[string]string) {
+	short = make([]map[string]string, len(t.head))
+	widths = t.widths()
+	if width == 0 {
+		return widths, short
 	}
-	width := widths[t.give]
-	if columns(row[t.give]) <= width || width < 2*narrowest {
-		return [][]string{row}
-	}
-	parts := wrap(row[t.give], width)
-	if len(parts) > foldsAt {
-		parts = append(parts[:foldsAt-1], strings.Join(parts[foldsAt-1:], " "))
-	}
-	var out [][]string
-	for i, part := range parts {
-		line := make([]string, len(row))
-		if i == 0 {
-			copy(line, row)
+	t.shrink(widths, width)
+	for i, k := range t.kinds {
+		if k == asName || k == asNode {
+			var names []string
+			for _, row := range t.rows {
+				names = append(names, row[i])
+			}
+			short[i] = words.Shorten(names, widths[i])
 		}
-		line[t.give] = part
-		out = append(out, line)
 	}
-	return out
+	return widths, short
 }
 
 // widths are those of the longest cells.
@@ -142,46 +189,136 @@ func (t *table) widths() []int {
 	return widths
 }
 
+// floors are the widths to which columns are made narrower, one after the other until the table
+// fits: texts first, then headings of several words, then names. The last are for tables of which
+// little is known but that no line may be too long.
+var floors = []struct{ prose, name, head, fixed int }{
+	{40, 1 << 20, 1 << 20, 1 << 20},
+	{36, 44, 1, 1 << 20},
+	{28, 32, 1, 1 << 20},
+	{24, 24, 1, 1 << 20},
+	{20, 20, 1, 40},
+	{16, 16, 1, 32},
+	{12, 12, 1, 20},
+	{10, 10, 1, 10},
+	{1, 1, 0, 1},
+}
+
 // shrink makes columns narrower until the table fits a width.
 func (t *table) shrink(widths []int, width int) {
 	total := columnGap * (len(widths) - 1)
 	for _, w := range widths {
 		total += w
 	}
-	if t.give != none {
-		least := max(columns(t.head[t.give]), 2*narrowest)
-		if over := total - width; over > 0 && widths[t.give] > least {
-			cut := min(over, widths[t.give]-least)
-			widths[t.give] -= cut
-			total -= cut
+	for _, f := range floors {
+		least := make([]int, len(widths))
+		for i, k := range t.kinds {
+			switch k {
+			case asProse:
+				least[i] = max(f.prose, t.longest(i, f.head))
+			case asName, asNode:
+				least[i] = max(f.name, t.longest(i, f.head))
+			case asNumber:
+				least[i] = max(t.cells(i)*min(f.head, 1), t.longest(i, f.head))
+			default:
+				least[i] = max(f.fixed, t.longest(i, f.head))
+			}
 		}
-	}
-	for total > width {
-		at := t.widest(widths)
-		if widths[at] <= 1 {
-			return
+		for total > width {
+			at := -1
+			for i, w := range widths {
+				if w > max(least[i], 1) && (at < 0 || w > widths[at]) {
+					at = i
+				}
+			}
+			if at < 0 {
+				break
+			}
+			widths[at]--
+			total--
 		}
-		widths[at]--
-		total--
 	}
 }
 
-// widest returns the column to cut: not the name while any other is wider than
-// narrowest.
-func (t *table) widest(widths []int) int {
-	all, others := 0, -1
-	for i, w := range widths {
-		if w > widths[all] {
-			all = i
+// longest returns the width that a heading needs: its longest word's, or all of it for a great
+// least, or nothing for 0.
+func (t *table) longest(column, least int) int {
+	if least > 1 {
+		return columns(t.head[column])
+	}
+	longest := 0
+	for _, word := range strings.Fields(t.head[column]) {
+		longest = max(longest, columns(word))
+	}
+	return longest * least
+}
+
+// cells returns the width of the longest cell of a column.
+func (t *table) cells(column int) int {
+	longest := 0
+	for _, row := range t.rows {
+		longest = max(longest, columns(row[column]))
+	}
+	return longest
+}
+
+// mostLines is how many lines a row has at most: a container's message may be a log.
+const mostLines = 20
+
+// lines breaks a row into as many as its longest cell needs.
+func (t *table) lines(p *page, row []string, widths []int, short []map[string]string) [][]string {
+	parts, most := make([][]string, len(row)), 1
+	for i, cell := range row {
+		switch to, is := short[i][cell]; {
+		case is:
+			if to != cell {
+				p.cuts++
+			}
+			parts[i] = []string{to}
+		case columns(cell) <= widths[i]:
+			parts[i] = []string{cell}
+		default:
+			parts[i] = wrap(cell, widths[i])
+			if len(parts[i]) > mostLines {
+				last := fit(strings.Join(parts[i][mostLines-1:], " "), widths[i])
+				parts[i] = append(parts[i][:mostLines-1], last)
+				p.cuts++
+			}
 		}
-		if i != t.name && w > narrowest && (others < 0 || w > widths[others]) {
-			others = i
+		most = max(most, len(parts[i]))
+	}
+	out := make([][]string, most)
+	for l := range out {
+		out[l] = make([]string, len(row))
+		for i := range row {
+			if l < len(parts[i]) {
+				out[l][i] = parts[i][l]
+			}
 		}
 	}
-	if others >= 0 && t.name != t.give {
-		return others
+	return out
+}
+
+// write appends a table to a page's text.
+func (p *page) write(t *table) {
+	width := p.width
+	if p.wide {
+		width = 0
 	}
-	return all
+	widths, short := t.layout(width)
+	for _, line := range t.lines(p, t.head, widths, make([]map[string]string, len(t.head))) {
+		p.row(t, widths, line, nil)
+	}
+	for r, row := range t.rows {
+		for _, line := range t.lines(p, row, widths, short) {
+			p.row(t, widths, line, func(c int) colour {
+				if t.colour == nil {
+					return ""
+				}
+				return t.colour(r, c)
+			})
+		}
+	}
 }
 
 func (p *page) row(t *table, widths []int, cells []string, colours func(int) colour) {
@@ -190,10 +327,6 @@ func (p *page) row(t *table, widths []int, cells []string, colours func(int) col
 		if i > 0 {
 			b.WriteString(strings.Repeat(" ", columnGap))
 		}
-		if columns(cell) > widths[i] {
-			cell = fit(cell, widths[i])
-			p.cuts++
-		}
 		pad := strings.Repeat(" ", max(widths[i]-columns(cell), 0))
 		if colours != nil {
 			if c := colours(i); c != "" {
@@ -201,7 +334,7 @@ func (p *page) row(t *table, widths []int, cells []string, colours func(int) col
 			}
 		}
 		switch {
-		case t.right[i]:
+		case t.kinds[i] == asNumber:
 			b.WriteString(pad + cell)
 		case i == len(cells)-1:
 			b.WriteString(cell)
@@ -209,5 +342,54 @@ func (p *page) row(t *table, widths []int, cells []string, colours func(int) col
 			b.WriteString(cell + pad)
 		}
 	}
-	p.raw(b.String())
+	p.out.WriteString(strings.TrimRight(b.String(), " "))
+	p.out.WriteByte('\n')
+}
+
+// entry is a line of a page, or a table.
+type entry struct {
+	text  string
+	table *table
+}
+
+// String returns all that a page holds.
+func (p *page) String() string {
+	p.out.Reset()
+	p.cuts = 0
+	suffix, told := p.suffix(), false
+	for _, e := range p.entries {
+		if e.table == nil {
+			p.out.WriteString(e.text)
+			p.out.WriteByte('\n')
+			continue
+		}
+		if suffix != "" && e.table.without(suffix) && !told {
+			told = true
+			for _, l := range p.lines("Nodes are *"+suffix, 0) {
+				p.out.WriteString(l + "\n")
+			}
+		}
+		p.write(e.table)
+	}
+	return p.out.String()
+}
+
+// suffix returns the common end of the nodes' names on a page, where they have no room in a table.
+func (p *page) suffix() string {
+	names, narrow := slices.Clone(p.nodes), false
+	for _, e := range p.entries {
+		if e.table == nil {
+			continue
+		}
+		names = append(names, e.table.nodesOf()...)
+		total := -columnGap
+		for _, w := range e.table.widths() {
+			total += w + columnGap
+		}
+		narrow = narrow || total > p.width
+	}
+	if p.wide || !narrow {
+		return ""
+	}
+	return words.Suffix(names)
 }

@@ -262,7 +262,7 @@ func (p *page) expected(e *podlife.Termination) {
 	}
 	p.text(s + ".")
 	p.gap()
-	t := newTable(0, "CONTAINER", ">SIGNAL AT", ">ENDS AT", ">EXIT CODE")
+	t := newTable(".CONTAINER", ">SIGNAL AT", ">ENDS AT", ">EXIT CODE")
 	for _, c := range x.Containers {
 		t.add(c.Name, offset(c.SignalAt), offset(c.EndsAt), fmt.Sprint(c.ExitCode))
 	}
@@ -324,8 +324,7 @@ func (p *page) numbers(e *podlife.Termination) {
 		return
 	}
 	p.gap()
-	t := newTable(2, ">SECONDS", "FROM", "RULE")
-	t.folds = true
+	t := newTable(">SECONDS", "FROM", "~RULE")
 	for _, s := range e.Steps {
 		from := s.Source
 		if s.Container != "" {
@@ -341,7 +340,7 @@ func (p *page) stops(e *podlife.Termination) {
 		return
 	}
 	p.gap()
-	t := newTable(0, "CONTAINER", "KIND", ">PRESTOP", ">SIGNAL AT", "SIGNAL", ">KILLED AT", ">STOP TIMEOUT")
+	t := newTable(".CONTAINER", "KIND", ">PRESTOP", ">SIGNAL AT", "SIGNAL", ">KILLED AT", ">STOP TIMEOUT")
 	for _, c := range e.Containers {
 		hook := "-"
 		if c.PreStopSeconds != nil {
@@ -355,7 +354,7 @@ func (p *page) stops(e *podlife.Termination) {
 }
 
 func (p *page) timeline(e *podlife.Termination) {
-	t := newTable(3, ">AFTER", "AT (UTC)", "WHO", "WHAT")
+	t := newTable(">AFTER", "AT (UTC)", "WHO", "~WHAT")
 	for _, v := range e.Timeline {
 		at, what := "", v.Event
 		if v.At != nil {

@@ -197,8 +197,7 @@ func (p *page) findings(what string, list []upgrade.Finding) {
 	if len(list) == 0 {
 		return
 	}
-	t := newTable(1, what, "WHY", ">OBJECTS", "SUCH AS")
-	t.folds = true
+	t := newTable(what, "~WHY", ">OBJECTS", ".SUCH AS")
 	for _, f := range list {
 		t.add(f.Kind, f.Message, count(f.Objects), strings.Join(f.Sample[:1], ""))
 	}
@@ -221,8 +220,7 @@ func (p *page) upgradeGroups(what string, groups []upgrade.Group) {
 	if len(sums) > 0 {
 		p.text("In kinds: " + strings.Join(sums, ", ") + ".")
 	}
-	t := newTable(3, what, ">DECISIONS", "BECAUSE OF", "SUCH AS")
-	t.folds = true
+	t := newTable("~"+what, ">DECISIONS", "~BECAUSE OF", "~SUCH AS")
 	for _, g := range groups {
 		example := ""
 		if len(g.Examples) > 0 {
@@ -264,13 +262,13 @@ func differing(a, b string) (string, string) {
 		to++
 	}
 	from, to = max(from-1, 0), max(to-1, 0)
-	cut := func(words []string) string {
-		text := strings.Join(words[from:len(words)-to], " ")
+	cut := func(list []string) string {
+		text := strings.Join(list[from:len(list)-to], " ")
 		if from > 0 {
-			text = dots + text
+			text = words.Dots + text
 		}
 		if to > 0 {
-			text += dots
+			text += words.Dots
 		}
 		return text
 	}

@@ -196,7 +196,7 @@ func (v *verdict) best() {
 		return
 	}
 	v.gap()
-	t := newTable(2, "BEST", ">POINTS", "WHERE THEY DIFFER")
+	t := newTable("@BEST", ">POINTS", "~WHERE THEY DIFFER")
 	same := suggest.EqualScores(top)
 	t.colour = func(r, c int) colour {
 		if c == 1 && top[r].Name == v.got.Node {
@@ -220,8 +220,7 @@ func (v *verdict) try() {
 		return
 	}
 	v.gap()
-	t := newTable(0, "TRY (each tried)", ">FITS AFTER", "ACTION")
-	t.folds = true
+	t := newTable("~TRY (each tried)", ">FITS AFTER", "ACTION")
 	t.colour = func(_, c int) colour {
 		if c == 1 {
 			return green
@@ -244,7 +243,7 @@ func changeWords(s *suggest.Suggestion) string {
 
 // why lists the groups of nodes with the same verdict.
 func (v *verdict) why() {
-	t := newTable(2, "WHY (first failing rule)", ">NODES", "DETAIL")
+	t := newTable("WHY (first failing rule)", ">NODES", "~DETAIL")
 	widest := 0
 	groups := v.got.Groups
 	if v.after != nil && len(v.after.Groups) > 0 { // that all nodes wait for the gates is said above

@@ -148,7 +148,7 @@ func (p *page) whoLeaves(pre *engine.Preemption) string {
 }
 
 func (p *page) victimTable(victims []engine.Victim) {
-	t := newTable(4, "VICTIM", ">PRIORITY", ">GRACE", "BUDGET", "BECAUSE")
+	t := newTable(".VICTIM", ">PRIORITY", ">GRACE", "~BUDGET", "~BECAUSE")
 	for i := range victims {
 		v := &victims[i]
 		grace := span(v.GracePeriodSeconds)
@@ -183,7 +183,7 @@ func (p *page) budgets(list []engine.Budget) string {
 }
 
 func (p *page) reprieved(list []engine.Reprieved) {
-	t := newTable(2, "STAYS", ">PRIORITY", "WHY")
+	t := newTable(".STAYS", ">PRIORITY", "~WHY")
 	for _, r := range list {
 		t.add(r.Namespace+"/"+r.Name, fmt.Sprint(r.Priority), r.Why)
 	}
@@ -198,7 +198,7 @@ func (p *page) losers(pre *engine.Preemption) {
 			others = append(others, c)
 		}
 	}
-	t := newTable(4, "INSTEAD ON", ">PODS", ">AGAINST PDB", "WHO", "LOST BY")
+	t := newTable("@INSTEAD ON", ">PODS", ">AGAINST PDB", "~WHO", "~LOST BY")
 	t.omitted = pre.CandidatesOmitted
 	for _, c := range others {
 		lost := ""
@@ -228,8 +228,7 @@ func (p *page) notCandidates(pre *engine.Preemption) {
 	if pre == nil || len(pre.NotCandidates) == 0 {
 		return
 	}
-	t := newTable(2, "NO HELP ON", "NODES SUCH AS", "BECAUSE")
-	t.name = 1
+	t := newTable("NO HELP ON", "@NODES SUCH AS", "~BECAUSE")
 	for _, n := range pre.NotCandidates {
 		sample := ""
 		if len(n.Names) > 0 {
