@@ -86,6 +86,10 @@ func (s *source) admit(ctx context.Context, t target) (json.RawMessage, error) {
 
 func (p *page) admission(v *rest.Admission, t target) {
 	defer func() {
+		if !v.Allowed {
+			p.gap()
+		}
+		p.warnings(v.Warnings)
 		for _, n := range v.NotEvaluated {
 			p.labelled("NOTE", n.Reason)
 		}
@@ -102,7 +106,6 @@ func (p *page) admission(v *rest.Admission, t target) {
 	}
 	p.head("ADMITTED", green, t.String(), "", "")
 	p.gap()
-	defer p.notes(v.Warnings)
 	spec := &v.Pod.Spec
 	if spec.Priority != nil {
 		s := fmt.Sprint(*spec.Priority)

@@ -62,6 +62,13 @@ func (p *page) lines(s string, indent int) []string {
 	return wrap(s, p.width-indent)
 }
 
+// warnings writes what an API server or the answer warns of, each a paragraph.
+func (p *page) warnings(list []string) {
+	for _, text := range list {
+		p.labelled("WARNING", text)
+	}
+}
+
 // labelled writes a paragraph with a word of capitals in front.
 func (p *page) labelled(label, s string) {
 	if s == "" {

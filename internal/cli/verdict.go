@@ -347,6 +347,9 @@ func (v *verdict) caveats() {
 			v.labelled("NOTE", n)
 		}
 	}
+	v.warnings(slices.DeleteFunc(slices.Clone(v.got.Warnings), func(text string) bool {
+		return v.got.ProfileFallback != "" && text == decision.FallbackText(v.got.ProfileFallback, v.got.Profile) // said above
+	}))
 	for _, n := range v.got.NotEvaluated {
 		v.labelled("NOTE", "not judged: "+n.Plugin+", "+n.Reason)
 	}

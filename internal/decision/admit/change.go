@@ -108,7 +108,8 @@ type Result struct {
 	// Deleted went, Ending are pods that end gracefully, and Absent are those of the deletions that
 	// were not there. They have the order of the request.
 	Deleted, Ending, Absent []object.Key
-	// Warnings name pods that were put on nodes that are not there or have no room for them.
+	// Warnings are those of an API server about the first objects that were created, behind their
+	// places in the request. They name pods on nodes that are not there or have no room for them.
 	Warnings []string
 }
 
@@ -135,7 +136,7 @@ func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change
 	r := w.result(list)
 	r.View, r.Changed = v, step != nil
 	if step != nil {
-		r.Warnings = overfull(w.v.State, v, step.Apply)
+		r.Warnings = append(w.warnings, overfull(w.v.State, v, step.Apply)...)
 	}
 	return r, nil
 }

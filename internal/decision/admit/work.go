@@ -33,6 +33,8 @@ type work struct {
 	pods   int // that were created
 
 	preempted []Preemption
+	warnings  []string // of an API server, about what was created
+	warned    int      // objects that were looked through for them
 
 	made map[object.Key]object.Object
 	list []object.Key // of made, in the order in which they were
@@ -177,6 +179,7 @@ func (w *work) create(s *step) error {
 		if len(verdict.Errors) > 0 {
 			return w.refuse(s, verdict.Errors)
 		}
+		w.warn(s, func() []string { return apiserver.WarningsOf(s.raw, "") })
 		return w.putPod(w.createdPod(object.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName))))
 	case *schedulingv1.PriorityClass:
 		if err := w.oneDefault(s, x); err != nil {
@@ -186,7 +189,25 @@ func (w *work) create(s *step) error {
 	if errs := apiserver.Validate(s.object, s.raw); len(errs) > 0 {
 		return w.refuse(s, errs)
 	}
+	w.warn(s, func() []string { return apiserver.Warnings(s.object, s.raw) })
 	return w.putCreated(s.object)
+}
+
+// mostWarned bounds the objects of a change of which an API server's warnings are worked out, and
+// the warnings.
+const mostWarned = 100
+
+// warn adds what an API server warns of in the object of a step.
+func (w *work) warn(s *step, of func() []string) {
+	if w.warned++; w.warned > mostWarned {
+		return
+	}
+	for _, text := range of() {
+		if len(w.warnings) == mostWarned {
+			return
+		}
+		w.warnings = append(w.warnings, s.field+": "+text)
+	}
 }
 
 // createdPod completes a pod that is not there yet. The order of a change's list is that of the

@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/handlers/admit"
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 	"berth/internal/semantics"
 	"berth/internal/store"
 )
@@ -44,6 +45,7 @@ type API struct {
 	seals      store.Seals
 	cursorKey  []byte
 	pods       *object.RequestPods
+	warned     apiserver.WarningCache
 	gone       func(cluster string)
 }
 

@@ -152,7 +152,8 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 		return q, exchange.BadField(http.StatusBadRequest, "snapshot", exchange.Reason(err))
 	}
 	if !exchange.IsNull(req.Pod) {
-		if err := p.sharedPod("pod", req.Pod, &q); err != nil {
+		explained := req.Explain != string(engine.ExplainNone)
+		if err := p.sharedPod("pod", req.Pod, &q, explained); err != nil {
 			return q, err
 		}
 	}
@@ -180,8 +181,9 @@ func (p *posted) decodePod(name string, raw json.RawMessage) (*corev1.Pod, error
 	return pod, exchange.InField(name, err)
 }
 
-// sharedPod is decodePod for the pod of a question, which nothing writes to.
-func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Question) error {
+// sharedPod is decodePod for the pod of a question, which nothing writes to. Where warns is set it
+// adds an API server's warnings, which callers that read no explanation do not wait for.
+func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Question, warns bool) error {
 	at, text, err := p.pod(name, raw)
 	if err != nil {
 		return err
@@ -193,6 +195,10 @@ func (p *posted) sharedPod(name string, raw json.RawMessage, q *decision.Questio
 	}
 	for _, e := range large {
 		p.warnings = append(p.warnings, at+"."+e.Field+": "+e.Detail+"; it wraps, as in kube-scheduler, and the nodes are judged by what is left")
+	}
+	if err == nil && warns {
+		template := strings.TrimPrefix(strings.TrimPrefix(at, name), ".")
+		p.warnings = append(p.warnings, p.warned.Of(text, template, q.Pod.Name)...)
 	}
 	return exchange.InField(at, err)
 }

@@ -18,6 +18,7 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 	"berth/internal/podlife"
 	"berth/internal/report"
 	"berth/internal/revision"
@@ -49,8 +50,9 @@ type Admission struct {
 	Pod *corev1.Pod `json:"pod,omitempty" swaggertype:"object"`
 	// Errors say field by field why not, in an API server's words.
 	Errors []exchange.FieldError `json:"errors"`
-	// Warnings name what of the pod was passed over (fieldValidation=Warn), what one pod of a
-	// workload does not show, and what the cluster has that is not applied.
+	// Warnings are those that an API server would give, in its words. They name what of the pod was
+	// passed over (fieldValidation=Warn), what one pod of a workload does not show, and what the
+	// cluster has that is not applied.
 	Warnings []string `json:"warnings,omitempty"`
 	// NotEvaluated names what of the pod the release in question may judge otherwise than the
 	// newest, as which it was judged.
@@ -113,7 +115,7 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v jud
 		return v, err
 	}
 	under = cmp.Or(under, a.configured.Release(req.Cluster))
-	pod, _, err := p.wholePod("pod", req.Pod)
+	pod, at, err := p.wholePod("pod", req.Pod)
 	if err != nil {
 		return v, err
 	}
@@ -133,6 +135,9 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v jud
 			p.warnings = append(p.warnings, report.AdmitWarnings(view, pod)...)
 		}
 		verdict := report.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now))
+		if verdict.Pod != nil {
+			p.warnings = append(p.warnings, podWarnings(verdict.Pod, "pod", at)...)
+		}
 		return judged{verdict, report.Unadmitted(under, verdict.Errors, pod)}, nil
 	case "UPDATE":
 		if exchange.IsNull(req.OldPod) {
@@ -146,6 +151,15 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v jud
 		return judged{verdict, report.Unadmitted(under, verdict.Errors, pod, old)}, nil
 	}
 	return v, exchange.BadField(http.StatusBadRequest, "operation", "want CREATE or UPDATE")
+}
+
+// podWarnings returns what an API server warns of in a pod that it takes. The pod stands at a place
+// of the request, which is in a workload where one stands at name.
+func podWarnings(pod *corev1.Pod, name, at string) []string {
+	if template, is := strings.CutPrefix(at, name+"."); is {
+		return apiserver.TemplateWarnings(pod, template)
+	}
+	return apiserver.PodWarnings(pod)
 }
 
 // wholePod decodes a pod with everything in it, as an API server does. It returns the place of the

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
+	"berth/internal/kube/object/apiserver"
 	"berth/internal/steps"
 )
 
@@ -31,6 +33,7 @@ type posted struct {
 	mode     string
 	limits   object.Limits
 	pods     *object.RequestPods
+	warned   *apiserver.WarningCache
 	warnings []string
 	steps    *steps.Counter
 }
@@ -79,7 +82,7 @@ func (a *API) decodePosted(r *http.Request, body []byte, v any, b exchange.JSONB
 // posted begins a request whose objects are posted one by one, so that Strict is the default.
 func (a *API) posted(r *http.Request) (*posted, error) {
 	mode, err := fieldMode(r, fieldsStrict)
-	return &posted{mode: mode, limits: a.Limits.Objects(), pods: a.pods, steps: steps.Of(r.Context())}, err
+	return &posted{mode: mode, limits: a.Limits.Objects(), pods: a.pods, warned: &a.warned, steps: steps.Of(r.Context())}, err
 }
 
 // fields judges the fields of an object; kind is what it is where it does not say. at is its place
@@ -161,16 +164,29 @@ func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, e
 	return at + "." + w.Template, w.Pod, nil
 }
 
-// maxWarningHeaders bounds the headers of an answer; the body has all warnings.
-const maxWarningHeaders = 20
+// The bounds of the headers of an answer, which are those of an API server but for their number
+// (apiserver/pkg/endpoints/filters warning.go): the body has all warnings.
+const (
+	maxWarningHeaders   = 20
+	maxWarningRunes     = 4 << 10 // of all headers
+	maxLongWarningRunes = 256     // of each where all are more
+)
 
 // warn writes the warnings as headers, as an API server does (RFC 7234, code 299), and gives them
 // for the answer's body.
 func (p *posted) warn(w http.ResponseWriter) []string {
+	total, written := 0, 0
+	for _, text := range p.warnings {
+		total += utf8.RuneCountInString(text)
+	}
 	for i, text := range p.warnings {
-		if i == maxWarningHeaders {
+		if i == maxWarningHeaders || written >= maxWarningRunes {
 			break
 		}
+		if runes := []rune(text); total > maxWarningRunes && len(runes) > maxLongWarningRunes {
+			text = string(runes[:maxLongWarningRunes])
+		}
+		written += utf8.RuneCountInString(text)
 		w.Header().Add("Warning", fmt.Sprintf(`299 - %q`, text))
 	}
 	return p.warnings

@@ -74,7 +74,7 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 	if exchange.IsNull(req.Pod) {
 		return exchange.BadField(http.StatusBadRequest, "pod", "want a pod, or a workload with a pod template")
 	}
-	if q.Pod, err = p.decodePod("pod", req.Pod); err != nil {
+	if err := p.sharedPod("pod", req.Pod, &q, q.Explain != engine.ExplainNone); err != nil {
 		return err
 	}
 	v, err := a.previewed(r, req.Objects)
@@ -84,6 +84,9 @@ func (a *API) preview(w http.ResponseWriter, r *http.Request) error {
 	ans, err := decision.Preview(r.Context(), v, list, q, time.Now)
 	if err != nil {
 		return err
+	}
+	if name := ans.ProfileFallback; name != "" {
+		p.warnings = append(p.warnings, decision.FallbackText(name, ans.Profile))
 	}
 	ans.Warnings = p.warn(w)
 	return exchange.WriteJSON(w, http.StatusOK, ans)
