@@ -54,7 +54,7 @@ func rows(sizes []int) (list []*row) {
 			call:    decide(`"dryRun":true,"explain":"none",`),
 		})
 		ask := func(path, body string) func(s *side, _ int) error {
-			return func(s *side, _ int) error { _, err := s.post(path, body); return err }
+			return func(s *side, _ int) error { _, err := s.ended(path, body); return err }
 		}
 		add(&row{name: "fit of 10,000 with hard spread", prepare: all, call: ask("/v1/clusters/c/fit", `{"max":10000,"pod":`+pod("new", "100m", spreadHard)+`}`)})
 		add(&row{name: "drain of a node", prepare: all, call: ask("/v1/clusters/c/drains", `{"nodes":["n0"]}`)})
@@ -76,7 +76,7 @@ func rows(sizes []int) (list []*row) {
 			name:    fmt.Sprintf("1,000 arrivals on a node with %d pods", n),
 			prepare: func(s *side) error { return s.upload("c", dense(n)) },
 			call: func(s *side, _ int) error {
-				_, err := s.post("/v1/simulations", `{"base":"c@latest","arrivals":{"workloads":[{"count":1000,"pod":`+pod("new", "1m", "")+`}]}}`)
+				_, err := s.ended("/v1/simulations", `{"base":"c@latest","arrivals":{"workloads":[{"count":1000,"pod":`+pod("new", "1m", "")+`}]}}`)
 				return err
 			},
 		})

@@ -113,22 +113,38 @@ func (s *side) explain(file string) error {
 
 // replayed runs a batch replay to its end.
 func (s *side) replayed(cluster string, total int) error {
-	raw, err := s.post("/v1/replays", fmt.Sprintf(`{"cluster":%q}`, cluster))
-	var job struct {
-		ID, State        string
-		Total, Identical int
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &job)
-	}
-	for err == nil && (job.State == "queued" || job.State == "running") {
-		time.Sleep(2 * time.Millisecond)
-		if raw, err = s.get("/v1/replays/" + job.ID); err == nil {
-			err = json.Unmarshal(raw, &job)
-		}
-	}
-	if err == nil && (job.State != "done" || job.Identical != total) {
-		err = fmt.Errorf("the replay is %s, with %d of %d identical, not %d", job.State, job.Identical, job.Total, total)
+	end, err := s.ended("/v1/replays", fmt.Sprintf(`{"cluster":%q}`, cluster))
+	if err == nil && end.Identical != total {
+		err = fmt.Errorf("%d of %d are identical, not %d", end.Identical, end.Total, total)
 	}
 	return err
+}
+
+// job is what jobs of all kinds say of themselves. An answer that was ready at once has no state.
+type job struct {
+	ID, State        string
+	Total, Identical int
+}
+
+// ended posts a question and waits for the end of the job that it became, if it became one.
+func (s *side) ended(path, body string) (job, error) {
+	raw, err := s.post(path, body)
+	var j job
+	if err == nil {
+		err = json.Unmarshal(raw, &j)
+	}
+	of := "/v1/simulations/"
+	if path == "/v1/replays" {
+		of = "/v1/replays/"
+	}
+	for err == nil && (j.State == "queued" || j.State == "running") {
+		time.Sleep(2 * time.Millisecond)
+		if raw, err = s.get(of + j.ID); err == nil {
+			err = json.Unmarshal(raw, &j)
+		}
+	}
+	if err == nil && j.State != "" && j.State != "done" {
+		err = fmt.Errorf("the job of %s is %s", path, j.State)
+	}
+	return j, err
 }
