@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/decision"
+	"berth/internal/report"
 	"berth/internal/scenario"
 )
 
@@ -123,7 +124,10 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 	p.list(t, "with fewer")
 	if l := f.LimitedBy; l != nil {
 		p.gap()
-		p.labelled("NEXT", l.Message)
+		if n := l.Narrowed; n != nil {
+			p.labelled("NEXT", report.NoNode(n.Of, l.Groups, n))
+		}
+		p.labelled("KUBE", l.Message)
 		(&verdict{page: p, got: &answer{Answer: decision.Answer{Groups: l.Groups}}, gaps: gaps}).why()
 	}
 	if len(f.Sensitivity) > 0 {

@@ -139,6 +139,9 @@ func (v *verdict) sentence() string {
 	case d.Counts.Nodes == 0:
 		return "No node fits: there is none."
 	}
+	if len(d.Groups) > 0 {
+		return report.NoNode(d.Counts.Nodes, d.Groups, d.Narrowed)
+	}
 	return fmt.Sprintf("No node fits: %s checked, 0 fit.", count(d.Counts.Nodes))
 }
 

@@ -28,6 +28,8 @@ type Answer struct {
 	// Groups are the rejected nodes by the same verdict, for explain=groups. They
 	// are worked out for the answer, and are not recorded.
 	Groups []suggest.Group `json:"groups,omitempty"`
+	// Narrowed is which nodes the pod wants, and what those have against it, beside groups.
+	Narrowed *suggest.Narrowed `json:"narrowed,omitempty"`
 	// Suggestions are single changes that would let the pod fit, cheapest first;
 	// they are worked out when the question wants them. They are not recorded; that
 	// they were wanted is.

@@ -37,6 +37,9 @@ func (a *Answer) AppendJSON(b []byte) ([]byte, error) {
 		a.WriteMembers(w)
 	}
 	jsonscan.OptValues(w, `,"groups":`, a.Groups)
+	if a.Narrowed != nil {
+		w.Value(`,"narrowed":`, a.Narrowed)
+	}
 	jsonscan.OptValues(w, `,"suggestions":`, a.Suggestions)
 	w.OptText(`,"boundTo":`, a.BoundTo)
 	w.OptTexts(`,"notes":`, a.Notes)

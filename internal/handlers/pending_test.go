@@ -17,7 +17,7 @@ func TestPending(t *testing.T) {
 	var all report.Pending
 	h.want(200, &all, "GET", "/v1/clusters/c/pending", "")
 	if len(all.Pods) != 3 || all.Counts.Judged != 2 || all.Pods[0].Remedy == nil || all.Pods[1].Like == nil || all.Pods[2].State != "gated" ||
-		all.Pods[0].Why != "No node fits: of 1 node 1 lacks cpu." || all.Snapshot != "c@1" {
+		all.Pods[0].Why != "No node fits: of 1 node 1 lacks cpu even when empty." || all.Snapshot != "c@1" {
 		t.Errorf("%+v", all)
 	}
 	var some report.Pending

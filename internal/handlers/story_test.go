@@ -59,7 +59,7 @@ func TestStoryOfAPendingPod(t *testing.T) {
 	}
 	h.want(200, nil, "POST", "/clusters/prod/filter", filterBody(`{"metadata":{"name":"big","namespace":"shop","uid":"b"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"6"}}}]}}`, "n1", "n2"))
 	s := h.story("shop/big")
-	if s.State != report.StatePending || s.Snapshot != "prod@1" || s.Summary != "No node fits: of 4 nodes 2 lack cpu, 1 is cordoned, 1 has a taint it does not tolerate." {
+	if s.State != report.StatePending || s.Snapshot != "prod@1" || s.Summary != "No node fits: 3 of 4 have no taint against it; 2 lack cpu even when empty, 1 is cordoned." {
 		t.Errorf("%s %s: %s", s.State, s.Snapshot, s.Summary)
 	}
 	if d := cmp.Diff(&report.Place{List: "active", Position: 3, Of: 3, HigherPriority: 1, Sooner: 1, Ahead: s.Queue.Ahead, Queue: state.UnschedulablePods, Attempts: 4, NextTry: s.Queue.NextTry}, s.Queue); d != "" || len(s.Queue.Ahead) != 2 || s.Queue.Ahead[0].Name != "first" {

@@ -68,6 +68,9 @@ type PendingPod struct {
 	// next; absent where there is none.
 	Outcome engine.Outcome  `json:"outcome,omitempty" enums:"Scheduled,Unschedulable,Gated,Preempting" swaggertype:"string"`
 	Reasons []PendingReason `json:"reasons,omitempty"`
+	// Cause is the reason that keeps it from a node: what none has that it wants, else what most
+	// lack of those that have it.
+	Cause string `json:"cause,omitempty" example:"InsufficientCPU"`
 	// Remedy is the cheapest of the changes that were tried and help.
 	Remedy *Remedy `json:"remedy,omitempty"`
 	// Like is the pod that was judged in this one's place, since they are equal.
@@ -179,7 +182,7 @@ func (j *judge) pod(p *state.Queued) (*PendingPod, error) {
 	if !ok {
 		return out, j.tell(out, shape)
 	}
-	out.State, out.Why, out.Outcome, out.Reasons, out.Remedy = like.State, like.Why, like.Outcome, like.Reasons, like.Remedy
+	out.State, out.Why, out.Outcome, out.Reasons, out.Cause, out.Remedy = like.State, like.Why, like.Outcome, like.Reasons, like.Cause, like.Remedy
 	out.Like = &decision.PodRef{Namespace: like.Namespace, Name: like.Name}
 	if j.ask.Suggest && like.Remedy == nil && j.tried > suggested {
 		j.without++
@@ -211,6 +214,12 @@ func (j *judge) tell(out *PendingPod, shape string) error {
 	}
 	for i := range now.Groups {
 		out.Reasons = addReason(out.Reasons, now.Groups[i].Reason, now.Groups[i].Nodes)
+	}
+	switch {
+	case now.Narrowed != nil:
+		out.Cause = now.Narrowed.Cause()
+	case len(now.Groups) > 0:
+		out.Cause = now.Groups[0].Reason
 	}
 	switch {
 	case suggest:

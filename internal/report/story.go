@@ -227,7 +227,9 @@ type Verdict struct {
 	Profile       string          `json:"profile,omitempty"`
 	Counts        engine.Counts   `json:"counts"`
 	Groups        []suggest.Group `json:"groups,omitempty"`
-	Victims       []engine.Victim `json:"victims,omitempty"`
+	// Narrowed is which nodes the pod wants, and what those have against it.
+	Narrowed *suggest.Narrowed `json:"narrowed,omitempty"`
+	Victims  []engine.Victim   `json:"victims,omitempty"`
 	// StartsWithinSeconds is how long the victims take at most once they are deleted.
 	StartsWithinSeconds *int64                `json:"startsWithinSeconds,omitempty"`
 	NotEvaluated        []engine.NotEvaluated `json:"notEvaluated,omitempty"`

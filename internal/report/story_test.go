@@ -119,7 +119,7 @@ func TestStoryIsBounded(t *testing.T) {
 	if len(js) > 64<<10 || total != 5000 || merged != 4988 || len(s.Now.Groups) > 24 || len(s.Attempts) != 60 || len(s.Suggestions) == 0 {
 		t.Errorf("%d bytes, groups of %d nodes in %d (%d merged), %d attempts, %d suggestions", len(js), total, len(s.Now.Groups), merged, len(s.Attempts), len(s.Suggestions))
 	}
-	if s.Summary != "No node fits: of 5,000 nodes 5,000 have a taint it does not tolerate." {
+	if s.Summary != "No node fits: all 5,000 nodes have a taint that it does not tolerate: example.com/owner-00000=somebody-00000:NoSchedu..." {
 		t.Error(s.Summary)
 	}
 }
@@ -218,7 +218,7 @@ func TestSummaryOfGroups(t *testing.T) {
 		// The same reason with another action is told once.
 		{6, []suggest.Group{group(engine.CauseInsufficientCPU, 3), group(engine.CauseInsufficientCPU, 2), group(engine.CauseRejected, 1)}, "No node fits: of 6 nodes 5 lack cpu, 1 is rejected by NodeVolumeLimits."},
 	} {
-		if got := noNode(c.nodes, c.groups); got != c.want {
+		if got := NoNode(c.nodes, c.groups, nil); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -228,7 +228,7 @@ func TestSummaryOfGroups(t *testing.T) {
 		engine.CauseSkewExceeded, engine.CauseTopologyLabelMissing, engine.CausePodAffinityNotMatched, engine.CausePodAntiAffinityViolated, engine.CauseOthersAntiAffinityViolated, engine.CauseFeatureMissing, engine.CauseNotNamed,
 	} {
 		many := []suggest.Group{group(r, 30000), group(engine.CauseOthersAntiAffinityViolated, 20000), group(engine.CauseAddedAffinityNotMatched, 10000)}
-		if got := noNode(60000, many); utf8.RuneCountInString(got) > maxSummary {
+		if got := NoNode(60000, many, nil); utf8.RuneCountInString(got) > maxSummary {
 			t.Errorf("%d characters: %s", len(got), got)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"berth/internal/engine"
-	"berth/internal/engine/explain/suggest"
 )
 
 // maxSummary is how long a summary is at most, in characters.
@@ -115,46 +114,7 @@ func (s *telling) verdictWords() string {
 	case len(n.Groups) == 0:
 		return "No node fits: " + n.Message
 	}
-	return noNode(n.Counts.Nodes, n.Groups)
-}
-
-// noNode counts the nodes by what they have against the pod, the commonest first,
-// as far as there is room.
-func noNode(nodes int, groups []suggest.Group) string {
-	type part struct {
-		reason string
-		nodes  int
-	}
-	var parts []part
-	at := map[string]int{}
-	for i := range groups {
-		g := &groups[i]
-		phrase, ok := phrases[g.Reason]
-		if !ok {
-			phrase = "are rejected by " + g.Rule
-		}
-		k, known := at[phrase]
-		if !known {
-			k = len(parts)
-			at[phrase] = k
-			parts = append(parts, part{reason: phrase})
-		}
-		parts[k].nodes += g.Nodes
-	}
-	head := fmt.Sprintf("No node fits: of %s ", plural(nodes, "1 node", number(nodes)+" nodes"))
-	text, rest := "", nodes
-	for i, p := range parts {
-		more := number(p.nodes) + " " + agree(p.nodes, p.reason)
-		if i > 0 {
-			more = ", " + more
-		}
-		if i > 0 && len(head)+len(text)+len(more) > maxSummary-len(", 20,000 otherwise.") {
-			return head + text + fmt.Sprintf(", %s otherwise.", number(rest))
-		}
-		text += more
-		rest -= p.nodes
-	}
-	return head + text + "."
+	return NoNode(n.Counts.Nodes, n.Groups, n.Narrowed)
 }
 
 // agree puts a phrase into the singular for one node.
@@ -163,7 +123,7 @@ func agree(n int, phrase string) string {
 		return phrase
 	}
 	verb, rest, _ := strings.Cut(phrase, " ")
-	if one, ok := map[string]string{"are": "is", "have": "has", "do": "does", "lack": "lacks", "wait": "waits"}[verb]; ok {
+	if one, ok := map[string]string{"are": "is", "have": "has", "do": "does", "lack": "lacks", "wait": "waits", "match": "matches", "reach": "reaches"}[verb]; ok {
 		verb = one
 	}
 	return verb + " " + rest

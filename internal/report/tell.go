@@ -298,7 +298,7 @@ func (s *telling) verdict(ctx context.Context, q decision.Question) (*Verdict, *
 	}
 	v := &Verdict{
 		victims: victims, Outcome: a.Outcome, Node: a.Node, NominatedNode: a.NominatedNode, Message: a.Message, Profile: a.Profile, Counts: a.Counts,
-		Groups: a.Groups, NotEvaluated: a.NotEvaluated,
+		Groups: a.Groups, Narrowed: a.Narrowed, NotEvaluated: a.NotEvaluated,
 	}
 	if a.Preemption != nil {
 		v.Victims, v.StartsWithinSeconds = a.Preemption.Victims, a.Preemption.StartsWithinSeconds

@@ -77,6 +77,8 @@ type Limit struct {
 	// Message is kube-scheduler's summary.
 	Message string          `json:"message"`
 	Groups  []suggest.Group `json:"groups,omitempty"`
+	// Narrowed is which nodes the pod wants, and what those have against it.
+	Narrowed *suggest.Narrowed `json:"narrowed,omitempty"`
 } // @name FitLimit
 
 // Sensitivity is the count after a change.
@@ -199,7 +201,7 @@ func (f *Fork) why(ctx context.Context, pod *corev1.Pod, wanted func(*Limit) boo
 	out := &Limit{}
 	err := f.judge(ctx, pod, func(r *engine.Result) {
 		if out.Outcome, out.Message = r.Outcome, explain.Message(r); wanted(out) {
-			out.Groups = suggest.Groups(r, suggest.DefaultSample)
+			out.Groups, out.Narrowed = suggest.Groups(r, suggest.DefaultSample)
 		}
 	})
 	var bad *decision.Error

@@ -1,6 +1,9 @@
 package explain
 
-import "berth/internal/engine"
+import (
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
 
 // Failing lists the filters that reject a row, in order, and those that cannot judge it, except the
 // one under which the decision lists the row. Details are worked out only on request.
@@ -74,4 +77,29 @@ func addAlsoFailing(r *engine.Result, d *engine.Decision) {
 			n.AlsoFailing, n.NotJudged = a.Failing(r.Nodes().Row(n.Name), true)
 		}
 	}
+}
+
+// Rejects returns the rows that filters reject for given reasons when each is the only one, of
+// pairs of a plugin and a reason; nil for none. Pods that are nominated to a node do not count.
+func (a *Alone) Rejects(pairs ...string) (rows state.Bits) {
+	for i := range a.rules {
+		rule := &a.rules[i]
+		name := a.r.Query.Profile.Rules[rule.index].Name
+		for k := 0; k < len(pairs); k += 2 {
+			if pairs[k] != name {
+				continue
+			}
+			for _, reason := range rule.rejected.Reasons {
+				if reason.Text != pairs[k+1] {
+					continue
+				}
+				if rows == nil {
+					rows = reason.Nodes.Clone()
+				} else {
+					rows.Or(reason.Nodes)
+				}
+			}
+		}
+	}
+	return rows
 }

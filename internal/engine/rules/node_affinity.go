@@ -164,7 +164,7 @@ func (a NodeAffinity) Filter(q *engine.Query, _ engine.NoState, in state.Bits, r
 // Details writes the selector and the required terms in words.
 func (a NodeAffinity) Details(q *engine.Query, _ engine.NoState, row int) []engine.Detail {
 	if e := a.enforced(); e != nil && !q.NodeSelectorRows(e).Has(row) {
-		return []engine.Detail{{Kind: "nodeAffinity", Name: "addedAffinity", Term: q.Words(e, func() string { return selectorWords(e) })}}
+		return []engine.Detail{{Kind: "nodeAffinity", Name: "addedAffinity", Term: q.Words(e, func() string { return SelectorWords(e) })}}
 	}
 	var out engine.Details
 	have := q.Nodes.Node(row).Labels
@@ -178,7 +178,7 @@ func (a NodeAffinity) Details(q *engine.Query, _ engine.NoState, row int) []engi
 	if na := affinityOf(q.Pod); na != nil && na.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		if r := na.RequiredDuringSchedulingIgnoredDuringExecution; !q.AffinityRows().Has(row) {
 			out.Add(func() engine.Detail {
-				return engine.Detail{Kind: "nodeAffinity", Name: "requiredDuringSchedulingIgnoredDuringExecution", Term: q.Words(r, func() string { return selectorWords(r) })}
+				return engine.Detail{Kind: "nodeAffinity", Name: "requiredDuringSchedulingIgnoredDuringExecution", Term: q.Words(r, func() string { return SelectorWords(r) })}
 			})
 		}
 	}
@@ -190,7 +190,8 @@ func has(m map[string]string, k string) bool {
 	return ok
 }
 
-func selectorWords(sel *corev1.NodeSelector) string {
+// SelectorWords writes the terms of a node selector in a line.
+func SelectorWords(sel *corev1.NodeSelector) string {
 	terms := make([]string, 0, len(sel.NodeSelectorTerms))
 	for _, t := range sel.NodeSelectorTerms {
 		var parts []string

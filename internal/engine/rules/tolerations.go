@@ -30,3 +30,8 @@ func firstUntolerated(tolerations []corev1.Toleration, taints []corev1.Taint) *c
 	}
 	return nil
 }
+
+// KeepsOut reports whether a taint keeps a pod off its node.
+func KeepsOut(pod *corev1.Pod, taint *corev1.Taint) bool {
+	return keepsOut(taint) && !tolerates(pod.Spec.Tolerations, taint)
+}

@@ -137,7 +137,7 @@ func (b *bindings) checkBound(q *engine.Query) {
 		out.AndNot(ok)
 		d := engine.Detail{Kind: "volumeAffinity", Claim: c.Name, Volume: pv.Name}
 		if affinity != nil && affinity.Required != nil {
-			d.Term = selectorWords(affinity.Required)
+			d.Term = SelectorWords(affinity.Required)
 		}
 		b.add(ReasonVolumeAffinity, out, d)
 		left.AndNot(out)

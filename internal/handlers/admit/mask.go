@@ -91,6 +91,14 @@ func Mask(ctx context.Context, ans *decision.Answer) {
 			g.Also[j].Detail = maskTerm(g.Also[j].Reason, g.Also[j].Detail)
 		}
 	}
+	if n := ans.Narrowed; n != nil {
+		masked := *n
+		masked.Obstacles = slices.Clone(n.Obstacles)
+		for i := range masked.Obstacles {
+			masked.Obstacles[i].Detail = maskTerm(masked.Obstacles[i].Reason, masked.Obstacles[i].Detail)
+		}
+		ans.Narrowed = &masked
+	}
 	suggested := len(ans.Suggestions)
 	ans.Suggestions = slices.DeleteFunc(slices.Clone(ans.Suggestions), func(s suggest.Suggestion) bool {
 		return slices.ContainsFunc(append(slices.Clone(s.Edits), s.Edit), func(e suggest.Edit) bool { return e.Namespace != "" && hidden(e.Namespace) })

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/handlers/exchange"
-	"berth/internal/kube/object"
+	"berth/internal/words"
 )
 
 // only refuses a call whose query has other parameters than these, or one more than once. A
@@ -31,7 +31,7 @@ func only(r *http.Request, names []string) error {
 		switch {
 		case !slices.Contains(names, name):
 			message := "unknown parameter"
-			if near, ok := object.Nearest(name, names); ok {
+			if near, ok := words.Nearest(name, names); ok {
 				message += ": did you mean " + near + "?"
 			}
 			return exchange.BadField(http.StatusBadRequest, fmt.Sprintf("%.60s", name), message)

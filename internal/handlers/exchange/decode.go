@@ -19,6 +19,7 @@ import (
 	"berth/internal/jsonscan"
 	"berth/internal/kube/object"
 	"berth/internal/span"
+	"berth/internal/words"
 )
 
 // JSONBounds are the bounds of a JSON body of ours and the settings they come from.
@@ -102,7 +103,7 @@ func WantKind(t metav1.TypeMeta, kind, apiVersion string) error {
 	case t.Kind != "" && t.Kind != kind && kind == "Pod":
 		message := fmt.Sprintf("want Pod or a kind that makes pods (%s), not %.60q", strings.Join(object.WorkloadKinds(), ", "), t.Kind)
 		_, known := object.Namespaced(t.Kind)
-		if near, ok := object.Nearest(t.Kind, object.PodKinds()); ok && !known {
+		if near, ok := words.Nearest(t.Kind, object.PodKinds()); ok && !known {
 			message += ": did you mean " + near + "?"
 		}
 		return BadField(http.StatusBadRequest, "kind", message)

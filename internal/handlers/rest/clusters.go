@@ -10,10 +10,10 @@ import (
 	"berth/internal/access"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
-	"berth/internal/kube/object"
 	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/store"
+	"berth/internal/words"
 )
 
 // Cluster is a cluster that berth keeps revisions of.
@@ -142,7 +142,7 @@ func (a *API) noCluster(ctx context.Context, name string) error {
 	for i := range list {
 		names[i] = list[i].Name
 	}
-	if near, ok := object.Nearest(name, names); ok {
+	if near, ok := words.Nearest(name, names); ok {
 		return exchange.NotFound(text + ": did you mean " + near + "?")
 	}
 	more := ""

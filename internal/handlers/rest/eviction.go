@@ -15,6 +15,7 @@ import (
 	"berth/internal/handlers/exchange"
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
+	"berth/internal/words"
 )
 
 // EvictionRankingRequest asks in which order a kubelet would evict pods.
@@ -106,7 +107,7 @@ func readUsage(name string, raw json.RawMessage) (out corev1.ResourceList, err e
 	for _, key := range slices.Sorted(maps.Keys(each)) {
 		if !slices.Contains(podlife.UsageKeys, key) {
 			message := "unknown resource"
-			if near, ok := object.Nearest(key, podlife.UsageKeys); ok {
+			if near, ok := words.Nearest(key, podlife.UsageKeys); ok {
 				message += ": did you mean " + near + "?"
 			}
 			return nil, exchange.BadField(http.StatusBadRequest, fmt.Sprintf("%s.%.60s", name, key), message+"; want "+strings.Join(podlife.UsageKeys, ", "))

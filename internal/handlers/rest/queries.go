@@ -16,10 +16,10 @@ import (
 
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
-	"berth/internal/kube/object"
 	"berth/internal/queries"
 	"berth/internal/revision"
 	"berth/internal/store"
+	"berth/internal/words"
 )
 
 const (
@@ -192,7 +192,7 @@ func queryHint(name string) string {
 	for _, q := range queries.All() {
 		names = append(names, q.Name)
 	}
-	if near, ok := object.Nearest(name, names); ok {
+	if near, ok := words.Nearest(name, names); ok {
 		return "did you mean " + near + "?"
 	}
 	return "GET /v1/queries lists them"

@@ -168,7 +168,7 @@ func older(a, b *time.Time) *time.Time {
 	return a
 }
 
-// causeOf is what most nodes have against a pod, or what it waits for where no node is the cause.
+// causeOf is what keeps a pod from a node, or what it waits for where no node is the cause.
 func causeOf(p *report.PendingPod) string {
 	switch {
 	case p.State == report.StateGated:
@@ -179,14 +179,8 @@ func causeOf(p *report.PendingPod) string {
 		return "Fits"
 	case p.Outcome == engine.Preempting:
 		return "Preempting"
-	case len(p.Reasons) > 0:
-		most := p.Reasons[0]
-		for _, r := range p.Reasons[1:] {
-			if r.Nodes > most.Nodes {
-				most = r
-			}
-		}
-		return most.Reason
+	case p.Cause != "":
+		return p.Cause
 	}
 	return "Undecided"
 }
@@ -207,7 +201,7 @@ func causeWords(code string, pods int) string {
 	}
 	head := agree(pods, "finds", "find") + " no node"
 	if text, ok := report.Phrase(code); ok {
-		return head + ": most nodes " + text
+		return head + ": nodes " + text
 	}
 	return head + ": " + strings.ToLower(code)
 }

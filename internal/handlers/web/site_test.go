@@ -226,7 +226,7 @@ func TestBoardFoldsEqualPods(t *testing.T) {
 	}
 	apply(t, base, `{"apply":[`+strings.Join(pods, ",")+`]}`)
 	body, _ := get(t, base+"/?cluster=sample")
-	for _, want := range []string{"64 pods wait for a node", "60 pods find no node: most nodes do not match its nodeSelector", "and 29 equal pods", "11 workloads more"} {
+	for _, want := range []string{"64 pods wait for a node", "60 pods find no node: nodes do not match its nodeSelector", "and 29 equal pods", "11 workloads more"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the board lacks %q", want)
 		}

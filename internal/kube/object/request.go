@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/jsonscan"
 	"berth/internal/kube/object/stored"
+	"berth/internal/words"
 )
 
 // Decode makes an Object from one JSON object of any kept kind. A kind that
@@ -96,7 +97,7 @@ func decodeChecked(raw []byte, lim Limits, k *kind) (Object, error) {
 			supported = PodKinds()
 		}
 		wrong := field.NotSupported(field.NewPath("kind"), h.Kind, supported)
-		if near, ok := Nearest(h.Kind, supported); ok && kinds[h.Kind] == nil {
+		if near, ok := words.Nearest(h.Kind, supported); ok && kinds[h.Kind] == nil {
 			wrong.Detail = "did you mean " + near + "? " + wrong.Detail
 		}
 		errs = append(errs, wrong)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"berth/internal/words"
 )
 
 // UnknownField is a member of a JSON object that its Go type does not have, or
@@ -214,9 +216,12 @@ func (w *fieldWalker) pathTo(key string) string {
 	return b.String()
 }
 
+// maxKeyBytes bounds the keys of a path.
+const maxKeyBytes = 64
+
 func writeKey(b *strings.Builder, key string) {
-	if len(key) > maxNameBytes {
-		key = key[:maxNameBytes] + "..."
+	if len(key) > maxKeyBytes {
+		key = key[:maxKeyBytes] + "..."
 	}
 	for i := range len(key) {
 		if c := key[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '.' || c == '/' || c == '[' {
@@ -233,7 +238,7 @@ func writeKey(b *strings.Builder, key string) {
 // nearest looks for the field that was meant: a similar name in the same object,
 // the same name in an object within it, and then around it.
 func (w *fieldWalker) nearest(s *fieldTree, key string) string {
-	if name, ok := Nearest(key, s.names); ok {
+	if name, ok := words.Nearest(key, s.names); ok {
 		return name
 	}
 	if at := s.within(key, 2); at != "" {

@@ -57,7 +57,7 @@ func TestAMissingClaimIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	groups := suggest.Groups(r, 3)
+	groups, _ := suggest.Groups(r, 3)
 	if len(groups) != 1 || groups[0].Reason != engine.CauseClaimMissing || groups[0].Detail != "data" || groups[0].Action != suggest.ChangePod || groups[0].Nodes != 2 {
 		t.Errorf("groups %+v", groups)
 	}

@@ -20,7 +20,8 @@ func grouped(t *testing.T, pod *corev1.Pod, objects ...any) []suggest.Group {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	return suggest.Groups(r, 3)
+	groups, _ := suggest.Groups(r, 3)
+	return groups
 }
 
 // TestResourceThatNoNodeLists: DynamicResources rejects a node that does not list an extended

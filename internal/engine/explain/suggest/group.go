@@ -70,10 +70,12 @@ const (
 	keptGroups = 12
 )
 
-// Groups groups the nodes that a decision rejected by their verdict, the largest group first. Each
-// names up to sample nodes. A pod that fits has none.
-func Groups(r *engine.Result, sample int) []Group {
-	list := collect(r, r.CheckContext).list()
+// Groups groups the nodes that a decision rejected by their verdict, the largest group first, and
+// returns which of them the pod wants. Each group names up to sample nodes. A pod that fits has
+// none.
+func Groups(r *engine.Result, sample int) ([]Group, *Narrowed) {
+	c := collect(r, r.CheckContext)
+	list := c.list()
 	if len(list) > maxGroups {
 		list = append(list[:keptGroups:keptGroups], mergeTail(list[keptGroups:])...)
 	}
@@ -82,18 +84,18 @@ func Groups(r *engine.Result, sample int) []Group {
 		out = append(out, b.group(r, sample))
 	}
 	if len(list) == 0 {
-		return out
+		return out, nil
 	}
 	alone, err := explain.RunAlone(r)
 	r.CheckContext()
 	if err != nil { // the caller's context has ended
-		return out
+		return out, nil
 	}
 	defer alone.Release()
 	for i, b := range list {
 		out[i].AlsoFailing = alsoFailing(alone, b.rows)
 	}
-	return out
+	return out, narrow(r, c, alone)
 }
 
 // alsoFailing counts the other rules that reject the rows of a group, the one that rejects most

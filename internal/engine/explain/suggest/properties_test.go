@@ -90,7 +90,7 @@ func (c *trial) advise() (groups []suggest.Group, list []suggest.Suggestion, r *
 		return nil, nil, nil, false
 	}
 	defer res.Release()
-	groups = suggest.Groups(res, 3)
+	groups, _ = suggest.Groups(res, 3)
 	list = suggest.Suggest(suggest.Question{State: c.state, Pod: c.Pod, Profile: c.profile, Options: c.Options, Object: c.object}, res)
 	return groups, list, explain.Decision(res, engine.ExplainFull), true
 }

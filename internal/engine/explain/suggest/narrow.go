@@ -1,0 +1,381 @@
+package suggest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"berth/internal/engine"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/rules"
+	"berth/internal/engine/state"
+	"berth/internal/words"
+)
+
+// Narrowed is the nodes that a pod wants, and what those have against it. The filters' own order
+// says less: a node that was never meant for the pod fails the first of them.
+type Narrowed struct {
+	// Of is the number of nodes that the decision was about.
+	Of int `json:"of"`
+	// Asks are what the pod wants of nodes and not all have, in the order in which people look.
+	Asks []Ask `json:"asks,omitempty"`
+	// Nodes is how many nodes have all of it.
+	Nodes int `json:"nodes"`
+	// Obstacles count those nodes by the first reason of their first failing filter, by number.
+	Obstacles []Obstacle `json:"obstacles,omitempty"`
+}
+
+// AskKind is a kind of what a pod wants of nodes.
+type AskKind string
+
+// The kinds, in the order in which people look.
+const (
+	AskSelector AskKind = "nodeSelector"
+	AskAffinity AskKind = "nodeAffinity"
+	AskResource AskKind = "resource" // an extended one, of which the node offers some
+	AskVolume   AskKind = "volume"   // can be used on the node
+	AskTaint    AskKind = "taint"    // all that say keep out are tolerated
+)
+
+// Ask is one thing that a pod wants of nodes.
+type Ask struct {
+	By AskKind `json:"by" enums:"nodeSelector,nodeAffinity,resource,volume,taint" swaggertype:"string"`
+	// Detail is the selector, the resource, the volume, or the taint that most nodes have.
+	Detail string `json:"detail,omitempty"`
+	// Others is how many other taints nodes are left out for.
+	Others int `json:"others,omitempty"`
+	// Nodes is how many nodes are left that have this and all before it.
+	Nodes int `json:"nodes"`
+	// Missing are the labels that no node has, where no node is left.
+	Missing []Missing `json:"missing,omitempty"`
+}
+
+// Missing is a label that a pod wants of nodes and none has.
+type Missing struct {
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"` // empty where any would do
+	// Meant is the label that was most likely meant.
+	Meant *NodeLabel `json:"meant,omitempty"`
+	// Values are the commonest values of the key, and More how many others there are.
+	Values []NodeLabel `json:"values,omitempty"`
+	More   int         `json:"more,omitempty"`
+}
+
+// NodeLabel is a label of nodes; without a value: a key.
+type NodeLabel struct {
+	Key   string `json:"key"`
+	Value string `json:"value,omitempty"`
+	Nodes int    `json:"nodes"`
+}
+
+// Obstacle is what some nodes have against the pod.
+type Obstacle struct {
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+	Nodes  int    `json:"nodes"`
+	// Never is set where the nodes would lack it without any pod.
+	Never bool `json:"never,omitempty"`
+}
+
+// Cause is the reason that keeps the pod from a node: what none has that it wants, else what
+// most lack of those that have it.
+func (n *Narrowed) Cause() string {
+	if n.Nodes == 0 && len(n.Asks) > 0 {
+		switch n.Asks[len(n.Asks)-1].By {
+		case AskSelector:
+			return engine.CauseSelectorNotMatched
+		case AskAffinity:
+			return engine.CauseAffinityNotMatched
+		case AskResource:
+			return engine.CauseInsufficientExtended
+		case AskVolume:
+			return engine.CauseVolumeElsewhere
+		case AskTaint:
+			return engine.CauseUntoleratedTaint
+		}
+	}
+	if len(n.Obstacles) == 0 {
+		return ""
+	}
+	return n.Obstacles[0].Reason
+}
+
+const (
+	maxObstacles   = 12 // beyond it, lacks are left out
+	maxMissing = 4
+	maxValues  = 5
+)
+
+// narrowing is a Narrowed that is being worked out.
+type narrowing struct {
+	r    *engine.Result
+	left state.Bits // that have what was looked at so far
+	out  *Narrowed
+}
+
+// narrow returns nil where nodes do not decide: for a pod that fits, that is gated, or that is
+// rejected before any node is judged.
+func narrow(r *engine.Result, c *collection, alone *explain.Alone) *Narrowed {
+	if len(c.groups) == 0 || r.Outcome == engine.Gated || r.PreFilter != nil && r.PreFilter.Plugin != "NodeAffinity" {
+		return nil
+	}
+	q := r.Query
+	n := &narrowing{r: r, left: q.Candidates.Clone(), out: &Narrowed{}}
+	n.left.And(r.Nodes().Alive())
+	n.out.Of = n.left.Count()
+	if sel := q.Pod.Spec.NodeSelector; len(sel) > 0 {
+		n.ask(AskSelector, labels.Set(sel).String(), r.Nodes().SelectorRows(sel))
+	}
+	if required := state.RequiredNodeAffinity(q.Pod); required != nil {
+		n.ask(AskAffinity, rules.SelectorWords(required), r.Nodes().NodeSelectorRows(required))
+	}
+	n.resources()
+	if rows := alone.Rejects("VolumeBinding", rules.ReasonVolumeAffinity, "VolumeZone", rules.ReasonVolumeZone); rows != nil {
+		rows.And(n.left)
+		n.askNot(AskVolume, n.volume(rows, alone), rows)
+	}
+	n.taints()
+	n.out.Nodes = n.left.Count()
+	if n.out.Nodes > 0 {
+		n.obstacles(c)
+	}
+	return n.out
+}
+
+// ask keeps the rows that have what the pod wants. Once none is left, nothing more is looked at.
+func (n *narrowing) ask(by AskKind, detail string, rows state.Bits) {
+	if n.left.Empty() || n.left.Within(rows) {
+		return
+	}
+	n.left.And(rows)
+	a := Ask{By: by, Detail: detail, Nodes: n.left.Count()}
+	if a.Nodes == 0 {
+		switch by {
+		case AskSelector:
+			a.Missing = n.missingOf(n.r.Query.Pod.Spec.NodeSelector)
+		case AskAffinity:
+			a.Missing = n.missingTerms(state.RequiredNodeAffinity(n.r.Query.Pod))
+		default:
+		}
+	}
+	n.out.Asks = append(n.out.Asks, a)
+}
+
+// askNot is ask, by the rows that do not have it.
+func (n *narrowing) askNot(by AskKind, detail string, rows state.Bits) {
+	have := n.left.Clone()
+	have.AndNot(rows)
+	n.ask(by, detail, have)
+}
+
+// resources wants nodes that offer the extended resources.
+func (n *narrowing) resources() {
+	q := n.r.Query
+	for _, s := range q.Request.Scalars {
+		name := q.ScalarName(s.ID)
+		if s.N == 0 || !state.IsExtended(corev1.ResourceName(name)) || q.State.ExtendedClass(corev1.ResourceName(name)) != nil {
+			continue
+		}
+		rows := state.NewBits(n.r.Nodes().Len())
+		for row, have := range n.r.Nodes().ScalarColumn(s.ID) {
+			if have > 0 {
+				rows.Set(row)
+			}
+		}
+		n.ask(AskResource, name, rows)
+	}
+}
+
+// volume names the claim and the volume that are out of reach of the first of the rows.
+func (n *narrowing) volume(rows state.Bits, alone *explain.Alone) string {
+	for row := range n.r.Nodes().ByName(rows) {
+		v := explain.Verdict(n.r, row)
+		details := v.Details
+		if v.Plugin != "VolumeBinding" && v.Plugin != "VolumeZone" {
+			failing, _ := alone.Failing(row, true)
+			for i := range failing {
+				if failing[i].Plugin == "VolumeBinding" || failing[i].Plugin == "VolumeZone" {
+					details = failing[i].Details
+					break
+				}
+			}
+		}
+		if len(details) > 0 && details[0].Volume != "" {
+			return fmt.Sprintf("%s of claim %s", details[0].Volume, details[0].Claim)
+		}
+		break
+	}
+	return ""
+}
+
+// taints wants nodes without a taint that keeps the pod out. Taints that tell a node's state, as
+// that it is not Ready, are not what the pod wants: they are among what nodes lack.
+func (n *narrowing) taints() {
+	of := n.r.Nodes().TaintSetOf()
+	sets := n.r.Nodes().TaintSets()
+	first := make([]string, len(sets))
+	for i, taints := range sets {
+		for k := range taints {
+			t := &taints[k]
+			if !ails(t.Key) && t.Key != corev1.TaintNodeUnschedulable && rules.KeepsOut(n.r.Query.Pod, t) {
+				first[i] = rules.TaintWords(&engine.Detail{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+				break
+			}
+		}
+	}
+	count := map[string]int{}
+	out := state.NewBits(n.r.Nodes().Len())
+	for row := range n.left.All() {
+		if taint := first[of[row]]; taint != "" {
+			out.Set(row)
+			count[taint]++
+		}
+	}
+	most := ""
+	for taint, k := range count {
+		if most == "" || k > count[most] || k == count[most] && taint < most {
+			most = taint
+		}
+	}
+	if most != "" {
+		n.askNot(AskTaint, most, out)
+		n.out.Asks[len(n.out.Asks)-1].Others = len(count) - 1
+	}
+}
+
+// obstacles counts the nodes that are left by what they have against the pod.
+func (n *narrowing) obstacles(c *collection) {
+	for k, g := range c.groups {
+		both := g.rows.Clone()
+		both.And(n.left)
+		if nodes := both.Count(); nodes > 0 {
+			n.out.Obstacles = append(n.out.Obstacles, Obstacle{
+				Rule: k.Rule, Reason: k.Reason, Detail: k.About, Nodes: nodes,
+				Never: k.Rule == "NodeResourcesFit" && k.Action != Wait,
+			})
+		}
+	}
+	slices.SortFunc(n.out.Obstacles, func(a, b Obstacle) int {
+		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))
+	})
+	n.out.Obstacles = n.out.Obstacles[:min(len(n.out.Obstacles), maxObstacles)]
+}
+
+// missingOf returns the labels of a selector that no node has.
+func (n *narrowing) missingOf(sel map[string]string) (out []Missing) {
+	for _, key := range n.r.Query.SelectorKeys() {
+		if m := n.missing(key, sel[key]); m != nil && len(out) < maxMissing {
+			out = append(out, *m)
+		}
+	}
+	return out
+}
+
+// missingTerms returns the labels that the terms of an affinity want and no node has.
+func (n *narrowing) missingTerms(required *corev1.NodeSelector) (out []Missing) {
+	add := func(key, value string) bool {
+		m := n.missing(key, value)
+		if m != nil && len(out) < maxMissing {
+			out = append(out, *m)
+		}
+		return m != nil
+	}
+	for i := range required.NodeSelectorTerms {
+		for _, e := range required.NodeSelectorTerms[i].MatchExpressions {
+			switch e.Operator {
+			case corev1.NodeSelectorOpExists:
+				add(e.Key, "")
+			case corev1.NodeSelectorOpIn:
+				col := n.r.Nodes().Column(e.Key)
+				if slices.ContainsFunc(e.Values, func(v string) bool { return col.Lookup(v) >= 0 }) {
+					continue
+				}
+				for _, v := range e.Values {
+					add(e.Key, v)
+				}
+			default:
+			}
+		}
+	}
+	return out
+}
+
+// missing returns nil where a node has the label.
+func (n *narrowing) missing(key, value string) *Missing {
+	col := n.r.Nodes().Column(key)
+	if value == "" && len(col.Values) > 0 || col.Lookup(value) >= 0 {
+		return nil
+	}
+	m := &Missing{Key: key, Value: value}
+	if len(col.Values) == 0 {
+		m.Meant = n.nearestKey(key, value)
+		return m
+	}
+	values := make([]NodeLabel, len(col.Values))
+	for i, v := range col.Values {
+		values[i] = NodeLabel{Key: key, Value: v, Nodes: len(col.Rows[i])}
+	}
+	slices.SortFunc(values, func(a, b NodeLabel) int { return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Value, b.Value)) })
+	m.Meant = nearest(value, values, func(l *NodeLabel) string { return l.Value })
+	m.Values = values[:min(len(values), maxValues)]
+	m.More = len(values) - len(m.Values)
+	return m
+}
+
+// nearestKey returns the label that was meant by one whose key no node has, with the wanted value
+// where nodes have that.
+func (n *narrowing) nearestKey(key, value string) *NodeLabel {
+	count := map[string]int{}
+	for _, row := range n.r.Nodes().Order() {
+		for k := range n.r.Nodes().Node(int(row)).Labels {
+			count[k]++
+		}
+	}
+	keys := make([]NodeLabel, 0, len(count))
+	for k, nodes := range count {
+		keys = append(keys, NodeLabel{Key: k, Nodes: nodes})
+	}
+	slices.SortFunc(keys, func(a, b NodeLabel) int { return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Key, b.Key)) })
+	found := nearest(key, keys, func(l *NodeLabel) string { return l.Key })
+	if found == nil {
+		// The same name with another prefix is meant, too.
+		_, name, _ := strings.Cut(key, "/")
+		at := slices.IndexFunc(keys, func(l NodeLabel) bool {
+			_, other, prefixed := strings.Cut(l.Key, "/")
+			if !prefixed {
+				other = l.Key
+			}
+			return other == cmp.Or(name, key)
+		})
+		if at < 0 {
+			return nil
+		}
+		found = &keys[at]
+	}
+	if value == "" {
+		return found
+	}
+	col := n.r.Nodes().Column(found.Key)
+	if i := col.Lookup(value); i >= 0 {
+		return &NodeLabel{Key: found.Key, Value: value, Nodes: len(col.Rows[i])}
+	}
+	return found
+}
+
+// nearest returns the label whose text is most like the one that was written.
+func nearest(text string, list []NodeLabel, of func(l *NodeLabel) string) *NodeLabel {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = of(&list[i])
+	}
+	found, ok := words.Nearest(text, texts)
+	if !ok {
+		return nil
+	}
+	return &list[slices.Index(texts, found)]
+}

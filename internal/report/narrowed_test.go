@@ -1,0 +1,79 @@
+package report_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/explain/suggest"
+	"berth/internal/engine/rules"
+	"berth/internal/report"
+	"berth/test/enginetest"
+)
+
+// TestNoNode: the nodes that a pod wants come first, and then what those lack.
+func TestNoNode(t *testing.T) {
+	keepOut := func(key string) enginetest.NodeOption {
+		return enginetest.Taint(key, "", corev1.TaintEffectNoSchedule)
+	}
+	var pool []any
+	for i := range 18 {
+		n := enginetest.Node(fmt.Sprint("general-", i), enginetest.NodeLabels("pool", "general"), enginetest.Zone("a"))
+		switch i {
+		case 16:
+			enginetest.Cordoned()(n)
+		case 17:
+			keepOut(corev1.TaintNodeUnreachable)(n)
+		}
+		pool = append(pool, n)
+	}
+	for i := range 6 {
+		n := enginetest.Node(fmt.Sprint("gpu-", i), enginetest.NodeLabels("pool", "gpu"), enginetest.Zone("b"), keepOut("gpu"), enginetest.Allocatable("example.com/gpu", "1"))
+		if i == 5 {
+			keepOut(corev1.TaintNodeNotReady)(n)
+		} else {
+			pool = append(pool, enginetest.Pod(fmt.Sprint("train-", i), enginetest.On(n.Name), enginetest.Requests("example.com/gpu", "1")))
+		}
+		pool = append(pool, n)
+	}
+	tolerant := enginetest.Tolerate("gpu", corev1.TolerationOpExists, "", "")
+	gpu := enginetest.Requests("example.com/gpu", "1")
+	for _, c := range []struct {
+		want string
+		opts []enginetest.PodOption
+	}{
+		{"No node fits: 6 of 24 have example.com/gpu; 5 have too few of them left, 1 is not Ready.", []enginetest.PodOption{gpu, tolerant}},
+		{"No node fits: the 6 nodes that have example.com/gpu have a taint that it does not tolerate: gpu:NoSchedule.", []enginetest.PodOption{gpu}},
+		{"No node fits: none has example.com/tpu.", []enginetest.PodOption{enginetest.Requests("example.com/tpu", "1")}},
+		{"No node fits: none of the 18 nodes that match its nodeSelector pool=general has example.com/gpu.", []enginetest.PodOption{gpu, enginetest.Selects("pool", "general")}},
+		{"No node fits: none has pool=genral; did you mean general (18 nodes)?", []enginetest.PodOption{enginetest.Selects("pool", "genral")}},
+		{"No node fits: none has pool=database; there are general, gpu.", []enginetest.PodOption{enginetest.Selects("pool", "database")}},
+		{"No node fits: none has pol=gpu; did you mean pool=gpu (6 nodes)?", []enginetest.PodOption{enginetest.Selects("pol", "gpu")}},
+		{"No node fits: none has zone=a; did you mean topology.kubernetes.io/zone=a (18 nodes)?", []enginetest.PodOption{enginetest.Selects("zone", "a")}},
+		{"No node fits: none has all of pool=gpu,topology.kubernetes.io/zone=a.", []enginetest.PodOption{enginetest.Selects("pool", "gpu", corev1.LabelTopologyZone, "a")}},
+		{"No node fits: 18 of 24 have no taint against it; 16 lack cpu even when empty, 1 is cordoned, 1 is not Ready.", []enginetest.PodOption{enginetest.Requests("cpu", "5")}},
+		{"No node fits: it is for node gone, which is not there.", []enginetest.PodOption{enginetest.RequireNodes(enginetest.FieldTerm(enginetest.Expr("metadata.name", corev1.NodeSelectorOpIn, "gone")))}},
+		{"No node fits: it is for node general-3, which lacks cpu even when empty.", []enginetest.PodOption{enginetest.RequireNodes(enginetest.FieldTerm(enginetest.Expr("metadata.name", corev1.NodeSelectorOpIn, "general-3"))), enginetest.Requests("cpu", "5")}},
+		{"No node fits: the only node that matches its node affinity lacks example.com/gpu.", []enginetest.PodOption{enginetest.RequireNodes(enginetest.FieldTerm(enginetest.Expr("metadata.name", corev1.NodeSelectorOpIn, "general-3"))), gpu}},
+	} {
+		s, err := enginetest.State(pool...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := rules.Build(rules.DefaultSpec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.Decide(s, enginetest.Pod("p", c.opts...), p, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, narrowed := suggest.Groups(r, 0)
+		if got := report.NoNode(24, groups, narrowed); got != c.want {
+			t.Errorf("\n got %s\nwant %s", got, c.want)
+		}
+		r.Release()
+	}
+}
