@@ -106,9 +106,9 @@ func (n *Narrowed) Cause() string {
 }
 
 const (
-	maxObstacles   = 12 // beyond it, lacks are left out
-	maxMissing = 4
-	maxValues  = 5
+	maxObstacles = 12 // beyond it, lacks are left out
+	maxMissing   = 4
+	maxValues    = 5
 )
 
 // narrowing is a Narrowed that is being worked out.
