@@ -254,3 +254,20 @@ func scoresInLine(scores []engine.PluginScore, same map[string]bool) string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// namedShown is how many objects a line of a group names, where there is not all the room.
+const namedShown = 3
+
+// inTheWay names the objects that are in the way on a group's nearest node.
+func (v *verdict) inTheWay(g *suggest.Group) string {
+	most := namedShown
+	if v.wide {
+		most = engine.MaxBlockers
+	}
+	s := rules.NamedWords(&g.Nearest.Detail, most, amounts)
+	there := func(b engine.Blocker) bool { return b.Node == g.Nearest.Node || b.Kind == "CSINode" }
+	if s != "" && g.Nodes > 1 && slices.ContainsFunc(g.Nearest.Detail.Blockers, there) {
+		s = "; on " + g.Nearest.Node + strings.TrimPrefix(s, ";")
+	}
+	return s
+}

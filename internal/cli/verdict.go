@@ -317,8 +317,11 @@ const resourcesFit = "NodeResourcesFit"
 var prefixes = strings.NewReplacer("topology.kubernetes.io/", "", "node.kubernetes.io/", "")
 
 // detail returns what a group is about, and what else its nodes lack.
-func (v *verdict) detail(g *suggest.Group) string {
+func (v *verdict) detail(g *suggest.Group) (words string) {
 	s := g.Detail
+	if n := g.Nearest; n != nil {
+		defer func() { words = strings.TrimLeft(words+v.inTheWay(g), ":; ") }()
+	}
 	if g.Short != nil && g.Rule == resourcesFit && g.Action != suggest.Wait { // the node is smaller than the request
 		s = "even empty, " + s
 	}

@@ -164,7 +164,7 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 		ans.Notes = append(ans.Notes, note)
 	}
 	if level == engine.ExplainGroups {
-		ans.Groups, ans.Narrowed = suggest.Groups(o.Result, suggest.DefaultSample)
+		ans.Groups, ans.Narrowed = suggest.NamedGroups(o.Result, suggest.DefaultSample)
 	}
 	if o.Suggest {
 		ans.Suggestions = o.suggest(ctx)

@@ -18,7 +18,7 @@ func (r *Result) Again(pod *corev1.Pod, o Options) bool {
 	}
 	q, row := r.Query, r.Row
 	chooser := q.chooser()
-	q.Pod, q.Options, r.Digest = pod, o, ""
+	q.Pod, q.Options, q.named, r.Digest = pod, o, nil, ""
 	if r.Scored && q.chooser() != chooser {
 		r.Row = -1
 		r.choose()

@@ -111,8 +111,10 @@ type NodeVerdict struct {
 	Scores   []PluginScore `json:"scores,omitempty"`
 	Plugin   string        `json:"plugin,omitempty"`
 	Code     string        `json:"code,omitempty"`
-	Reasons  []string      `json:"reasons,omitempty"`
-	Details  []Detail      `json:"details,omitempty"`
+	// Stage is where Plugin rejects the node.
+	Stage   Stage    `json:"stage,omitempty" enums:"PreFilter,PreFilterNarrowing,Filter" swaggertype:"string"`
+	Reasons []string `json:"reasons,omitempty"`
+	Details []Detail `json:"details,omitempty"`
 	// AlsoFailing are the other filters that reject the node when each is run on its
 	// own, in the profile's order. They are worked out for ExplainAll, and are part of
 	// no digest.
@@ -121,6 +123,17 @@ type NodeVerdict struct {
 	// reach, since another filter rejects it before.
 	NotJudged []NotEvaluated `json:"notJudged,omitempty"`
 }
+
+// Stage is a point of kube-scheduler's cycle at which a node is rejected.
+type Stage string
+
+// The stages: a PreFilter rejects the pod on every node, or leaves nodes out; a Filter rejects one
+// node. Extenders are not asked.
+const (
+	StagePreFilter Stage = "PreFilter"
+	StageNarrowing Stage = "PreFilterNarrowing"
+	StageFilter    Stage = "Filter"
+)
 
 // RuleFailure is what one filter returns about a node that it rejects.
 type RuleFailure struct {
@@ -176,6 +189,9 @@ type Detail struct {
 	Claim       string `json:"claim,omitempty"`
 	Request     string `json:"request,omitempty"`
 	Volume      string `json:"volume,omitempty"`
+	// Blockers are the objects that cause it, at most MaxBlockers; BlockersOmitted counts the rest.
+	Blockers        []Blocker `json:"blockers,omitempty"`
+	BlockersOmitted int       `json:"blockersOmitted,omitempty"`
 }
 
 // VolumeBinding is what one of the pod's waiting claims gets on the chosen node: an existing

@@ -68,6 +68,7 @@ func WriteVerdict(w *jsonscan.Writer, v *NodeVerdict) {
 	})
 	w.OptText(`,"plugin":`, v.Plugin)
 	w.OptText(`,"code":`, v.Code)
+	w.OptText(`,"stage":`, string(v.Stage))
 	w.OptTexts(`,"reasons":`, v.Reasons)
 	jsonscan.OptObjects(w, `,"details":`, v.Details, writeDetail)
 	jsonscan.OptValues(w, `,"alsoFailing":`, v.AlsoFailing)
@@ -95,4 +96,6 @@ func writeDetail(w *jsonscan.Writer, d *Detail) {
 	w.OptText(`,"claim":`, d.Claim)
 	w.OptText(`,"request":`, d.Request)
 	w.OptText(`,"volume":`, d.Volume)
+	jsonscan.OptValues(w, `,"blockers":`, d.Blockers)
+	w.OptInt(`,"blockersOmitted":`, int64(d.BlockersOmitted))
 }

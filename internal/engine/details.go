@@ -41,10 +41,7 @@ func (l *Details) List() []Detail {
 // clipped holds the details of a rule to the bounds.
 func clipped(details []Detail) []Detail {
 	for i := range details {
-		if text := details[i].Term; len(text) > maxTermWords {
-			cut := strings.ToValidUTF8(text[:maxTermWords], "")
-			details[i].Term = fmt.Sprintf("%s… (%d bytes more)", cut, len(text)-len(cut))
-		}
+		details[i].Term = ClipTerm(details[i].Term)
 	}
 	if len(details) == maxDetails+1 && details[maxDetails].Kind == "more" {
 		return details
@@ -52,6 +49,15 @@ func clipped(details []Detail) []Detail {
 	out := Details{list: details[:min(len(details), maxDetails):min(len(details), maxDetails)]}
 	out.left = len(details) - len(out.list)
 	return out.List()
+}
+
+// ClipTerm holds a term to the bound of a detail.
+func ClipTerm(text string) string {
+	if len(text) <= maxTermWords {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:maxTermWords], "")
+	return fmt.Sprintf("%s… (%d bytes more)", cut, len(text)-len(cut))
 }
 
 // SelectorKeys returns the keys of the pod's nodeSelector in order.
@@ -135,6 +141,8 @@ type DetailKind struct {
 	// Words writes a detail in a line for people. It may be nil or return nothing: then the
 	// detail's own texts are its words.
 	Words func(d *Detail, amounts AmountsFunc) string
+	// Named stands between a detail's words and the objects that it names; empty: a colon.
+	Named string
 }
 
 // AmountsFunc writes amounts of a resource in one unit.

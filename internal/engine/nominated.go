@@ -154,7 +154,7 @@ func (r *Result) filterWith(pods []*state.Pod, row int32) ([]Rejected, error) {
 // with the current state, and the scratch memory.
 func (q *Query) WithPods(pods []*state.Pod, row int32) *Query {
 	sub := *q
-	sub.result = nil
+	sub.result, sub.named = nil, nil
 	sub.State, sub.added = q.State.WithPods(pods, row)
 	sub.local.ForgetVolumes() // the added pods' volumes are interned by now
 	return &sub

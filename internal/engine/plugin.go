@@ -27,6 +27,7 @@ type Plugin struct {
 
 	// These are read by explanations.
 	Details      func(q *Query, state any, row int) []Detail
+	NameBlockers func(q *Query, state any, row int, details []Detail)
 	Devices      func(q *Query, state any, row int) []AllottedDevice
 	Volumes      func(q *Query, state any, row int) []VolumeBinding
 	Spread       func(q *Query) []SpreadConstraint
@@ -81,6 +82,14 @@ func Adapt[S any](rule Rule) *Plugin {
 	}
 	if r, ok := rule.(Detailer[S]); ok {
 		p.Details = func(q *Query, state any, row int) []Detail { return clipped(r.Details(q, typed(state), row)) }
+	}
+	if r, ok := rule.(BlockerNamer[S]); ok {
+		p.NameBlockers = func(q *Query, state any, row int, details []Detail) {
+			for i := range details {
+				r.NameBlockers(q, typed(state), row, &details[i])
+			}
+			named(details)
+		}
 	}
 	if r, ok := rule.(Allotter[S]); ok {
 		p.Devices = func(q *Query, state any, row int) []AllottedDevice { return r.Allotted(q, typed(state), row) }

@@ -32,6 +32,7 @@ type Query struct {
 	steps, nextLook int64 // of Work
 	explaining      bool  // within Result.Within
 	words           map[any]string
+	named           map[any]Blockers
 	selectorKeys    []string
 }
 

@@ -99,6 +99,13 @@ type Detailer[S any] interface {
 	Details(q *Query, state S, row int) []Detail
 }
 
+// BlockerNamer names the objects that cause a detail: it writes Blockers of a detail that Details
+// returned for the same row. It runs where an answer shows them.
+type BlockerNamer[S any] interface {
+	Detailer[S]
+	NameBlockers(q *Query, state S, row int, d *Detail)
+}
+
 // Spreader lists the domains of topology spread, and returns how even they are now.
 type Spreader interface {
 	Rule

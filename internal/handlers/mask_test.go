@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/decision"
+	"berth/internal/engine"
 )
 
 // TestNamespaces has a team of namespace shop in a cluster where others have pods too.
@@ -92,6 +93,39 @@ func TestNamespaces(t *testing.T) {
 	for _, path := range []string{"/v1/clusters/prod/nodes", "/v1/clusters/prod/capacity", "/v1/clusters/prod/classes", "/v1/snapshots/prod@1", "/v1/queries/unschedulable-pods?cluster=prod"} {
 		if w := g.as(team, "GET", path, ""); w.Code != http.StatusForbidden {
 			t.Errorf("%s, which shows all namespaces: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+// TestBlockersOfOthersAreCounted: what a rejection names of namespaces that the caller may not see
+// is counted with what is left out, at each level, and a caller who sees all has the names.
+func TestBlockersOfOthersAreCounted(t *testing.T) {
+	g := startGuarded(t)
+	secret := strings.ReplaceAll(pod("secret", "3", `,"nodeName":"n1"`), `"shop"`, `"vault"`)
+	g.upload("prod", listOf(node("n1", "4"), secret, pod("own", "500m", `,"nodeName":"n1"`)))
+	team, all := bearing(g.token("team", "binder", "prod", "shop")), bearing(g.token("all", "binder", "prod", "*"))
+	for _, level := range []string{"failures", "full", "all", "groups"} {
+		ask := func(who identity) (*decision.Answer, string) {
+			w := g.as(who, "POST", "/v1/decisions", `{"snapshot":"prod@latest","dryRun":true,"explain":"`+level+`","pod":`+pod("big", "2", "")+`}`)
+			var ans decision.Answer
+			if err := json.Unmarshal(w.Body.Bytes(), &ans); err != nil || w.Code != http.StatusOK {
+				t.Fatalf("%s: %d %v %s", level, w.Code, err, w.Body)
+			}
+			return &ans, w.Body.String()
+		}
+		detail := func(a *decision.Answer) *engine.Detail {
+			if level == "groups" {
+				return &a.Groups[0].Nearest.Detail
+			}
+			return &a.Nodes[0].Details[0]
+		}
+		ans, text := ask(all)
+		if d := detail(ans); len(d.Blockers) != 2 || d.Blockers[0].Name != "secret" || d.BlockersOmitted != 0 {
+			t.Errorf("%s, seen by all: %s", level, text)
+		}
+		ans, text = ask(team)
+		if d := detail(ans); len(d.Blockers) != 1 || d.Blockers[0].Name != "own" || d.BlockersOmitted != 1 || strings.Contains(text, "vault") || strings.Contains(text, "secret") {
+			t.Errorf("%s, seen by a team: %s", level, text)
 		}
 	}
 }

@@ -58,3 +58,35 @@ func (s *search) tally(r *request, n *Need) {
 		}
 	}
 }
+
+// Held returns the devices that a claim's request selects on a node and that other claims hold, or
+// hold shares of.
+func (inv *Inventory) Held(e *Expressions, set *state.NodeSet, row int, claims []*resourcev1.ResourceClaim, claim, request string) map[ID]bool {
+	s, err := inv.prepare(context.Background(), e, set, row, claims)
+	if err != nil {
+		return nil
+	}
+	out := map[ID]bool{}
+	for i, c := range claims {
+		for k := range s.requests[i] {
+			for a := range s.requests[i][k].of {
+				if r := &s.requests[i][k].of[a]; c.Name == claim && r.full() == request {
+					s.holders(r, out)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (s *search) holders(r *request, out map[ID]bool) {
+	for i := 0; s.lists(i); i++ {
+		id := s.listed[i].device.id
+		if !s.inv.held.whole[id] && !s.inv.held.parts[id] {
+			continue
+		}
+		if ok, err := s.selectable(r, i, nil); err == nil && ok {
+			out[s.inv.names[id]] = true
+		}
+	}
+}

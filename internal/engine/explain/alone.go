@@ -19,6 +19,7 @@ type Alone struct {
 	r     *engine.Result
 	on    *trial // the same question with states of its own; nil where nothing ran
 	rules []ruleAlone
+	named bool // Failing names the objects, too
 }
 
 // ruleAlone is one filter's verdicts.

@@ -57,6 +57,9 @@ func (a *Alone) failure(rule *ruleAlone, row int, details bool) *engine.RuleFail
 	f := &engine.RuleFailure{Code: rej.CodeOf(row).String(), Reasons: rej.ReasonsOf(row)}
 	if det := on.q.Profile.Rules[rule.index].Details; det != nil && details {
 		f.Details = det(on.q, on.states[rule.index], row)
+		if name := on.q.Profile.Rules[rule.index].NameBlockers; a.named && name != nil {
+			name(on.q, on.states[rule.index], row, f.Details)
+		}
 	}
 	return f
 }
@@ -66,6 +69,7 @@ func addAlsoFailing(r *engine.Result, d *engine.Decision) {
 	a, err := RunAlone(r)
 	r.CheckContext() // where err is of the caller's context
 	if err == nil {
+		a.named = true
 		defer a.Release()
 	}
 	for i := range d.Nodes {

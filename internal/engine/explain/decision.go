@@ -27,7 +27,7 @@ func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
 		d.Best = best(r)
 	}
 	if level != engine.ExplainNone && listsNodes(r) {
-		writeNodes(r, d, level)
+		writeNodes(r, d, level, namesOf(r, every))
 	}
 	if every {
 		addAlsoFailing(r, d)
@@ -135,7 +135,7 @@ func notEvaluated(q *engine.Query) []engine.NotEvaluated {
 }
 
 // writeNodes adds the verdicts on the nodes that a level lists.
-func writeNodes(r *engine.Result, d *engine.Decision, level engine.Explain) {
+func writeNodes(r *engine.Result, d *engine.Decision, level engine.Explain, names *naming) {
 	listed := r.Query.Candidates
 	if level == engine.ExplainFailures {
 		best := r.BestRows(bestListed)
@@ -152,7 +152,7 @@ func writeNodes(r *engine.Result, d *engine.Decision, level engine.Explain) {
 	}
 	d.Nodes = make([]engine.NodeVerdict, 0, n)
 	for row := range r.Nodes().ByName(listed) {
-		d.Nodes = append(d.Nodes, Verdict(r, row))
+		d.Nodes = append(d.Nodes, names.verdict(r, row))
 	}
 }
 

@@ -56,10 +56,15 @@ func Encode(r *engine.Result, level engine.Explain) (*engine.Decision, *Encoded)
 	default:
 		return nil, nil
 	}
-	k := engine.SharedByKind(r, key, func() (*encodedKind, int) {
-		k := encodeKind(r, level)
-		return k, k.bytes()
-	})
+	var k *encodedKind
+	if r.Outcome == engine.Scheduled {
+		k = engine.SharedByKind(r, key, func() (*encodedKind, int) {
+			k := encodeKind(r, level)
+			return k, k.bytes()
+		})
+	} else { // whether a pod that is in the way is overdue depends on the time
+		k = encodeKind(r, level)
+	}
 	d := k.decision
 	writeChoice(r, &d)
 	w := &jsonscan.Writer{JSON: make([]byte, 0, 1024), Err: k.err}
@@ -105,9 +110,10 @@ func encodeKind(r *engine.Result, level engine.Explain) *encodedKind {
 		n := listed.Count()
 		k.names, k.starts = make([]string, 0, n), make([]int, 0, n+1)
 		w.JSON = make([]byte, 0, verdictBytes*n)
+		names := namesOf(r, false)
 		for row := range r.Nodes().ByName(listed) {
 			k.names, k.starts = append(k.names, r.Nodes().Node(row).Name), append(k.starts, len(w.JSON))
-			v := Verdict(r, row)
+			v := names.verdict(r, row)
 			jsonscan.Object(w, &v, engine.WriteVerdict)
 			w.JSON = append(w.JSON, ',')
 		}

@@ -5,8 +5,13 @@ import "berth/internal/engine"
 // verdictSteps is about how many steps of Work the explanation of one row takes.
 const verdictSteps = 64
 
-// Verdict explains one row.
-func Verdict(r *engine.Result, row int) engine.NodeVerdict {
+// Verdict explains one row, without the objects that cause its details.
+func Verdict(r *engine.Result, row int) engine.NodeVerdict { return verdict(r, row, false) }
+
+// NamedVerdict explains one row, with them.
+func NamedVerdict(r *engine.Result, row int) engine.NodeVerdict { return verdict(r, row, true) }
+
+func verdict(r *engine.Result, row int, names bool) engine.NodeVerdict {
 	r.Query.Work(verdictSteps)
 	if r.Feasible.Has(row) {
 		return feasibleVerdict(r, row)
@@ -19,16 +24,42 @@ func Verdict(r *engine.Result, row int) engine.NodeVerdict {
 	v.Plugin, v.Code, v.Reasons = why.Plugin, why.Code.String(), why.Reasons
 	switch {
 	case r.PreFilter != nil:
+		v.Stage = engine.StagePreFilter
 	case r.Narrowed && r.Rejected[0].Nodes.Has(row):
+		v.Stage = engine.StageNarrowing
 		v.Details = []engine.Detail{{Kind: "narrowed", Name: v.Plugin}}
+		if rule := r.Query.Profile.RuleNamed(v.Plugin); names && rule != nil && rule.NameBlockers != nil {
+			rule.NameBlockers(r.Query, nil, row, v.Details)
+		}
 	default:
+		v.Stage = engine.StageFilter
 		for i, rule := range r.Query.Profile.Rules {
 			if rule.Name == v.Plugin && rule.Details != nil {
-				v.Details = rule.Details(r.Query, r.States[i], row)
+				v.Details = details(r, i, row, names)
 			}
 		}
 	}
 	return v
+}
+
+// details returns those of a rule about a row. Where only the pods nominated to the node take the
+// room, they are those with these pods on it.
+func details(r *engine.Result, i, row int, names bool) []engine.Detail {
+	rule, on, kept := r.Query.Profile.Rules[i], r.Query, r.States[i]
+	out := rule.Details(on, kept, row)
+	if len(out) == 0 && rule.Try != nil && on.State.NominatedPods().Len() > 0 {
+		if pods := on.NominatedRows()[row]; len(pods) > 0 {
+			with := newTrial(on.WithPods(pods, int32(row)))
+			if whole, broken, skip := with.preFilter(i); whole == nil && broken == "" && !skip {
+				on, kept = with.q, with.states[i]
+				out = rule.Details(on, kept, row)
+			}
+		}
+	}
+	if names && rule.NameBlockers != nil {
+		rule.NameBlockers(on, kept, row, out)
+	}
+	return out
 }
 
 func feasibleVerdict(r *engine.Result, row int) engine.NodeVerdict {

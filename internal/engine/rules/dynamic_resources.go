@@ -77,9 +77,16 @@ var dynamicResourcesDescriptor = Descriptor{
 		"Upstream determines it once for all nodes, so that for pools that several nodes reach it may depend on which node came first.",
 	Args: codecOf(nil, readDynamicResourcesArgs),
 	Details: []*engine.DetailKind{
-		named("device", "claim, request, name of the class, requested, matching on the node, available of these", engine.CauseDeviceUnavailable),
-		named("devicePool", "name of the pool, term: what is wrong with it", engine.CauseDeviceUnavailable),
-		named("resourceClaim", "claim, term: what keeps it from the node", engine.CauseDeviceClaimNotReady),
+		{Name: "device", Fields: "claim, request, name of the class, requested, matching on the node, available of these", Cause: deviceCause, Words: deviceWords, Named: "; held by "},
+		{
+			Name: "devicePool", Fields: "name of the pool, term: what is wrong with it",
+			Cause: func(d *engine.Detail) engine.Cause {
+				return engine.Cause{Code: engine.CauseDeviceUnavailable, About: d.Name}
+			},
+			Words: func(d *engine.Detail, _ engine.AmountsFunc) string { return "pool " + d.Name + ": " + d.Term },
+		},
+		ofClaim("resourceClaim", "claim, term: what keeps it from the node", engine.CauseDeviceClaimNotReady,
+			func(d *engine.Detail) string { return d.Term }),
 	},
 	in: func(d *Descriptor, r *semantics.Release) {
 		if r.ClaimsUnscored {

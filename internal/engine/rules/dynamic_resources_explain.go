@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -37,6 +38,22 @@ func (d *DynamicResources) standing(claims []*resourcev1.ResourceClaim, first in
 		}
 	}
 	return at
+}
+
+// deviceCause is about the class alone: what is free differs from node to node.
+func deviceCause(d *engine.Detail) engine.Cause {
+	return engine.Cause{Code: engine.CauseDeviceUnavailable, About: d.Name}
+}
+
+func deviceWords(d *engine.Detail, _ engine.AmountsFunc) string {
+	if d.Requested == nil || d.Matching == nil || d.Available == nil {
+		return d.Name
+	}
+	text := fmt.Sprintf("claim %s, request %s", d.Claim, d.Request)
+	if d.Name != "" {
+		text += ", class " + d.Name
+	}
+	return fmt.Sprintf("%s: needs %d, %d here match, %d of them free", text, *d.Requested, *d.Matching, *d.Available)
 }
 
 // Details names the claims that cannot be allocated on a rejected node. For each request it counts

@@ -47,9 +47,9 @@ var interPodAffinityDescriptor = Descriptor{
 	Upstream: "interpodaffinity/filtering.go, scoring.go",
 	Args:     codecOf(func(a *Args) { a.InterPodAffinity.HardPodAffinityWeight = 1 }, readInterPodAffinityArgs),
 	Details: []*engine.DetailKind{
-		termed("podAffinity", "topologyKey, domain, matching, term", engine.CausePodAffinityNotMatched),
-		termed("podAntiAffinity", "topologyKey, domain, matching, term", engine.CausePodAntiAffinityViolated),
-		termed("existingAntiAffinity", "topologyKey, domain, matching, term", engine.CauseOthersAntiAffinityViolated),
+		termed("podAffinity", "topologyKey, domain, matching, term", engine.CausePodAffinityNotMatched, "; such pods: "),
+		termed("podAntiAffinity", "topologyKey, domain, matching, term", engine.CausePodAntiAffinityViolated, "; such pods: "),
+		termed("existingAntiAffinity", "topologyKey, domain, matching, term", engine.CauseOthersAntiAffinityViolated, ", a term of "),
 	},
 	build: func(a *Args, r *semantics.Release) (*engine.Plugin, error) {
 		i := a.InterPodAffinity

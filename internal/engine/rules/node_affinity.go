@@ -44,7 +44,11 @@ var nodeAffinityDescriptor = Descriptor{
 	Args: codecOf(nil, readNodeAffinityArgs),
 	Details: []*engine.DetailKind{
 		{Name: "nodeAffinity", Fields: "name: nodeSelector, addedAffinity or requiredDuringSchedulingIgnoredDuringExecution; key, value of the node, term", Cause: nodeAffinityCause},
-		fixed("narrowed", "name of the plugin that named other nodes", engine.CauseNotNamed, "the pod's affinity names other nodes"),
+		{
+			Name: "narrowed", Fields: "name of the plugin that named other nodes",
+			Cause: func(*engine.Detail) engine.Cause { return engine.Cause{Code: engine.CauseNotNamed} },
+			Words: func(*engine.Detail, engine.AmountsFunc) string { return "the pod names other nodes" },
+		},
 	},
 	build: func(a *Args, _ *semantics.Release) (*engine.Plugin, error) {
 		r, err := newNodeAffinity(a.NodeAffinity.AddedAffinity)

@@ -29,7 +29,7 @@ var nodePortsDescriptor = Descriptor{
 	Needs:  filterNeeds,
 	Judges: "Host ports that another pod on the node uses.",
 	Code:   codeUnschedulable, Reasons: []string{ReasonPorts}, Upstream: "nodeports/node_ports.go",
-	Details: []*engine.DetailKind{{Name: "port", Fields: "protocol, hostIP, port", Cause: portCause, Words: portWords}},
+	Details: []*engine.DetailKind{{Name: "port", Fields: "protocol, hostIP, port", Cause: portCause, Words: portWords, Named: " held by "}},
 	build:   always[[]state.Port](NodePorts{}),
 }
 
@@ -69,7 +69,9 @@ func (NodePorts) Details(q *engine.Query, _ []state.Port, row int) []engine.Deta
 		for _, id := range q.State.PortConflicts(nil, p) {
 			o := q.State.Port(id)
 			d := engine.Detail{Kind: "port", Protocol: o.Protocol, HostIP: o.IP, Port: o.Number}
-			if q.State.PortPostings(id).At(int32(row)) > 0 && !slices.Contains(out, d) {
+			if q.State.PortPostings(id).At(int32(row)) > 0 && !slices.ContainsFunc(out, func(o engine.Detail) bool {
+				return o.Protocol == d.Protocol && o.HostIP == d.HostIP && o.Port == d.Port
+			}) {
 				out = append(out, d)
 			}
 		}

@@ -46,8 +46,14 @@ var nodeVolumeLimitsDescriptor = Descriptor{
 	Code: codeUnschedulable + "; " + codeUnresolvable + " for a missing claim", Reasons: []string{ReasonVolumeLimit}, Upstream: "nodevolumelimits/csi.go",
 	Differs: "Of several drivers that are missing, the first by name is told; upstream tells the first of a Go map.",
 	Details: []*engine.DetailKind{
-		{Name: "volumeLimit", Fields: "name of the CSI driver, requested: volumes that the pod would add, available, capacity: the limit", Cause: volumeLimitCause},
-		named("driverMissing", "name of the CSI driver", engine.CauseVolumeElsewhere),
+		{Name: "volumeLimit", Fields: "name of the CSI driver, requested: volumes that the pod would add, available, capacity: the limit", Cause: volumeLimitCause, Words: volumeLimitWords, Named: "; mounted by "},
+		{
+			Name: "driverMissing", Fields: "name of the CSI driver", Named: ": ",
+			Cause: func(d *engine.Detail) engine.Cause {
+				return engine.Cause{Code: engine.CauseVolumeElsewhere, About: "driver " + d.Name}
+			},
+			Words: func(d *engine.Detail, _ engine.AmountsFunc) string { return "driver " + d.Name },
+		},
 	},
 	build: func(_ *Args, r *semantics.Release) (*engine.Plugin, error) {
 		return engine.Adapt[*incoming](NodeVolumeLimits{r.PortworxDeclared, requiredDrivers(r)}), nil
@@ -316,4 +322,11 @@ func volumeLimitCause(d *engine.Detail) engine.Cause {
 		c.Of, c.Unit, c.Short = "volumes", "count", *d.Requested-*d.Available
 	}
 	return c
+}
+
+func volumeLimitWords(d *engine.Detail, _ engine.AmountsFunc) string {
+	if d.Requested == nil || d.Available == nil || d.Capacity == nil {
+		return d.Name
+	}
+	return fmt.Sprintf("%s: needs %d, %d left of %d volumes", d.Name, *d.Requested, max(0, *d.Available), *d.Capacity)
 }

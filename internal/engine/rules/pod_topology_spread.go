@@ -87,6 +87,8 @@ type spreadCounts struct {
 	least    int32 // the global minimum
 	most     int32
 	whole    bool // every node of the state counts, but for the policies
+	keyed    state.Bits
+	counts   state.Bits // those of keyed that the policies count; nil for all
 }
 
 // isEligible reports whether a node that counts has a value.
@@ -125,7 +127,7 @@ func countDomains(q *engine.Query, list []*spreadConstraint, keyed state.Bits) [
 		if c.WhenUnsatisfiable == corev1.DoNotSchedule || c.TopologyKey != corev1.LabelHostname {
 			counting = c.counting(q, keyed)
 		}
-		n := &spreadCounts{spreadConstraint: c, whole: whole, matching: q.Counts(len(c.column.Values))}
+		n := &spreadCounts{spreadConstraint: c, whole: whole, keyed: keyed, counts: counting, matching: q.Counts(len(c.column.Values))}
 		if whole && counting == nil {
 			n.domains = len(c.column.Values)
 		} else {

@@ -74,15 +74,35 @@ var volumeBindingDescriptor = Descriptor{
 		"A decision fails where upstream's score ends kube-scheduler: at a claim whose class stands in the annotation alone, and at a pool with `maximumVolumeSize` and no `capacity`.",
 	Args: codecOf(nil, readVolumeBindingArgs),
 	Details: []*engine.DetailKind{
-		named("volumeAffinity", "claim, volume, term: where the volume can be used", engine.CauseVolumeElsewhere),
-		named("allowedTopologies", "claim, name of the class, term", engine.CauseVolumeElsewhere),
-		named("selectedNode", "claim, value: the node that its volume is being made for", engine.CauseVolumeElsewhere),
-		named("volumeMissing", "claim, volume", engine.CauseVolumeUnavailable),
-		named("volumeMatch", "claim, name of the class: no volume is there for the claim, and the class makes none", engine.CauseVolumeUnavailable),
-		named("storageCapacity", "claim, name of the class, requested in bytes", engine.CauseVolumeUnavailable),
+		ofClaim("volumeAffinity", "claim, volume, term: where the volume can be used", engine.CauseVolumeElsewhere,
+			func(d *engine.Detail) string { return "its volume " + d.Volume + " can be used where " + d.Term }),
+		ofClaim("allowedTopologies", "claim, name of the class, term", engine.CauseVolumeElsewhere,
+			func(d *engine.Detail) string { return "its class " + d.Name + " makes volumes where " + d.Term }),
+		ofClaim("selectedNode", "claim, value: the node that its volume is being made for", engine.CauseVolumeElsewhere,
+			func(d *engine.Detail) string { return "its volume is being made for node " + d.Value }),
+		ofClaim("volumeMissing", "claim, volume", engine.CauseVolumeUnavailable,
+			func(d *engine.Detail) string { return "its volume " + d.Volume + " is not there" }),
+		ofClaim("volumeMatch", "claim, name of the class: no volume is there for the claim, and the class makes none", engine.CauseVolumeUnavailable,
+			func(d *engine.Detail) string {
+				return "no volume of class " + d.Name + " suits it, and the class makes none"
+			}),
+		storageCapacityKind(),
 	},
 	in:    scoringNeeds,
 	build: buildVolumeBinding,
+}
+
+func storageCapacityKind() *engine.DetailKind {
+	k := ofClaim("storageCapacity", "claim, name of the class, requested in bytes", engine.CauseVolumeUnavailable,
+		func(d *engine.Detail) string { return "no storage pool of class " + d.Name + " here has room for it" })
+	short := k.Words
+	k.Words = func(d *engine.Detail, amounts engine.AmountsFunc) string {
+		if d.Requested == nil {
+			return short(d, amounts)
+		}
+		return short(d, amounts) + ", " + amounts(string(corev1.ResourceEphemeralStorage), []int64{*d.Requested})[0]
+	}
+	return k
 }
 
 // Name is the plugin's name.

@@ -41,8 +41,13 @@ var volumeRestrictionsDescriptor = Descriptor{
 	},
 	Upstream: "volumerestrictions/volume_restrictions.go",
 	Details: []*engine.DetailKind{
-		named("diskInUse", "key: the volume source, name", engine.CauseVolumeInUse),
-		named("claimInUse", "claim, value: namespace/name of the pod that uses it, domain: that pod's node", engine.CauseVolumeInUse),
+		{
+			Name: "diskInUse", Fields: "key: the volume source, name", Named: ", mounted by ",
+			Cause: func(d *engine.Detail) engine.Cause { return engine.Cause{Code: engine.CauseVolumeInUse, About: d.Name} },
+			Words: func(d *engine.Detail, _ engine.AmountsFunc) string { return d.Key + " " + d.Name },
+		},
+		ofClaim("claimInUse", "claim, value: namespace/name of the pod that uses it, domain: that pod's node", engine.CauseVolumeInUse,
+			func(*engine.Detail) string { return "it may be used by one pod" }),
 	},
 	build: always[restricted](VolumeRestrictions{}),
 }
@@ -141,7 +146,7 @@ func (VolumeRestrictions) Details(q *engine.Query, r restricted, row int) []engi
 	for i := range disks {
 		for _, id := range q.State.DiskConflicts(nil, &disks[i]) {
 			d := engine.Detail{Kind: "diskInUse", Key: disks[i].Kind, Name: disks[i].String()}
-			if q.State.DiskPostings(id).At(int32(row)) > 0 && !slices.Contains(out, d) {
+			if q.State.DiskPostings(id).At(int32(row)) > 0 && !slices.ContainsFunc(out, func(o engine.Detail) bool { return o.Key == d.Key && o.Name == d.Name }) {
 				out = append(out, d)
 			}
 		}

@@ -54,7 +54,7 @@ var volumeZoneDescriptor = Descriptor{
 		"A label may list several zones (`a__b`); one that does not parse is ignored. A node without any of these labels takes every volume. " +
 		"A pod is rejected before any node is judged if a claim, its volume or its class is missing, or if a claim without a volume does not wait for the pod.",
 	Code: codeUnresolvable, Reasons: []string{ReasonVolumeZone, ReasonClaimNameless, ReasonClaimClassless, ReasonVolumeNameless}, Upstream: "volumezone/volume_zone.go",
-	Details: []*engine.DetailKind{named("volumeZone", "claim, volume, key, value of the node, term: the volume's values", engine.CauseVolumeElsewhere)},
+	Details: []*engine.DetailKind{volumeZoneKind()},
 	build:   always[*zonesOfVolumes](VolumeZone{}),
 }
 
@@ -63,6 +63,19 @@ func (VolumeZone) Name() string { return "VolumeZone" }
 
 // Locality returns Anywhere for a pod with claims: any storage object in the cluster may matter.
 func (VolumeZone) Locality(q *engine.Query) engine.Locality { return claimLocality(q) }
+
+// volumeZoneKind is the kind of its details. The node's zone is not part of the cause, so that
+// nodes of several zones have one.
+func volumeZoneKind() *engine.DetailKind {
+	k := ofClaim("volumeZone", "claim, volume, key, value of the node, term: the volume's values", engine.CauseVolumeElsewhere,
+		func(d *engine.Detail) string { return fmt.Sprintf("its volume %s has %s=%s", d.Volume, d.Key, d.Term) })
+	short := k.Words
+	k.Words = func(d *engine.Detail, amounts engine.AmountsFunc) string {
+		have := domainName(d.Value)
+		return short(d, amounts) + ", the node " + have
+	}
+	return k
+}
 
 // volumeZone is one such label of one volume.
 type volumeZone struct {

@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/binary"
 	"fmt"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,6 +67,14 @@ type Pod struct {
 	// Grace is the pod's grace period in seconds at an eviction, or the one that was set
 	// (podlife.GracePeriod).
 	Grace int64
+	// Deleted is when a terminating pod was deleted, and Ends when it is to be gone, in seconds
+	// since 1970; 0 for any other.
+	Deleted, Ends int64
+	// Owner is the pod's controller; the zero value where it has none.
+	Owner unique.Handle[Owner]
+	// Resizing is what the pod counts for beyond what it has, for a resize that its node defers;
+	// nil for none.
+	Resizing *Amount
 	// Volumes is what it mounts; nil where no rule reads it.
 	Volumes *Volumes
 	// Incoming is what hints read of it while it waits; nil for other pods, and in states that were
@@ -191,6 +200,12 @@ func (t *Tables) class(pod *corev1.Pod, mounts bool) (*Class, error) {
 	return &fresh, nil
 }
 
+// Owner is the controller of pods.
+type Owner struct{ Kind, Name string }
+
+// String writes kind and name.
+func (o Owner) String() string { return o.Kind + "/" + o.Name }
+
 // newPod compiles a pod of a state.
 func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 	v := t.volumes(in)
@@ -227,8 +242,18 @@ func newPod(t *Tables, in *corev1.Pod) (*Pod, error) {
 	}
 	p.Grace = podlife.GracePeriod(in)
 	p.Wraps = len(AmountErrors(in)) > 0
-	owner := metav1.GetControllerOf(in)
-	p.Daemon = owner != nil && owner.Kind == "DaemonSet"
+	if owner := metav1.GetControllerOf(in); owner != nil {
+		p.Daemon = owner.Kind == "DaemonSet"
+		p.Owner = unique.Make(Owner{owner.Kind, owner.Name})
+	}
+	if p.Terminating {
+		p.Ends = in.DeletionTimestamp.Unix()
+		p.Deleted = p.Ends
+		if grace := in.DeletionGracePeriodSeconds; grace != nil {
+			p.Deleted -= *grace
+		}
+	}
+	p.Resizing = resizing(t, in, c)
 	p.Spreads = len(in.Spec.TopologySpreadConstraints) > 0
 	return p, nil
 }

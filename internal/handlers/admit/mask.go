@@ -87,6 +87,11 @@ func Mask(ctx context.Context, ans *decision.Answer) {
 	for i := range ans.Groups {
 		g := &ans.Groups[i]
 		g.Detail, g.Also = maskTerm(g.Reason, g.Detail), slices.Clone(g.Also)
+		if g.Nearest != nil {
+			near := *g.Nearest
+			near.Detail = maskDetails([]engine.Detail{near.Detail}, hidden)[0]
+			g.Nearest = &near
+		}
 		for j := range g.Also {
 			g.Also[j].Detail = maskTerm(g.Also[j].Reason, g.Also[j].Detail)
 		}
@@ -116,10 +121,10 @@ func Mask(ctx context.Context, ans *decision.Answer) {
 	ans.Nodes = slices.Clone(ans.Nodes)
 	for i := range ans.Nodes {
 		n := &ans.Nodes[i]
-		n.Details = maskDetails(n.Details)
+		n.Details = maskDetails(n.Details, hidden)
 		n.AlsoFailing = slices.Clone(n.AlsoFailing)
 		for j := range n.AlsoFailing {
-			n.AlsoFailing[j].Details = maskDetails(n.AlsoFailing[j].Details)
+			n.AlsoFailing[j].Details = maskDetails(n.AlsoFailing[j].Details, hidden)
 		}
 	}
 }
@@ -157,9 +162,14 @@ func plainValue(v any) bool {
 // existingAntiAffinity is the kind of details whose term is another pod's.
 const existingAntiAffinity = "existingAntiAffinity"
 
-func maskDetails(list []engine.Detail) []engine.Detail {
+// maskDetails leaves out the terms of other pods, and counts the objects of hidden namespaces.
+func maskDetails(list []engine.Detail, hidden func(namespace string) bool) []engine.Detail {
 	list = slices.Clone(list)
 	for i := range list {
+		d := &list[i]
+		all := len(d.Blockers)
+		d.Blockers = slices.DeleteFunc(slices.Clone(d.Blockers), func(b engine.Blocker) bool { return b.Namespace != "" && hidden(b.Namespace) })
+		d.BlockersOmitted += all - len(d.Blockers)
 		if list[i].Kind == existingAntiAffinity {
 			list[i].Term = ""
 		}

@@ -19,6 +19,8 @@ type openGroup struct {
 	shortfalls shortfalls
 	also       map[groupKey]*openGroup
 	merged     int
+	nearest    int   // the row that is least short, by least
+	least      int64 // of what the cause lacks
 }
 
 // shortfalls are the amounts by which nodes are short.
@@ -110,6 +112,9 @@ func (c *collection) take(v *engine.NodeVerdict, row int) {
 	}
 	key, cause := causeOf(v, first)
 	b := c.openGroup(key)
+	if b.nodes == 0 || cause.Short < b.least {
+		b.nearest, b.least = row, cause.Short
+	}
 	b.rows.Set(row)
 	b.nodes++
 	b.shortfalls.add(cause)
@@ -224,6 +229,21 @@ func (b *openGroup) group(r *engine.Result, sample int) Group {
 		g.Also = g.Also[:maxAlso]
 	}
 	return g
+}
+
+// name names the objects that are in the way on the nearest node of a group.
+func (b *openGroup) name(r *engine.Result, g *Group) {
+	if b.merged > 1 || r.Outcome == engine.Gated {
+		return
+	}
+	v := explain.NamedVerdict(r, b.nearest)
+	for i := range v.Details {
+		d := &v.Details[i]
+		if k, _ := causeOf(&v, d); k == b.cause && len(d.Blockers) > 0 {
+			g.Nearest = &Nearest{v.Name, *d}
+			return
+		}
+	}
 }
 
 // maxAlso bounds the further reasons of a group.

@@ -24,6 +24,8 @@ type Group struct {
 	Nodes  int    `json:"nodes"`
 	// Short is how much the nodes of the group lack; absent for what has no amount.
 	Short *Short `json:"short,omitempty"`
+	// Nearest is the node that lacks least, with the objects that are in the way there.
+	Nearest *Nearest `json:"nearest,omitempty"`
 	// Sample is the first few of the nodes, by name.
 	Sample []string `json:"sample"`
 	// Also counts further reasons of the same rule against nodes of the group.
@@ -33,6 +35,13 @@ type Group struct {
 	AlsoFailing []AlsoFailing `json:"alsoFailing,omitempty"`
 	// Merged is how many small groups this one stands for; absent for one.
 	Merged int `json:"merged,omitempty"`
+}
+
+// Nearest is the node of a group that lacks least, the first of equals by name, and the detail that
+// the group is about.
+type Nearest struct {
+	Node   string        `json:"node"`
+	Detail engine.Detail `json:"detail"`
 }
 
 // AlsoFailing is another rule that rejects nodes of a group. A node counts once for a rule, by the
@@ -73,7 +82,12 @@ const (
 // Groups groups the nodes that a decision rejected by their verdict, the largest group first, and
 // returns which of them the pod wants. Each group names up to sample nodes. A pod that fits has
 // none.
-func Groups(r *engine.Result, sample int) ([]Group, *Narrowed) {
+func Groups(r *engine.Result, sample int) ([]Group, *Narrowed) { return groups(r, sample, false) }
+
+// NamedGroups is Groups with the objects that are in the way.
+func NamedGroups(r *engine.Result, sample int) ([]Group, *Narrowed) { return groups(r, sample, true) }
+
+func groups(r *engine.Result, sample int, names bool) ([]Group, *Narrowed) {
 	c := collect(r, r.CheckContext)
 	list := c.list()
 	if len(list) > maxGroups {
@@ -81,7 +95,11 @@ func Groups(r *engine.Result, sample int) ([]Group, *Narrowed) {
 	}
 	out := make([]Group, 0, len(list))
 	for _, b := range list {
-		out = append(out, b.group(r, sample))
+		g := b.group(r, sample)
+		if names {
+			b.name(r, &g)
+		}
+		out = append(out, g)
 	}
 	if len(list) == 0 {
 		return out, nil

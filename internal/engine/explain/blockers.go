@@ -1,0 +1,129 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"berth/internal/engine"
+	"berth/internal/engine/state"
+)
+
+// namedNodes is of how many rejected nodes, by name, an answer about a pod that fits nowhere names
+// the objects. ExplainAll names those of all nodes.
+const namedNodes = 50
+
+// naming counts the nodes of which an answer names the objects.
+type naming struct {
+	every bool
+	left  int
+}
+
+// namesOf returns how the answer at a level names them. A pod that is placed has none, but where
+// every rule runs.
+func namesOf(r *engine.Result, every bool) *naming {
+	n := &naming{every: every}
+	if r.Outcome != engine.Scheduled {
+		n.left = namedNodes
+	}
+	return n
+}
+
+// verdict explains the next row.
+func (n *naming) verdict(r *engine.Result, row int) engine.NodeVerdict {
+	if r.Feasible.Has(row) {
+		return Verdict(r, row)
+	}
+	names := n.every || n.left > 0
+	n.left--
+	return verdict(r, row, names)
+}
+
+// Blocker is an object in the way of a decision, and the rule that rejects a node because of it.
+type Blocker struct {
+	Rule string
+	engine.Blocker
+}
+
+// The nodes that Blockers looks at, and those of which it names the objects.
+const (
+	lookedAt = 256
+	nearest  = 3
+)
+
+// Blockers returns at most ten objects that keep a pod from being placed: those of the nodes that
+// are nearest to taking it, the nearest first. Nodes on which evictions may help come before the
+// others, then those with fewer obstacles, then those that are short of less, and last by name. A
+// decision that places the pod, or that judged no node, has none.
+func Blockers(r *engine.Result) []Blocker {
+	if r.Outcome == engine.Scheduled || !listsNodes(r) || r.PreFilter != nil {
+		return nil
+	}
+	type near struct {
+		row, obstacles int
+		short          float64
+	}
+	var rows []near
+	for _, row := range nearRows(r) {
+		v := Verdict(r, row)
+		rows = append(rows, near{row, len(v.Details), shortBy(v.Details)})
+	}
+	slices.SortStableFunc(rows, func(a, b near) int {
+		return cmp.Or(cmp.Compare(a.obstacles, b.obstacles), cmp.Compare(a.short, b.short))
+	})
+	var out []Blocker
+	for _, at := range rows[:min(len(rows), nearest)] {
+		v := NamedVerdict(r, at.row)
+		for i := range v.Details {
+			for _, b := range v.Details[i].Blockers {
+				same := func(o Blocker) bool {
+					return o.Rule == v.Plugin && o.Kind == b.Kind && o.Namespace == b.Namespace && o.Name == b.Name
+				}
+				if len(out) < engine.MaxBlockers && !slices.ContainsFunc(out, same) {
+					out = append(out, Blocker{v.Plugin, b})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// nearRows returns the first rows by name on which evictions may help; where there are none, those
+// of all rejected nodes.
+func nearRows(r *engine.Result) []int {
+	rows, hard := r.Query.Bits(), r.Query.Bits()
+	for i := range r.Rejected {
+		rows.Or(r.Rejected[i].Nodes)
+		hard.Or(r.Rejected[i].Unresolvable)
+	}
+	soft := r.Query.Bits()
+	copy(soft, rows)
+	if soft.AndNot(hard); !soft.Empty() {
+		rows = soft
+	}
+	return firstRows(r, rows, lookedAt)
+}
+
+func firstRows(r *engine.Result, rows state.Bits, most int) []int {
+	var out []int
+	for row := range r.Nodes().ByName(rows) {
+		if len(out) == most {
+			break
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// shortBy is which part of the requests is missing, and by how much a skew is exceeded.
+func shortBy(details []engine.Detail) float64 {
+	sum := 0.0
+	for i := range details {
+		switch d := &details[i]; {
+		case d.Requested != nil && d.Available != nil && *d.Requested > 0:
+			sum += min(1, max(0, float64(*d.Requested-*d.Available)/float64(*d.Requested)))
+		case d.Skew != nil && d.MaxSkew != nil:
+			sum += float64(*d.Skew - *d.MaxSkew)
+		}
+	}
+	return sum
+}
