@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"berth/internal/handlers/limits"
@@ -240,6 +241,34 @@ func (p *progress) at(part string, done, total int) {
 	default:
 		full := progressWidth * done / total
 		p.line(fmt.Sprintf("%s: [%s%s] %d%% of %s (%s)", p.what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), 100*done/total, count(total), part))
+	}
+}
+
+// waiting shows for how long an answer has been waited for, until end.
+func (a *app) waiting(what string) (end func()) {
+	if !a.Watched {
+		return func() {}
+	}
+	p, stop := a.progress(what), make(chan struct{})
+	var shows sync.WaitGroup
+	shows.Go(func() {
+		every := time.NewTicker(progressEvery)
+		defer every.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-every.C:
+				if p.due() {
+					p.line(fmt.Sprintf("%s: %s", p.what, p.shown.Sub(p.began).Round(time.Second)))
+				}
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		shows.Wait()
+		p.end()
 	}
 }
 

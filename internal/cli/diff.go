@@ -7,12 +7,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/blame"
+	"berth/internal/engine"
 	"berth/internal/report"
 	"berth/internal/revision"
+	"berth/internal/words"
 )
 
 func (a *app) diffCommand() *cobra.Command {
@@ -78,7 +84,8 @@ func (s *source) difference(ctx context.Context, from, to string) (json.RawMessa
 	return s.call(ctx, http.MethodGet, url.Values{"to": {to}}, nil, "v1", "snapshots", from, "diff")
 }
 
-func (a *app) fileDifference(ctx context.Context, from, to string) (json.RawMessage, error) {
+// filesHere returns a source of two files as revisions 1 and 2.
+func (a *app) filesHere(list []*engine.Profile, from, to string) (*source, error) {
 	var views [2]*revision.View
 	for i, file := range []string{from, to} {
 		a.o.snapshot = file
@@ -87,11 +94,15 @@ func (a *app) fileDifference(ctx context.Context, from, to string) (json.RawMess
 			return nil, err
 		}
 	}
-	s, err := a.here(&dump{}, nil, views[:]...)
+	return a.here(&dump{view: views[1], file: nameOfFile(to)}, list, views[:]...)
+}
+
+func (a *app) fileDifference(ctx context.Context, from, to string) (json.RawMessage, error) {
+	s, err := a.filesHere(nil, from, to)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.difference(ctx, views[0].ID(), views[1].ID())
+	raw, err := s.difference(ctx, revision.FormatID(inMemory, 1), revision.FormatID(inMemory, 2))
 	if err != nil {
 		return nil, err
 	}
@@ -154,4 +165,180 @@ func valueWords(v any) string {
 	}
 	js, _ := json.Marshal(v) // it came from JSON
 	return string(js)
+}
+
+// blameOf answers since when a pod does not fit.
+type blameOf struct {
+	node, since, until, between string
+	count                       int
+}
+
+func (a *app) blameCommand() *cobra.Command {
+	b := &blameOf{}
+	cmd := &cobra.Command{
+		Use:   "blame POD",
+		Short: "Since when does it not fit, and which change did it?",
+		Long: `When the verdict about a pod turned: each revision of the server's history is
+decided on exactly, and where the outcome became another one, the change, its
+time and who asked for it are shown, the newest first. Of a change of many
+objects those that turned it are found by leaving them out. With --between the
+history is two dumps: what differs is one change.
+
+POD is NAME, pod/NAME or NAMESPACE/NAME, as the newest revision has it that has
+it at all. A pod that is bound is judged as if it were not.
+
+Exit code 0 if it fits now, on the node or as often as --node and --count say,
+2 if not.`,
+		Example: "  " + a.name + " blame shop/checkout --server http://127.0.0.1:8080 --cluster prod\n" +
+			"  " + a.name + " blame shop/checkout --node node-a1 --since 7d\n" +
+			"  " + a.name + " blame shop/checkout --between yesterday.json today.json",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return b.run(cmd.Context(), a, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&b.node, "node", "", "since when it does not fit on this node")
+	f.IntVar(&b.count, "count", 0, "since when fewer than so many copies of it fit")
+	f.StringVar(&b.since, "since", "", "what to begin with: an age such as 7d, a time, or a revision such as prod@3")
+	f.StringVar(&b.until, "until", "", "what to end with, as --since")
+	f.StringVar(&b.between, "between", "", "two dumps instead of a server's history: --between A B")
+	return cmd
+}
+
+func (b *blameOf) run(ctx context.Context, a *app, args []string) error {
+	if err := a.o.check(); err != nil {
+		return err
+	}
+	b.node = strings.TrimPrefix(b.node, "node/")
+	var to string
+	if b.between != "" {
+		if len(args) != 2 {
+			return &problem{what: "--between needs two dumps and a pod", next: a.name + " blame NAMESPACE/NAME --between A.json B.json"}
+		}
+		if args, to = args[:1], args[1]; !isFile(to) && isFile(args[0]) { // the flag came first
+			args[0], to = to, args[0]
+		}
+	}
+	if len(args) > 1 {
+		return &problem{what: fmt.Sprintf("blame is about one pod, not %d", len(args))}
+	}
+	pod, err := a.target(args, "")
+	if err != nil {
+		return err
+	}
+	from, err := b.source(ctx, a, to)
+	if err != nil {
+		return err
+	}
+	if pod, err = a.find(ctx, from, pod); err != nil {
+		return err
+	}
+	query, err := b.query(from, a.Now())
+	if err != nil {
+		return err
+	}
+	end := a.waiting("deciding at each revision")
+	raw, err := from.call(ctx, http.MethodGet, query, nil, "v1", "clusters", from.cluster, "pods", pod.namespace, pod.name, "blame")
+	end()
+	var r *refused
+	if errors.As(err, &r) && r.Status == http.StatusNotFound {
+		return meant(ctx, from, pod, &problem{what: r.Error()})
+	}
+	if err != nil {
+		return err
+	}
+	out := &blame.Blame{}
+	if err := readInto(raw, out); err != nil {
+		return err
+	}
+	if to != "" {
+		b.nameFiles(out, to)
+		if raw, err = json.Marshal(out); err != nil {
+			return fmt.Errorf("encode: %w", err)
+		}
+	}
+	if err := a.show(raw, nil, nil, func(p *page) { p.blame(out, b) }); err != nil {
+		return err
+	}
+	if !b.fits(out) {
+		return errNo
+	}
+	return nil
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
+// source is a server, or the two files.
+func (b *blameOf) source(ctx context.Context, a *app, to string) (*source, error) {
+	if to != "" {
+		list, err := a.profiles()
+		if err != nil {
+			return nil, err
+		}
+		return a.filesHere(list, b.between, to)
+	}
+	if a.o.server == "" && a.o.snapshot != "" {
+		return nil, &problem{what: "one dump has no history", next: "Two dumps: " + a.name + " blame POD --between A.json B.json. A server's history: --server."}
+	}
+	from, err := a.source(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if from.dump != nil {
+		return nil, &problem{what: "a cluster's apiserver has no history", next: "Name a berth server that follows it: --server. Two dumps: --between A.json B.json."}
+	}
+	return from, from.ownConfig()
+}
+
+func (b *blameOf) query(from *source, now time.Time) (url.Values, error) {
+	q := url.Values{}
+	if from.older() && from.dump == nil {
+		q.Set("until", from.snapshot)
+	}
+	for name, text := range map[string]string{"since": b.since, "until": b.until} {
+		if text == "" {
+			continue
+		}
+		if !strings.Contains(text, "@") {
+			at, err := words.Since(text, now)
+			if err != nil {
+				return nil, fmt.Errorf("--%s %w, or a revision such as prod@3", name, err)
+			}
+			text = at.UTC().Format(time.RFC3339Nano)
+		}
+		q.Set(name, text)
+	}
+	if b.node != "" {
+		q.Set("node", b.node)
+	}
+	if b.count != 0 {
+		q.Set("count", strconv.Itoa(b.count))
+	}
+	return q, nil
+}
+
+// nameFiles writes the second file in place of its revision.
+func (b *blameOf) nameFiles(out *blame.Blame, to string) {
+	for i := range out.Turns {
+		t := &out.Turns[i]
+		before, after, ok := strings.Cut(t.Message, t.Snapshot+", ")
+		if _, rest, more := strings.Cut(after, ", "); ok && more {
+			t.Message = before + nameOfFile(to) + ", " + rest
+		}
+		t.Snapshot = nameOfFile(to)
+	}
+}
+
+// fits reports whether the pod fits now, as it was asked for.
+func (b *blameOf) fits(out *blame.Blame) bool {
+	switch {
+	case b.count > 0:
+		return out.Outcome == strconv.Itoa(b.count)
+	case b.node != "":
+		return out.Outcome == blame.Fits
+	}
+	return out.Outcome == string(engine.Scheduled)
 }

@@ -3,9 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/blame"
 	"berth/internal/engine"
 	"berth/internal/report"
 )
@@ -176,4 +180,79 @@ func (v *verdict) exit() error {
 		return nil
 	}
 	return errNo
+}
+
+// blame shows since when a pod does not fit.
+func (p *page) blame(out *blame.Blame, b *blameOf) {
+	about := out.Pod.Namespace + "/" + out.Pod.Name
+	if b.node != "" {
+		about += " on " + b.node
+	}
+	word, c := strings.ToUpper(out.Outcome), red
+	switch {
+	case b.count > 0:
+		word = fmt.Sprintf("%s OF %d", out.Outcome, b.count)
+	case b.node != "" && out.Outcome != blame.Fits:
+		word = "REJECTED"
+	case b.node == "" && out.Outcome == string(engine.Scheduled):
+		word = "FITS"
+	case out.Outcome == string(engine.UnschedulableOK):
+		word = "NO ROOM"
+	}
+	if b.fits(out) {
+		c = green
+	}
+	p.head(word, c, about, "", plural(out.Revisions, "revision"))
+	p.gap()
+	if len(out.Turns) == 0 {
+		p.text("Its outcome is the same at each of them: " + out.Outcome + ".")
+	} else {
+		p.text(out.Pod.Namespace + "/" + out.Pod.Name + " " + out.Turns[0].Message + ".")
+		p.gap()
+		t := newTable("REVISION", "TIME", "SINCE THEN", "~CHANGE")
+		if b.between != "" {
+			t.head[0], t.head[1] = "UNTIL", "UNTIL THEN"
+		}
+		for i := range out.Turns {
+			x := &out.Turns[i]
+			if !p.wide && i == rowsShown {
+				break
+			}
+			at := x.At.UTC().Format(time.DateTime)
+			if b.between != "" {
+				at = x.From // both dumps are of the time when they were read
+			}
+			t.add(x.Snapshot, at, x.To, turnWords(x))
+		}
+		p.table(t)
+		p.left(len(out.Turns)-len(t.rows), "turns")
+	}
+	for _, note := range out.Notes {
+		p.gap()
+		p.labelled("NOTE", note)
+	}
+}
+
+// turnWords words what turned an outcome, for a cell.
+func turnWords(x *blame.Turn) string {
+	c := &x.Change
+	out := c.Verb
+	switch name := strings.TrimPrefix(c.Namespace+"/"+c.Name, "/"); {
+	case c.Kind == "":
+		out += " (it cannot be told of what)"
+	case c.Name == "":
+		out += " " + c.Kind + " (hidden)"
+	default:
+		out += " " + c.Kind + " " + name
+	}
+	if c.Node != "" {
+		out += " on " + c.Node
+	}
+	if n := len(x.Also); n > 0 {
+		out += fmt.Sprintf(" and %d more", n)
+	}
+	if x.By != "" {
+		out += " by " + x.By
+	}
+	return out
 }

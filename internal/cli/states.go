@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -17,6 +18,7 @@ import (
 	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/store"
 )
 
 // inMemory is the name of the cluster that states in memory are of.
@@ -62,6 +64,21 @@ func (s *states) View(_ context.Context, name string, rev int64) (*revision.View
 		return nil, &revision.InvalidError{Field: "snapshot", Detail: "it is not in memory", Absent: true}
 	}
 	return s.views[rev-1], nil
+}
+
+// List returns the states as the revisions of one history, the newest first.
+func (s *states) List(_ context.Context, _ string, before int64, _ int) (list []*store.Revision, err error) {
+	for _, v := range slices.Backward(s.views) {
+		if before == 0 || v.Revision < before {
+			list = append(list, &store.Revision{Cluster: inMemory, Number: v.Revision, CreatedAt: v.CreatedAt})
+		}
+	}
+	return list, nil
+}
+
+// WalkApart walks through the states, which lack a pod.
+func (s *states) WalkApart(_ context.Context, _, namespace, name string) (*revision.Walk, error) {
+	return revision.WalkViews(s.views, namespace, name), nil
 }
 
 // CatchUp finds nothing newer.

@@ -23,7 +23,9 @@ import (
 type Walk struct {
 	m       *Manager
 	cluster string
+	views   func(ctx context.Context, revision int64) (*View, error) // whole ones
 	decider *recall.Decider
+	apart   *apart // nil: no pod is left out
 
 	state   *recall.Walk
 	at      *View
@@ -65,7 +67,8 @@ const walkAhead, walkFirst = 1024, 64
 
 // Walk starts a walk. Nothing is read yet.
 func (m *Manager) Walk(cluster string) *Walk {
-	return &Walk{m: m, cluster: cluster, decider: recall.NewDecider(0), pods: object.NewPodCache()}
+	views := func(ctx context.Context, revision int64) (*View, error) { return m.View(ctx, cluster, revision) }
+	return &Walk{m: m, cluster: cluster, views: views, decider: recall.NewDecider(0), pods: object.NewPodCache()}
 }
 
 // Careful makes the walk verify each view that it gives from now on.
@@ -106,10 +109,13 @@ func (w *Walk) Decide(s *state.State, pod *corev1.Pod, p *engine.Profile, o engi
 }
 
 func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
-	if w.at == nil || revision < w.at.Revision || revision-w.at.Revision > int64(w.m.o.CheckpointEvery) {
+	if w.at == nil || w.m == nil || revision < w.at.Revision || revision-w.at.Revision > int64(w.m.o.CheckpointEvery) {
 		return w.jump(ctx, revision)
 	}
 	at := w.at
+	if w.apart != nil {
+		w.apart.changed = w.apart.changed[:0]
+	}
 	for at.Revision < revision {
 		r, err := w.next(ctx, at.Revision)
 		if errors.Is(err, errBroken) {
@@ -130,14 +136,19 @@ func (w *Walk) to(ctx context.Context, revision int64) (*View, error) {
 
 // jump loads a revision whole.
 func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
-	v, err := w.m.View(ctx, w.cluster, revision)
+	v, err := w.views(ctx, revision)
 	if err != nil {
 		return nil, err
+	}
+	if w.apart != nil {
+		if err := w.apart.jumped(ctx, w.objects(), v.inv); err != nil {
+			return nil, err
+		}
 	}
 	w.ahead, w.coming, w.steps = nil, nil, 0
 	w.d = v.inv.draft()
 	w.d.whole = true
-	w.state = w.decider.Walk(v.State)
+	w.begin(v.State)
 	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: w.state.State(), inv: w.d.inv}
 	return w.at, nil
 }
@@ -253,7 +264,7 @@ func (w *Walk) Verify() error {
 		if err != nil {
 			return corrupt(w.cluster, at.Revision, "content", err)
 		}
-		w.state = w.decider.Walk(st)
+		w.begin(st)
 		at.State = w.state.State()
 	}
 	w.d = inv.draft()
@@ -266,23 +277,27 @@ func (w *Walk) Verify() error {
 func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 	c := r.c
 	for _, k := range c.Delete {
-		if w.d.remove(k) == nil {
+		before := w.d.remove(k)
+		if before == nil {
 			return fmt.Errorf("deletes %v, which is not there", k)
 		}
-		e.Delete(k.Kind, k.Namespace, k.Name)
+		if w.shows(before, nil) {
+			e.Delete(k.Kind, k.Namespace, k.Name)
+		}
 	}
 	for i := range r.apply {
 		o := &r.apply[i]
 		var err error
-		if o.template != nil {
+		switch {
+		case !w.shows(w.d.put(o.entry), o.entry):
+		case o.template != nil:
 			err = e.PutPod(o.template, o.own.Name, o.own.UID, o.own.Node)
-		} else {
+		default:
 			err = e.Put(o.value)
 		}
 		if err != nil {
 			return fmt.Errorf("apply[%d]: %w", i, err)
 		}
-		w.d.put(o.entry)
 	}
 	if c.Bind == nil {
 		return nil
@@ -301,11 +316,28 @@ func (w *Walk) apply(e *state.Edit, r *walkStep) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Put(pod); err != nil {
-		return err
+	after := newEntry(k, js)
+	if w.shows(w.d.put(after), after) {
+		return e.Put(pod)
 	}
-	w.d.put(newEntry(k, js))
 	return nil
+}
+
+// shows reports whether a change is one of the state, and remembers it where that is wanted.
+func (w *Walk) shows(before, after *entry) bool {
+	if w.apart == nil {
+		return true
+	}
+	w.apart.note(before, after)
+	return eitherOf(before, after).key != w.apart.pod
+}
+
+// objects returns the objects of the walk's view; nil before the first.
+func (w *Walk) objects() *inventory {
+	if w.d == nil {
+		return nil
+	}
+	return w.d.inv
 }
 
 // podHead begins a pod in canonical form.

@@ -125,9 +125,14 @@ func (n *podName) UnmarshalText(text []byte) error {
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before
 // (Edits, revision.View.Fork); the fork's own methods change pods.
 func NewFork(v *revision.View, o Options) *Fork {
+	return ForkOf(v, recall.NewDecider(deciderBytes).FromSecond().Walk(v.State), o)
+}
+
+// ForkOf is NewFork over a state that others go on with, once the fork's changes are taken back.
+func ForkOf(v *revision.View, walk *recall.Walk, o Options) *Fork {
 	return &Fork{
 		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
-		walk: recall.NewDecider(deciderBytes).FromSecond().Walk(v.State),
+		walk: walk,
 	}
 }
 

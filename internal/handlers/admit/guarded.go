@@ -70,6 +70,13 @@ func (g guardedClusters) List(ctx context.Context, name string, before int64, li
 	return g.all.List(ctx, name, before, limit)
 }
 
+func (g guardedClusters) WalkApart(ctx context.Context, cluster, namespace, name string) (*revision.Walk, error) {
+	if err := MayPod(ctx, access.View, cluster, namespace); err != nil {
+		return nil, err
+	}
+	return g.all.WalkApart(ctx, cluster, namespace, name)
+}
+
 func (g guardedClusters) Delete(ctx context.Context, name string, revision int64) error {
 	if err := mayDo(ctx, access.Administer, false, name); err != nil {
 		return err

@@ -37,6 +37,8 @@ type Clusters interface {
 	Change(ctx context.Context, cluster string, parent int64, apply []object.Object, del []object.Key) (*revision.View, error)
 	ledger.Updater
 	List(ctx context.Context, cluster string, before int64, limit int) ([]*store.Revision, error)
+	// WalkApart walks through the revisions, whose states lack a pod.
+	WalkApart(ctx context.Context, cluster, namespace, name string) (*revision.Walk, error)
 	Delete(ctx context.Context, cluster string, rev int64) error
 	DeleteCluster(ctx context.Context, cluster string) error
 	Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error)

@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"time"
 
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
 	"berth/internal/access"
+	"berth/internal/blame"
 	"berth/internal/decision"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
@@ -37,15 +40,9 @@ const defaultAttempts = 10
 //	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
 func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
-	var at [3]string
-	for i, name := range []string{"cluster", "namespace", "name"} {
-		var err error
-		if at[i], err = exchange.PathParam(r, name); err != nil {
-			return err
-		}
-	}
-	if err := revision.CheckName(at[0]); err != nil {
-		return exchange.BadField(http.StatusBadRequest, "cluster", exchange.Reason(err))
+	at, err := podParams(r)
+	if err != nil {
+		return err
 	}
 	ask := report.Ask{Attempts: defaultAttempts, Suggest: true}
 	query := r.URL.Query()
@@ -56,7 +53,6 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 		}
 		ask.Attempts = n
 	}
-	var err error
 	if ask.Suggest, err = flag(r, "suggest", true); err != nil {
 		return err
 	}
@@ -86,6 +82,19 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 	return exchange.WriteJSON(w, http.StatusOK, out)
 }
 
+// podParams reads the cluster, namespace and name of a pod's path.
+func podParams(r *http.Request) (at [3]string, err error) {
+	for i, name := range []string{"cluster", "namespace", "name"} {
+		if at[i], err = exchange.PathParam(r, name); err != nil {
+			return at, err
+		}
+	}
+	if err := revision.CheckName(at[0]); err != nil {
+		return at, exchange.BadField(http.StatusBadRequest, "cluster", exchange.Reason(err))
+	}
+	return at, nil
+}
+
 // storyReader tells stories of one cluster to a request's caller: pods of namespaces that it may
 // not see are counted, and not named.
 func (a *API) storyReader(ctx context.Context, name string, clock func() time.Time) *report.Reader {
@@ -95,4 +104,93 @@ func (a *API) storyReader(ctx context.Context, name string, clock func() time.Ti
 		r.Mask = func(ans *decision.Answer) { admit.Mask(ctx, ans) }
 	}
 	return r
+}
+
+// getBlame tells when the verdict about a pod turned.
+//
+//	@Summary		When the verdict about a pod turned, and which change turned it
+//	@Description	Decides about the pod at every revision of the cluster, exactly, since verdicts come and go, and lists the revisions at which the outcome became another one, the newest first: with the change, who asked for it, and a sentence. The pod is as the newest revision has it that has it at all; it is left out of the states, so that a bound pod's question is where it would go. Preemptions whose victims a changed disruption budget changes are turns, too. Of a revision that changed many objects those are named without whose change the outcome would not have turned: each that alone suffices, else a smallest set of them.
+//	@Tags			pods
+//	@Produce		json
+//	@Param			cluster		path		string	true	"the cluster"
+//	@Param			namespace	path		string	true	"the pod's namespace"
+//	@Param			name		path		string	true	"the pod's name"
+//	@Param			since		query		string	false	"the state to begin with: a time (RFC 3339), or a revision such as prod@3; the oldest that is kept if absent"
+//	@Param			until		query		string	false	"the state to end with, as since; the newest if absent"
+//	@Param			node		query		string	false	"the outcome on this node: fits, absent, or the plugin that rejects the pod there"
+//	@Param			count		query		int		false	"how many copies of the pod fit, up to this number, 1000 at most; not with node"
+//	@Success		200			{object}	blame.Blame
+//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name}/blame [get]
+func (a *API) getBlame(w http.ResponseWriter, r *http.Request) error {
+	at, err := podParams(r)
+	if err != nil {
+		return err
+	}
+	ask, err := blameAsk(r, at)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	if err := admit.MayPod(ctx, access.View, at[0], at[1]); err != nil {
+		return err
+	}
+	if _, err := a.catchUp(ctx, at[0]); err != nil {
+		return err
+	}
+	ask.Profiles, ask.Followed = a.configured.Of(at[0]), a.followed(at[0])
+	ask.Class = func(name string) *schedulingv1.PriorityClass { return a.priorityClasses.Class(at[0], name) }
+	if !admit.Sees(ctx, at[0], "") {
+		ask.Sees = func(namespace string) bool { return admit.Sees(ctx, at[0], namespace) }
+	}
+	out, err := blame.Of(ctx, a.clusters, ask)
+	var late *blame.LateError
+	if errors.As(err, &late) {
+		return &exchange.Error{Status: http.StatusServiceUnavailable, Kind: "deadline", Limit: "scenario-deadline", Cause: err, Detail: late.Error()}
+	}
+	if err != nil {
+		return err
+	}
+	return exchange.WriteJSON(w, http.StatusOK, out)
+}
+
+// blameAsk reads the parameters of a walk.
+func blameAsk(r *http.Request, at [3]string) (ask blame.Ask, err error) {
+	query := r.URL.Query()
+	ask = blame.Ask{Cluster: at[0], Namespace: at[1], Name: at[2], Node: query.Get("node")}
+	for name, into := range map[string]*blame.Bound{"since": &ask.Since, "until": &ask.Until} {
+		if !query.Has(name) {
+			continue
+		}
+		if *into, err = boundOf(name, query.Get(name), at[0]); err != nil {
+			return ask, err
+		}
+	}
+	s, u := ask.Since, ask.Until
+	if s.Revision > 0 && u.Revision > 0 && u.Revision < s.Revision || !s.Time.IsZero() && !u.Time.IsZero() && u.Time.Before(s.Time) {
+		return ask, exchange.BadField(http.StatusBadRequest, "until", "it is before since")
+	}
+	if !query.Has("count") {
+		return ask, nil
+	}
+	ask.Count, err = strconv.Atoi(query.Get("count"))
+	switch {
+	case err != nil || ask.Count < 1 || ask.Count > blame.MaxCount:
+		return ask, exchange.BadField(http.StatusBadRequest, "count", fmt.Sprintf("want a number from 1 to %d", blame.MaxCount))
+	case ask.Node != "":
+		return ask, exchange.BadField(http.StatusBadRequest, "count", "give one of node and count")
+	}
+	return ask, nil
+}
+
+// boundOf reads an end of a history: a time, or a revision.
+func boundOf(name, text, cluster string) (b blame.Bound, err error) {
+	if b.Time, err = time.Parse(time.RFC3339Nano, text); err == nil && !b.Time.IsZero() {
+		return b, nil
+	}
+	of, rev, err := revision.ParseID(text)
+	if err != nil || of != cluster {
+		return b, exchange.BadField(http.StatusBadRequest, name, fmt.Sprintf("want a time such as 2026-01-31T12:00:00Z, or a revision of cluster %s such as %s", cluster, revision.FormatID(cluster, 3)))
+	}
+	return blame.Bound{Revision: rev}, nil // 0 is the newest, for which until needs no bound
 }
