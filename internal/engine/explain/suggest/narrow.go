@@ -261,7 +261,13 @@ func (n *narrowing) obstacles(c *collection) {
 		}
 	}
 	slices.SortFunc(n.out.Obstacles, func(a, b Obstacle) int {
-		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail))
+		if order := cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Detail, b.Detail)); order != 0 || a.Never == b.Never {
+			return order
+		}
+		if b.Never {
+			return -1
+		}
+		return 1
 	})
 	n.out.Obstacles = n.out.Obstacles[:min(len(n.out.Obstacles), maxObstacles)]
 }
