@@ -4,13 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/handlers/rest"
+	"berth/internal/podlife"
 	"berth/internal/report"
 )
 
@@ -20,7 +24,9 @@ func (a *app) admitCommand() *cobra.Command {
 		Use:   "admit -f FILE",
 		Short: "Would an API server take this pod, and with which priority?",
 		Long: `What an API server would make of a pod that is created: defaults, its priority
-by the classes of the source, tolerations, scheduling gates and validation.
+by the classes of the source, tolerations, its RuntimeClass, the LimitRanges and
+ResourceQuotas of its namespace, scheduling gates and validation, with the API
+server's own warnings. A quota that is used up is shown with the pods that use most.
 Nothing is stored. -o json shows the pod as it would be stored.
 
 Exit code 0 if it is admitted, 2 if not.`,
@@ -102,6 +108,7 @@ func (p *page) admission(v *rest.Admission, t target) {
 			table.add(e.Field, e.Message)
 		}
 		p.table(table)
+		p.usedUp(v.Quota)
 		return
 	}
 	p.head("ADMITTED", green, t.String(), "", "")
@@ -118,7 +125,38 @@ func (p *page) admission(v *rest.Admission, t target) {
 		p.labelled("PRIO", s)
 	}
 	p.labelled("QOS", string(v.Pod.Status.QOSClass))
+	if class := spec.RuntimeClassName; class != nil && len(spec.Overhead) > 0 {
+		var amounts []string
+		for _, name := range slices.Sorted(maps.Keys(spec.Overhead)) {
+			q := spec.Overhead[name]
+			amounts = append(amounts, string(name)+"="+q.String())
+		}
+		p.labelled("ADDED", "overhead "+strings.Join(amounts, ", ")+" of RuntimeClass "+*class)
+	}
+	if set, is := strings.CutPrefix(v.Pod.Annotations[podlife.LimitRangerSet], "LimitRanger plugin set: "); is {
+		p.labelled("ADDED", set+", by LimitRanger")
+	}
 	if n := len(spec.SchedulingGates); n > 0 {
 		p.labelled("GATES", plural(n, "scheduling gate")+": it waits until they are removed")
+	}
+}
+
+// usedUp lists the pods that use a quota up.
+func (p *page) usedUp(q *podlife.QuotaUse) {
+	if q == nil || len(q.Pods) == 0 {
+		return
+	}
+	p.gap()
+	table := newTable("USES QUOTA "+q.Name, "OWNER", "AMOUNT")
+	for _, pod := range q.Pods {
+		var uses []string
+		for _, name := range slices.Sorted(maps.Keys(pod.Uses)) {
+			uses = append(uses, name+"="+pod.Uses[name])
+		}
+		table.add(pod.Namespace+"/"+pod.Name, pod.Owner, strings.Join(uses, ", "))
+	}
+	p.table(table)
+	if q.More > 0 {
+		p.text(fmt.Sprintf("and %s more", plural(q.More, "pod")))
 	}
 }

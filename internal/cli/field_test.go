@@ -75,3 +75,39 @@ func TestGoldenClaimThatNothingBinds(t *testing.T) {
 		within(t, standardWidth, r.out)
 	}
 }
+
+// TestGoldenAdmissionOfDumps: what the RuntimeClass, the LimitRange and the ResourceQuota of a dump
+// make of a pod is what its API server does, and a decision notes it and does not count it
+// (kubernetes issues 83054 and 101167).
+func TestGoldenAdmissionOfDumps(t *testing.T) {
+	const kata = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"k","namespace":"default"},"spec":{"runtimeClassName":"kata","containers":[{"name":"app","image":"i","resources":{"requests":{"cpu":"500m"}}}]}}`
+	const bare = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"nolim","namespace":"team"},"spec":{"containers":[{"name":"app","image":"i"}]}}`
+	for name, c := range map[string]struct {
+		command, pod, dump string
+		code               int
+	}{
+		"admit-runtimeclass":   {"admit", kata, fieldInputs + "runtimeclass-overhead.yaml", exitYes},
+		"explain-runtimeclass": {"explain", kata, fieldInputs + "runtimeclass-overhead.yaml", exitYes},
+		"admit-quota-status":   {"admit", bare, fieldInputs + "limitrange-and-quota.yaml", exitNo},
+		"admit-quota":          {"admit", bare, fieldInputs + "quota-used-up.yaml", exitNo},
+		"explain-quota":        {"explain", bare, fieldInputs + "quota-used-up.yaml", exitYes},
+	} {
+		r := call{in: c.pod}.run(t, c.command, "-", "--snapshot", c.dump)
+		if r.code != c.code {
+			t.Errorf("%s: %+v", name, r)
+		}
+		golden(t, name, r.out)
+		within(t, standardWidth, r.out)
+	}
+}
+
+// TestGoldenWarnings: the commonest mistake of units there is.
+func TestGoldenWarnings(t *testing.T) {
+	const pod = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"f","namespace":"shop"},"spec":{"nodeSelector":{"beta.kubernetes.io/os":"linux"},"schedulerName":"volcano","containers":[{"name":"c","image":"i",` +
+		`"env":[{"name":"A","value":"1"},{"name":"A","value":"2"}],"resources":{"requests":{"memory":"512m"}}}]}}`
+	for _, command := range []string{"admit", "explain"} {
+		r := call{in: pod}.run(t, command, "-", "--snapshot", fieldInputs+"runtimeclass-overhead.yaml")
+		golden(t, command+"-warnings", r.out)
+		within(t, standardWidth, r.out)
+	}
+}

@@ -22,12 +22,12 @@ func TestWhatIsNotApplied(t *testing.T) {
 	if err := os.WriteFile(file, []byte(pod), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"explain", "a"}, {"admit", "-f", file}, {"fit", "-f", file}} {
+	for _, args := range [][]string{{"explain", "a"}, {"fit", "-f", file}} {
 		args = append(args, "--snapshot", "-")
 		for in, want := range map[string][]string{
-			dump: {"has LimitRanges and ResourceQuotas: they are kept and not applied", "no RuntimeClass kata, which the pod names"},
+			dump: {"has LimitRanges and ResourceQuotas: admission and changes apply them, other answers do not", "no RuntimeClass kata, which the pod names"},
 			dump + class: {
-				"has LimitRanges, ResourceQuotas and RuntimeClasses: they are kept and not applied", "RuntimeClass kata has overhead of its own, which an API server writes into the pod and berth does not",
+				"has LimitRanges, ResourceQuotas and RuntimeClasses: admission and changes apply them, other answers do not", "RuntimeClass kata has overhead of its own, which an API server writes into the pod and berth does not",
 			},
 		} {
 			r := (call{in: in}).run(t, args...)
@@ -66,7 +66,8 @@ func TestClusterOfLimits(t *testing.T) {
 	}{{[]string{"explain", "shop/small"}, false}, {[]string{"explain", "-f", file}, true}, {[]string{"admit", "-f", file}, true}} {
 		r := live.run(t, c.args...)
 		text := strings.Join(strings.Fields(r.out), " ")
-		if !strings.Contains(text, "has ResourceQuotas: they are kept and not applied") || strings.Contains(text, "let you list LimitRanges") != c.refused {
+		if applied := c.args[0] == "admit"; applied != strings.Contains(text, "exceeded quota: q") ||
+			applied == strings.Contains(text, "has ResourceQuotas: admission and changes apply them, other answers do not") || strings.Contains(text, "let you list LimitRanges") != c.refused {
 			t.Errorf("%v: %+v", c.args, r)
 		}
 	}

@@ -163,6 +163,7 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	if note := RuntimeNote(o.View, UnappliedClass(o.Pod)); note != "" {
 		ans.Notes = append(ans.Notes, note)
 	}
+	o.noteAdmission(ans, level)
 	if level == engine.ExplainGroups {
 		ans.Groups, ans.Narrowed = suggest.NamedGroups(o.Result, suggest.DefaultSample)
 	}

@@ -80,7 +80,7 @@ func (p *Prepared) bindStored() error {
 	if err != nil {
 		return err
 	}
-	if err := p.equal(WithKind(completed(asked, stored)), WithKind(stored)); err != nil {
+	if err := p.equal(WithKind(p.completed(asked, stored)), WithKind(stored)); err != nil {
 		return err
 	}
 	k := podKey(asked.Namespace, asked.Name)
@@ -92,13 +92,13 @@ func (p *Prepared) bindStored() error {
 // an API server alone writes, and those that its admission plugins set where a manifest leaves them
 // out. The request's status is not read, as on an update (apiserver/pkg/registry/rest/update.go
 // BeforeUpdate, pkg/registry/core/pod/strategy.go PrepareForUpdate).
-func completed(asked, is *corev1.Pod) *corev1.Pod {
-	p := asked.DeepCopy()
-	stored.DropUnlessKept(p, is)
-	p.UID, p.Status = is.UID, is.Status
-	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = is.DeletionTimestamp, is.DeletionGracePeriodSeconds
-	podlife.KeepAdmitted(p, is)
-	return object.KeepCreatedPod(p, is)
+func (p *Prepared) completed(asked, is *corev1.Pod) *corev1.Pod {
+	pod := asked.DeepCopy()
+	stored.DropUnlessKept(pod, is)
+	pod.UID, pod.Status = is.UID, is.Status
+	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = is.DeletionTimestamp, is.DeletionGracePeriodSeconds
+	podlife.KeepAdmitted(pod, is, podlife.Admission{Objects: p.View})
+	return object.KeepCreatedPod(pod, is)
 }
 
 // equal returns a *StoredError where two pods, which have their kind, are not equal.

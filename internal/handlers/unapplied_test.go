@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What admission would apply, and berth keeps and does not apply, is said of the snapshot, of a pod
-// that is admitted, and of one that is decided on or counted.
+// What admission applies, and decisions do not, is said of the snapshot, and of a pod that is
+// decided on or counted. An admission applies it.
 func TestUnappliedIsSaid(t *testing.T) {
 	h := start(t, nil)
 	class := func(name, rest string) string {
@@ -46,9 +46,8 @@ func TestUnappliedIsSaid(t *testing.T) {
 		h.want(200, &a, "POST", "/v1/clusters/a/fit", `{"pod":`+p+`}`)
 		said("fit")
 		h.want(200, &a, "POST", "/v1/pods/admission", `{"cluster":"a","operation":"CREATE","pod":`+p+`}`)
-		if !strings.Contains(strings.Join(a.Warnings, "\n"), "a@1 has ResourceQuotas and RuntimeClasses: they are kept and not applied") {
-			t.Errorf("%+v", a)
+		if a.Warnings != nil {
+			t.Errorf("admission: %+v", a)
 		}
-		said("admission")
 	}
 }

@@ -22,25 +22,39 @@ type Verdict struct {
 	// Pod is the object as it would be stored; nil where Errors is not empty.
 	Pod    *corev1.Pod
 	Errors field.ErrorList
+	// Forbidden is an API server's answer where the plugin RuntimeClass, LimitRanger or
+	// ResourceQuota forbids the pod; Errors has it then.
+	Forbidden string
+	// Quota is the quota that does not let the pod in; nil: it is none.
+	Quota *QuotaUse
 }
 
-// Create judges a pod that is to be created, at a time: defaults, the admission
-// plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, and validation,
-// in this order (pkg/kubeapiserver/options/plugins.go AllOrderedPlugins). topology
-// returns a pod that names its node with that node's zone and region; nil knows
-// no nodes. The argument is not written.
-func Create(in *corev1.Pod, classes Classes, topology func(*corev1.Pod) *corev1.Pod, now time.Time) Verdict {
+// Create judges a pod that is to be created, at a time: defaults, the admission plugins
+// LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass and PodTopologyLabels, validation,
+// and what LimitRanger, RuntimeClass and ResourceQuota refuse, in this order
+// (pkg/kubeapiserver/options/plugins.go AllOrderedPlugins; apiserver/pkg/registry/generic store.go
+// Create). The argument is not written.
+func Create(in *corev1.Pod, a Admission, now time.Time) Verdict {
 	p := in.DeepCopy()
+	a.now = now
 	if p.Namespace == "" {
 		p.Namespace = corev1.NamespaceDefault
 	}
 	apiserver.SetPodDefaults(p)
-	if err := admitPriority(p, classes); err != nil {
+	x, set, refused := a.defaultLimits(p)
+	if refused != nil {
+		return refused.verdict(p)
+	}
+	annotate(p, set)
+	if err := admitPriority(p, a.Classes); err != nil {
 		return Verdict{Errors: field.ErrorList{err}}
 	}
 	AddTolerationSeconds(&p.Spec)
-	if topology != nil && p.Spec.NodeName != "" {
-		p = topology(p)
+	if refused := a.useRuntimeClass(p, &x); refused != nil {
+		return refused.verdict(p)
+	}
+	if a.Topology != nil && p.Spec.NodeName != "" {
+		p = a.Topology(p)
 	}
 	if p.ResourceVersion != "" {
 		return Verdict{Errors: field.ErrorList{field.Forbidden(field.NewPath("metadata", "resourceVersion"), "resourceVersion should not be set on objects to be created")}}
@@ -51,6 +65,9 @@ func Create(in *corev1.Pod, classes Classes, topology func(*corev1.Pod) *corev1.
 	prepareCreate(p, metav1.NewTime(now.UTC().Truncate(time.Second)))
 	if errs := apiserver.ValidatePod(p); len(errs) > 0 {
 		return Verdict{Errors: errs}
+	}
+	if refused := a.validate(p, x); refused != nil {
+		return refused.verdict(p)
 	}
 	return Verdict{Pod: p}
 }

@@ -29,7 +29,7 @@ func create(t *testing.T, spec string, classes Classes) Verdict {
 	t.Helper()
 	p := pod(t, spec)
 	p.ResourceVersion = ""
-	return Create(p, classes, nil, now)
+	return Create(p, Admission{Classes: classes}, now)
 }
 
 func want(t *testing.T, what string, v Verdict, errs ...string) {
@@ -103,7 +103,7 @@ func TestCreate(t *testing.T) {
 	in.Status = corev1.PodStatus{Phase: corev1.PodRunning, NominatedNodeName: "n"}
 	in.DeletionTimestamp = &metav1.Time{Time: now}
 	before := in.DeepCopy()
-	v := Create(in, nil, nil, now)
+	v := Create(in, Admission{}, now)
 	want(t, "gated", v)
 	if d := cmp.Diff(before, in); d != "" {
 		t.Errorf("the argument was written:\n%s", d)
@@ -135,15 +135,15 @@ func TestCreate(t *testing.T) {
 		t.Errorf("a bad name: %v", v.Errors)
 	}
 	old := pod(t, "")
-	want(t, "a version", Create(old, nil, nil, now), "metadata.resourceVersion FieldValueForbidden Forbidden: resourceVersion should not be set on objects to be created")
+	want(t, "a version", Create(old, Admission{}, now), "metadata.resourceVersion FieldValueForbidden Forbidden: resourceVersion should not be set on objects to be created")
 	made := pod(t, "")
 	made.Name, made.GenerateName, made.ResourceVersion = "", "web-", ""
-	if v := Create(made, nil, nil, now); v.Pod == nil || len(v.Pod.Name) != len("web-")+5 || v.Pod.Name != Create(made, nil, nil, now).Pod.Name {
+	if v := Create(made, Admission{}, now); v.Pod == nil || len(v.Pod.Name) != len("web-")+5 || v.Pod.Name != Create(made, Admission{}, now).Pod.Name {
 		t.Errorf("generated name: %v", v.Errors)
 	}
 	merged := pod(t, `"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{},"matchLabelKeys":["app","none"]}],`)
 	merged.Labels, merged.ResourceVersion = map[string]string{"app": "a"}, ""
-	if v := Create(merged, nil, nil, now); v.Pod == nil || len(v.Pod.Spec.TopologySpreadConstraints[0].LabelSelector.MatchExpressions) != 1 {
+	if v := Create(merged, Admission{}, now); v.Pod == nil || len(v.Pod.Spec.TopologySpreadConstraints[0].LabelSelector.MatchExpressions) != 1 {
 		t.Errorf("matchLabelKeys: %v", v.Errors)
 	}
 }

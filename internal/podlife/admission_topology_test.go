@@ -22,7 +22,7 @@ func TestTopologyBeforeLabelKeys(t *testing.T) {
 	}{{`"nodeName":"n1",`, 1}, {"", 0}} {
 		p := pod(t, c.spec+spread)
 		p.ResourceVersion = ""
-		v := Create(p, nil, topology, now)
+		v := Create(p, Admission{Topology: topology}, now)
 		want(t, "create", v)
 		e := v.Pod.Spec.TopologySpreadConstraints[0].LabelSelector.MatchExpressions
 		if len(e) != c.want || len(e) != len(v.Pod.Labels) || len(e) == 1 && e[0].Values[0] != "z1" {

@@ -23,7 +23,7 @@ func FuzzAdmission(f *testing.F) {
 		}
 		before, beforeOther := one.DeepCopy(), other.DeepCopy()
 		for what, judge := range map[string]func() Verdict{
-			"create": func() Verdict { return Create(one, nil, nil, now) },
+			"create": func() Verdict { return Create(one, Admission{}, now) },
 			"update": func() Verdict { return Update(one, other) },
 		} {
 			v := judge()

@@ -40,14 +40,14 @@ func TestLargePods(t *testing.T) {
 		t.Errorf("%d errors about gates, want %d", gates, n/2)
 	}
 	old.ResourceVersion = ""
-	if v := Create(old, nil, nil, now); v.Errors != nil {
+	if v := Create(old, Admission{}, now); v.Errors != nil {
 		t.Errorf("refused: %d errors, the first %v", len(v.Errors), v.Errors[0])
 	}
 	s := &old.Spec
 	s.TopologySpreadConstraints = append(s.TopologySpreadConstraints, s.TopologySpreadConstraints...)
 	s.InitContainers = []corev1.Container{{Name: "i", Image: "i"}}
 	s.InitContainers[0].Resources.Claims = append(s.Containers[0].Resources.Claims, s.Containers[0].Resources.Claims...)
-	v = Create(old, nil, nil, now)
+	v = Create(old, Admission{}, now)
 	if len(v.Errors) != 2 || v.Errors[0].Field != "spec.initContainers[0].resources.claims" || v.Errors[1].Field != "spec.topologySpreadConstraints" || v.Errors[1].Type != field.ErrorTypeTooMany {
 		t.Errorf("more than upstream is given: %v", v.Errors)
 	}

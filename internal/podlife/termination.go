@@ -1,8 +1,9 @@
 package podlife
 
 import (
+	"cmp"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -184,11 +185,5 @@ func eachContainer(p *corev1.Pod, f func(c *corev1.Container, kind string)) {
 	}
 }
 
-func sortedKeys(m map[string]int64) []string {
-	list := make([]string, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.SortFunc(list, strings.Compare)
-	return list
-}
+// sortedKeys lists the keys of a map in order.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -19,10 +19,14 @@ import (
 	"berth/internal/semantics"
 )
 
-// Admit judges the create of a pod under the classes and nodes of a view, and the
-// stored classes; either may be nil.
+// Admit judges the create of a pod under the objects of a view, and the stored classes; either may
+// be nil.
 func Admit(v *revision.View, pod *corev1.Pod, stored func(name string) *schedulingv1.PriorityClass, now time.Time) podlife.Verdict {
-	return podlife.Create(pod, classesOf(v, stored), topologyOf(v), now)
+	a := podlife.Admission{Classes: classesOf(v, stored), Topology: topologyOf(v)}
+	if v != nil {
+		a.Objects, a.Usage = v, decision.UsageOf(v, now)
+	}
+	return podlife.Create(pod, a, now)
 }
 
 // Unadmitted lists what of a pod, which replaces another where there are two, a release may admit
@@ -64,17 +68,6 @@ func hasField(tree any, path []string) bool {
 		return ok && (len(path) == 1 || hasField(below, path[1:]))
 	}
 	return false
-}
-
-// AdmitWarnings are what a view has, and admission here does not apply to a pod.
-func AdmitWarnings(v *revision.View, pod *corev1.Pod) (list []string) {
-	if text := UnappliedText(v.ID(), UnappliedIn(v.Summary.Objects)); text != "" {
-		list = append(list, text)
-	}
-	if note := decision.RuntimeNote(v, decision.UnappliedClass(pod)); note != "" {
-		list = append(list, note)
-	}
-	return list
 }
 
 // classesOf looks classes up in a view, then among the stored ones.

@@ -47,7 +47,7 @@ func GapsOf(h *revision.Hygiene) (out []Gap) {
 	return out
 }
 
-// Unapplied are the kinds that admission reads and berth keeps, and does not apply.
+// Unapplied are the kinds that admission and changes apply to pods, and other answers do not.
 var Unapplied = []Gap{{"LimitRange", "LimitRanges"}, {"ResourceQuota", "ResourceQuotas"}, {"RuntimeClass", "RuntimeClasses"}}
 
 // UnappliedIn returns those of which a snapshot has objects, by its counts.
@@ -60,12 +60,12 @@ func UnappliedIn(objects map[string]int) (out []Gap) {
 	return out
 }
 
-// UnappliedText says of a source that it has kinds which are not applied; empty without any.
+// UnappliedText says of a source that it has kinds which answers do not apply; empty without any.
 func UnappliedText(of string, kinds []Gap) string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	return of + " has " + Listed(kinds) + ": they are kept and not applied"
+	return of + " has " + Listed(kinds) + ": admission and changes apply them, other answers do not"
 }
 
 // Listed joins the words of kinds as a sentence does.

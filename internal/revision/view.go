@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ type View struct {
 
 	mu     sync.Mutex
 	byKind map[string][]*entry // lists made at first use
+	memo   map[string]any      // guarded by mu; what others keep of the view
 }
 
 // Caused is the summary with what this change newly caused: of the missing kinds and
@@ -89,6 +91,50 @@ func (v *View) All() iter.Seq2[object.Key, []byte] {
 			}
 		}
 	}
+}
+
+// In visits the objects of kinds in a namespace, in all for an empty one, as All does.
+func (v *View) In(namespace string, kinds ...string) iter.Seq2[object.Key, []byte] {
+	return func(yield func(object.Key, []byte) bool) {
+		if !slices.ContainsFunc(kinds, func(kind string) bool { return v.Summary.Objects[kind] > 0 }) {
+			return
+		}
+		var buf []byte
+		for e := range v.inv.all() {
+			if namespace != "" && e.key.Namespace != namespace || !slices.Contains(kinds, e.key.Kind) {
+				continue
+			}
+			js := e.read(buf)
+			if e.base != nil {
+				buf = js
+			}
+			if !yield(e.key, js) {
+				return
+			}
+		}
+	}
+}
+
+// Memo returns what make returned for a key before, or returns now. make reports whether its result
+// is to be kept as long as the view.
+func (v *View) Memo(key string, make func() (result any, keep bool)) any {
+	v.mu.Lock()
+	result, known := v.memo[key]
+	v.mu.Unlock()
+	if known {
+		return result
+	}
+	result, keep := make()
+	if !keep {
+		return result
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.memo == nil {
+		v.memo = map[string]any{}
+	}
+	v.memo[key] = result
+	return result
 }
 
 // Pod returns a pod, decoded for the caller alone; an error that wraps

@@ -36,6 +36,8 @@ type work struct {
 	warnings  []string // of an API server, about what was created
 	warned    int      // objects that were looked through for them
 
+	usage map[string]*podlife.Usage // of quotas, by namespace, with what the change made
+
 	made map[object.Key]object.Object
 	list []object.Key // of made, in the order in which they were
 	gone map[object.Key]bool
@@ -108,6 +110,9 @@ func (w *work) put(o object.Object) {
 // putPod stores an admitted pod.
 func (w *work) putPod(pod *corev1.Pod) error {
 	o, err := object.Of(pod)
+	if err == nil {
+		err = w.count(o.Key, pod)
+	}
 	if err != nil {
 		return err
 	}
@@ -148,7 +153,7 @@ func (w *work) apply(s *step) error {
 	}
 	if pod, ok := o.Value.(*corev1.Pod); ok {
 		old := held.Value.(*corev1.Pod)
-		podlife.KeepAdmitted(pod, old)
+		podlife.KeepAdmitted(pod, old, w.admission())
 		o.Value = keepTopology(pod, old)
 	}
 	return w.update(s, o, raw, held)
@@ -177,7 +182,7 @@ func (w *work) create(s *step) error {
 		}
 		verdict := podlife.CreateStored(&pod, w.admission(), w.now)
 		if len(verdict.Errors) > 0 {
-			return w.refuse(s, verdict.Errors)
+			return w.refusePod(s, &verdict)
 		}
 		w.warn(s, func() []string { return apiserver.WarningsOf(s.raw, "") })
 		return w.putPod(w.createdPod(object.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName))))
@@ -260,7 +265,10 @@ func (w *work) updatePod(s *step, pod, old *corev1.Pod) error {
 		return w.conflict(old, fmt.Sprintf("%s is bound to node %s in %s, and a pod is bound once in its life", who, old.Spec.NodeName, w.v.ID()))
 	}
 	verdict := podlife.UpdateStored(object.KeepCreatedPod(pod, old), old, w.admission())
-	if len(verdict.Errors) > 0 {
+	switch {
+	case verdict.Forbidden != "":
+		return w.refusePod(s, &verdict)
+	case len(verdict.Errors) > 0:
 		return w.refuseUpdate(s, verdict.Errors)
 	}
 	return w.putPod(revision.ResolvePriority(w.v.State, verdict.Pod, w.class))
@@ -334,7 +342,7 @@ func (w *work) preemptor(victim *corev1.Pod) *state.Pod {
 // admission is what pods are admitted with: the classes of the view with those of
 // the change.
 func (w *work) admission() podlife.Admission {
-	return podlife.Admission{Classes: w.class, TolerationSeconds: w.l.o.TolerationSeconds}
+	return podlife.Admission{Classes: w.class, TolerationSeconds: w.l.o.TolerationSeconds, Objects: w, Usage: w.usageOf}
 }
 
 func (w *work) nodeLabels(name string) map[string]string {
@@ -347,6 +355,15 @@ func (w *work) nodeLabels(name string) map[string]string {
 		return nodes.Node(row).Labels
 	}
 	return nil
+}
+
+// refusePod refuses a pod that is created, or that comes into the scope of a quota.
+func (w *work) refusePod(s *step, v *podlife.Verdict) error {
+	err := w.refuse(s, v.Errors)
+	if v.Forbidden == "" {
+		return err
+	}
+	return &ForbiddenError{Detail: v.Forbidden, Quota: v.Quota, Err: err}
 }
 
 func (w *work) refuse(s *step, errs field.ErrorList) error {

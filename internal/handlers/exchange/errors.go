@@ -117,9 +117,14 @@ func fromObjects(err error) *Error {
 	var limit *object.LimitError
 	var syntax *object.SyntaxError
 	var invalid *object.InvalidError
+	var forbidden *ledger.ForbiddenError
 	switch {
 	case errors.As(err, &limit):
 		return TooLarge(limit.Limit, limit.Error())
+	case errors.As(err, &forbidden):
+		e := Translate(forbidden.Err)
+		e.Status, e.Kind, e.Detail = http.StatusForbidden, "not-admitted", forbidden.Error()
+		return e
 	case errors.As(err, &syntax):
 		return BadRequest(syntax.Error())
 	case errors.As(err, &invalid):

@@ -78,6 +78,7 @@ var titles = map[string]string{
 	"invalid":         "The request is invalid",
 	"not-found":       "Not found",
 	"forbidden":       "Forbidden",
+	"not-admitted":    "An admission plugin forbids it",
 	"unauthenticated": "An identity is needed",
 	"method":          "The method is not allowed here",
 	"conflict":        "The request conflicts with what is there",

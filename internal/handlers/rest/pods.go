@@ -50,9 +50,13 @@ type Admission struct {
 	Pod *corev1.Pod `json:"pod,omitempty" swaggertype:"object"`
 	// Errors say field by field why not, in an API server's words.
 	Errors []exchange.FieldError `json:"errors"`
+	// Forbidden is what an API server says, with 403, where RuntimeClass, LimitRanger or
+	// ResourceQuota forbid the pod; Errors has it too.
+	Forbidden string `json:"forbidden,omitempty"`
+	// Quota is the quota that does not let the pod in, and who uses it up.
+	Quota *podlife.QuotaUse `json:"quota,omitempty"`
 	// Warnings are those that an API server would give, in its words. They name what of the pod was
-	// passed over (fieldValidation=Warn), what one pod of a workload does not show, and what the
-	// cluster has that is not applied.
+	// passed over (fieldValidation=Warn), and what one pod of a workload does not show.
 	Warnings []string `json:"warnings,omitempty"`
 	// NotEvaluated names what of the pod the release in question may judge otherwise than the
 	// newest, as which it was judged.
@@ -62,7 +66,7 @@ type Admission struct {
 // admitPod judges a pod as an API server would.
 //
 //	@Summary		Judge a pod as an API server would
-//	@Description	Applies defaults, the admission plugins Priority, DefaultTolerationSeconds and PodTopologyLabels, scheduling gates and validation. A refused pod is an answer, not an error. Nothing is stored.
+//	@Description	Applies defaults, the admission plugins LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass, PodTopologyLabels and ResourceQuota, scheduling gates and validation. A refused pod is an answer, not an error. Nothing is stored.
 //	@Tags			pods
 //	@Accept			json,application/yaml
 //	@Produce		json
@@ -98,8 +102,8 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return exchange.WriteJSON(w, http.StatusOK, Admission{
-		Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: exchange.FieldErrors(v.Errors), Warnings: p.warn(w),
-		NotEvaluated: v.NotEvaluated,
+		Allowed: len(v.Errors) == 0, Pod: v.Pod, Errors: exchange.FieldErrors(v.Errors), Forbidden: v.Forbidden, Quota: v.Quota,
+		Warnings: p.warn(w), NotEvaluated: v.NotEvaluated,
 	})
 }
 
@@ -131,10 +135,10 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v jud
 		if err != nil && req.Cluster != exchange.DefaultCluster {
 			p.warnings = append(p.warnings, fmt.Sprintf("cluster %q has no snapshot: only stored and built-in priority classes count, and no node gives a zone or region", req.Cluster))
 		}
-		if view != nil {
-			p.warnings = append(p.warnings, report.AdmitWarnings(view, pod)...)
-		}
 		verdict := report.Admit(view, pod, a.storedClasses(req.Cluster), orNow(req.Now))
+		if q := verdict.Quota; q != nil && !admit.Sees(r.Context(), req.Cluster, cmp.Or(pod.Namespace, corev1.NamespaceDefault)) {
+			q.Pods, q.More = nil, 0
+		}
 		if verdict.Pod != nil {
 			p.warnings = append(p.warnings, podWarnings(verdict.Pod, "pod", at)...)
 		}

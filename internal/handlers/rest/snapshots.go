@@ -34,8 +34,8 @@ type Snapshot struct {
 	// objects is one that the cluster has none of.
 	Followed bool `json:"followed,omitempty"`
 	revision.Summary
-	// Unapplied are the kinds that it has objects of, and no answer applies: an API server would at
-	// the create of a pod.
+	// Unapplied are the kinds that it has objects of, and that admissions and changes alone apply:
+	// an API server does, before a scheduler sees a pod.
 	Unapplied []string `json:"unapplied,omitempty" example:"LimitRange"`
 	// UnknownFields counts the fields of an upload that Kubernetes v1.36 does not have, by kind and
 	// path: they were left out.

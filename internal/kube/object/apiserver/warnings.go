@@ -157,6 +157,9 @@ func warned(s *core.PodSpec) bool {
 			}
 		}
 	}
+	if !legacyAddresses(s) {
+		return false
+	}
 	for i := range s.Volumes {
 		if unsigned(s.Volumes[i].Projected) {
 			return false
@@ -167,6 +170,23 @@ func warned(s *core.PodSpec) bool {
 		total += n * size
 	}
 	return total <= mostWarned
+}
+
+// legacyAddresses reports whether the addresses of a pod are such as validation takes: upstream
+// logs others.
+func legacyAddresses(s *core.PodSpec) bool {
+	valid := func(address string) bool {
+		return len(utilvalidation.IsValidIPForLegacyField(nil, address, false, nil)) == 0
+	}
+	for i := range s.HostAliases {
+		if !valid(s.HostAliases[i].IP) {
+			return false
+		}
+	}
+	if s.DNSConfig == nil {
+		return true
+	}
+	return !slices.ContainsFunc(s.DNSConfig.Nameservers, func(address string) bool { return !valid(address) })
 }
 
 // unsigned reports whether a volume has a bundle that names neither itself nor its signer, which

@@ -81,6 +81,7 @@ func TestWarningsAreBounded(t *testing.T) {
 		"ports":      {`{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","ports":[` + many(`{"containerPort":80}`, 30_000) + `]}]}}`, false},
 		"some ports": {`{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","ports":[` + many(`{"containerPort":80}`, 100) + `]}]}}`, true},
 		"paths":      {`{"metadata":{"name":"a"},"spec":{"volumes":[{"name":"v","configMap":{"name":"m","items":[` + many(`{"key":"k","path":"p"}`, 30_000) + `]}}]}}`, false},
+		"no address": {`{"metadata":{"name":"a"},"spec":{"hostAliases":[{"ip":"secret"}],"dnsConfig":{"nameservers":["secret"]}}}`, false},
 		"no signer":  {`{"metadata":{"name":"a"},"spec":{"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"path":"p"}}]}}]}}`, false},
 		"projected":  {`{"metadata":{"name":"a"},"spec":{"volumes":[{"name":"v","projected":{"sources":[` + many(`{"secret":{"name":"s","items":[{"key":"k","path":"p"}]}}`, 10_000) + `]}}]}}`, false},
 	} {

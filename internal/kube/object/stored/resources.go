@@ -55,7 +55,7 @@ func validateQuantity(name corev1.ResourceName, q resource.Quantity, at *field.P
 	if q.Sign() < 0 {
 		errs = append(errs, field.Invalid(at, q.String(), apivalidation.IsNegativeErrorMsg))
 	}
-	if (integerResources[name] || isExtended(name)) && q.MilliValue()%1000 != 0 {
+	if (integerResources[name] || IsExtended(name)) && q.MilliValue()%1000 != 0 {
 		errs = append(errs, field.Invalid(at, q, "must be an integer"))
 	}
 	return errs
@@ -78,17 +78,20 @@ func names(list ...corev1.ResourceName) map[corev1.ResourceName]bool {
 	return m
 }
 
-func isNative(name corev1.ResourceName) bool {
+// IsNative reports whether a resource is one of Kubernetes' own (pkg/apis/core/v1/helper
+// IsNativeResource).
+func IsNative(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-func isExtended(name corev1.ResourceName) bool {
-	return !isNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
+// IsExtended reports whether a resource is an extended one (IsExtendedResourceName there).
+func IsExtended(name corev1.ResourceName) bool {
+	return !IsNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
 		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
 }
 
 // overcommits reports whether a limit may be above its request.
-func overcommits(name corev1.ResourceName) bool { return isNative(name) && !isHugePage(name) }
+func overcommits(name corev1.ResourceName) bool { return IsNative(name) && !isHugePage(name) }
 
 // resourceName is validateResourceName.
 func resourceName(name corev1.ResourceName, at *field.Path) (errs field.ErrorList) {
@@ -113,7 +116,7 @@ func containerResource(name corev1.ResourceName, at *field.Path) field.ErrorList
 		if !isHugePage(name) {
 			errs = append(errs, field.Invalid(at, name, "must be a standard resource for containers"))
 		}
-	case !isNative(name) && !isExtended(name):
+	case !IsNative(name) && !IsExtended(name):
 		errs = append(errs, field.Invalid(at, name, "doesn't follow extended resource name standard"))
 	}
 	return errs
