@@ -93,4 +93,13 @@ var scenarioFaults = []fault{
 	{"lose-whole-cluster", "all zones are lost, and pods are deleted all the same", "./internal/scenario", "TestLose", []edit{
 		{"internal/scenario/lose_zones.go", `if full > 0 && full == len(all) {`, `if full > len(all) {`},
 	}},
+	{"blame-counts-the-pod", "a pod that is bound takes its own room in the history of its verdict", "./internal/blame", "TestRandomHistories", []edit{
+		{"internal/revision/walk.go", `return eitherOf(before, after).key != w.apart.pod`, `return true`},
+	}},
+	{"blame-names-the-hidden", "what turned a verdict is named to callers who may not see it", "./internal/blame", "TestMasked", []edit{
+		{"internal/blame/words.go", `if !w.sees(c.Kind, o.Key.Namespace) {`, `if false {`},
+	}},
+	{"blame-any-object", "of an upload the first object is blamed", "./internal/blame", "TestUploadNamesTheOne", []edit{
+		{"internal/blame/find.go", `if len(changed) == 1 {`, `if changed = changed[:1]; true {`},
+	}},
 }
