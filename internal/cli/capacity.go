@@ -50,6 +50,9 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 	if n.Cordoned > 0 {
 		about += ", " + count(n.Cordoned) + " cordoned"
 	}
+	if n.NotReady > 0 {
+		about += ", " + count(n.NotReady) + " NotReady"
+	}
 	p.head(count(n.InUse)+" IN USE", green, about, "", "")
 	p.text(fmt.Sprintf("By each resource alone %s would do: %s at most could be emptied (%s %%).", plural(n.Bound, "node"), count(n.CouldBeEmpty), percentage(n.GapPercent)))
 	p.gap()
@@ -80,11 +83,21 @@ func (p *page) capacity(c *scenario.Capacity, by string) {
 			}
 			t.add(s.Example, requestWords(s.Requests), count(s.Pods), count(int(s.Room)), count(s.Nodes), largest)
 		}
-		p.list(t, "sizes")
+		p.gap()
+		p.text("By resources alone, without taints, affinity and the other rules (fit counts with all)" + unusableWords(&c.Nodes) + ":")
+		p.first(t, "sizes")
 		if c.OtherPods > 0 {
 			p.line("%s of other sizes", plural(c.OtherPods, "pod"))
 		}
 	}
+}
+
+// unusableWords returns that nodes do not count as room, where some do not.
+func unusableWords(n *scenario.CapacityNodes) string {
+	if n.Cordoned+n.NotReady == 0 {
+		return ""
+	}
+	return ", and none on nodes that are cordoned or NotReady"
 }
 
 // groups lists each resource by zone or pool.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,6 +121,7 @@ func (p *page) diff(d *report.Diff, from, to string) {
 		return
 	}
 	p.head("DIFFERENT", yellow, from+" and "+to, "", "")
+	p.turned(d)
 	p.gap()
 	t := newTable("KIND", ">ADDED", ">REMOVED", ">CHANGED", ">ONLY STATUS OR PROBES")
 	for _, k := range d.Kinds {
@@ -153,6 +155,51 @@ func (p *page) diff(d *report.Diff, from, to string) {
 	}
 	p.table(t)
 	p.left(left, "objects")
+}
+
+// turned says first which nodes are Ready no more, and which are again.
+func (p *page) turned(d *report.Diff) {
+	var lost, back []string
+	for i := range d.Objects {
+		o := &d.Objects[i]
+		for _, f := range o.Fields {
+			if o.Kind != "Node" || f.Path != "status.conditions[Ready].status" {
+				continue
+			}
+			if f.To == "True" {
+				back = append(back, o.Name)
+			} else if f.From == "True" {
+				lost = append(lost, o.Name)
+			}
+		}
+	}
+	p.nodes = slices.Concat(lost, back)
+	if len(lost) > 0 {
+		p.labelled("LOST", fmt.Sprintf("%s NotReady now: %s", isAre(len(lost), "node"), firstNames(lost)))
+	}
+	if len(back) > 0 {
+		p.labelled("BACK", fmt.Sprintf("%s Ready again: %s", isAre(len(back), "node"), firstNames(back)))
+	}
+}
+
+// namesShown is how many names a sentence has.
+const namesShown = 10
+
+// firstNames lists the first few names, and how many more there are.
+func firstNames(names []string) string {
+	s := strings.Join(names[:min(len(names), namesShown)], ", ")
+	if more := len(names) - namesShown; more > 0 {
+		s += " and " + count(more) + " more"
+	}
+	return s
+}
+
+// isAre writes "1 node is" or "3 nodes are".
+func isAre(n int, one string) string {
+	if n == 1 {
+		return plural(n, one) + " is"
+	}
+	return plural(n, one) + " are"
 }
 
 // valueWords shows a value as it is; a text without its quotes.

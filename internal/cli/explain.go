@@ -74,7 +74,7 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	if e.all {
-		return e.allNodes(ctx, a, from, pod)
+		return e.allNodes(ctx, a, from, pod, gaps)
 	}
 	return e.oneNode(ctx, a, from, pod)
 }
@@ -107,6 +107,9 @@ func (e *explain) verdict(ctx context.Context, a *app, from *source, pod target,
 			return err
 		}
 		if v.lost, err = gaps.lost(ctx, from, pod, v.node); err != nil {
+			return err
+		}
+		if v.state, err = from.stateOf(ctx, v.node, v.now); err != nil {
 			return err
 		}
 		v.show()

@@ -128,6 +128,9 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 			p.labelled("NEXT", report.NoNode(n.Of, l.Groups, n))
 		}
 		p.labelled("KUBE", l.Message)
+		for i := range l.Groups {
+			p.nodes = append(p.nodes, l.Groups[i].Sample...)
+		}
 		(&verdict{page: p, got: &answer{Answer: decision.Answer{Groups: l.Groups}}, gaps: gaps}).why()
 	}
 	if len(f.Sensitivity) > 0 {

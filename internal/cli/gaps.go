@@ -3,13 +3,18 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/handlers/rest"
 	"berth/internal/kube/follow"
+	"berth/internal/podlife"
 	"berth/internal/report"
 	"berth/internal/revision"
 )
@@ -25,17 +30,52 @@ type gaps struct {
 	refused []follow.Unread
 	// strays are the pods on nodes that the source does not have.
 	strays revision.PodList
+	// marks say in a word what is wrong with nodes, by name.
+	marks map[string]string
 	// unapplied are the kinds that the source has and no answer applies.
 	unapplied []report.Gap
 }
 
 // gapsIn reads what a snapshot's summary says is missing, and what of it is not applied.
 func gapsIn(of string, s *revision.Summary) *gaps {
-	g := &gaps{of: of, strays: s.Hygiene.PodsOnUnknownNodes, unapplied: report.UnappliedIn(s.Objects)}
+	g := &gaps{of: of, strays: s.Hygiene.PodsOnUnknownNodes, unapplied: report.UnappliedIn(s.Objects), marks: marksOf(&s.Hygiene)}
 	for _, missing := range report.GapsOf(&s.Hygiene) {
 		g.kinds = append(g.kinds, missing.Kind)
 	}
 	return g
+}
+
+// marksOf reads which nodes are NotReady or cordoned, as far as a snapshot names them.
+func marksOf(h *revision.Hygiene) map[string]string {
+	marks := map[string]string{}
+	for _, name := range h.NodesCordoned.Sample {
+		marks[name] = "cordoned"
+	}
+	for _, name := range h.NodesNotReady.Sample {
+		marks[name] = podlife.NodeNotReady
+	}
+	return marks
+}
+
+// stateOf returns what is wrong with a node; empty for nothing, or where the caller may not see it.
+func (s *source) stateOf(ctx context.Context, name string, now time.Time) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	o, err := s.object(ctx, "Node", "", name)
+	var r *refused
+	if errors.As(err, &r) {
+		return "", nil
+	}
+	if err != nil || o == nil {
+		return "", err
+	}
+	n := &corev1.Node{}
+	if err := json.Unmarshal(o.raw, n); err != nil {
+		return "", fmt.Errorf("read node %s: %w", name, err)
+	}
+	h := podlife.HealthOf(n)
+	return h.Words(n.Spec.Unschedulable, now), nil
 }
 
 // gaps are the kinds of which the source knows nothing: of a dump those that it has nothing of, of
@@ -66,6 +106,7 @@ func (s *source) gaps(ctx context.Context) (*gaps, error) {
 func (d *dump) unreadGaps() *gaps {
 	g := &gaps{
 		of: d.file, refused: d.unread, strays: d.view.Summary.Hygiene.PodsOnUnknownNodes, unapplied: report.UnappliedIn(d.view.Summary.Objects),
+		marks: marksOf(&d.view.Summary.Hygiene),
 	}
 	for _, u := range d.unread {
 		switch {
@@ -183,6 +224,7 @@ func (p *page) gaps(g *gaps) {
 	if g == nil {
 		return
 	}
+	p.marks = g.marks
 	var words []report.Gap
 	for _, kind := range g.kinds {
 		words = append(words, report.Gap{Kind: kind, Words: report.WordsFor(kind)})

@@ -6,12 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/engine/rules"
+	"berth/internal/podlife"
 )
 
 // oneNode shows a decision as one node sees it.
@@ -40,8 +42,14 @@ func (e *explain) oneNode(ctx context.Context, a *app, from *source, pod target)
 		if err := a.json(raw); err != nil {
 			return err
 		}
-	} else if err := a.showNode(got, node, chosen); err != nil {
-		return err
+	} else {
+		state, err := from.stateOf(ctx, node.Name, a.Now())
+		if err == nil {
+			err = a.showNode(got, node, chosen, state)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if !node.Feasible {
 		return errNo
@@ -63,11 +71,15 @@ func (e *explain) noNode(a *app, got *answer, pod []string) error {
 	return p
 }
 
-func (a *app) showNode(got *answer, node, chosen *engine.NodeVerdict) error {
+func (a *app) showNode(got *answer, node, chosen *engine.NodeVerdict, state string) error {
 	p := a.page()
+	p.nodes = []string{node.Name, got.Node}
+	if state != "" {
+		state = "the node is " + state
+	}
 	about := node.Name + " for " + got.Pod.Namespace + "/" + got.Pod.Name
 	if !node.Feasible {
-		p.head("REJECTED", red, about, "", "")
+		p.head("REJECTED", red, about, state, "")
 		p.gap()
 		p.text(rejection(node))
 		p.gap()
@@ -76,7 +88,7 @@ func (a *app) showNode(got *answer, node, chosen *engine.NodeVerdict) error {
 		p.labelled("KUBE", strings.Join(node.Reasons, ", "))
 		return p.end(a)
 	}
-	p.head("FITS", green, about, "", "")
+	p.head("FITS", green, about, state, "")
 	p.gap()
 	p.text(nodeSentence(got, node, chosen))
 	if len(node.Scores) > 0 {
@@ -194,7 +206,7 @@ func pointsOf(node *engine.NodeVerdict, plugin string) string {
 }
 
 // allNodes lists every node: a line each, or a JSON object a line.
-func (e *explain) allNodes(ctx context.Context, a *app, from *source, pod target) error {
+func (e *explain) allNodes(ctx context.Context, a *app, from *source, pod target, gaps *gaps) error {
 	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainFull})
 	if err != nil {
 		return err
@@ -213,6 +225,8 @@ func (e *explain) allNodes(ctx context.Context, a *app, from *source, pod target
 		return exitForAll(got)
 	}
 	p := a.page()
+	p.marks = maps.Clone(gaps.marks)
+	maps.DeleteFunc(p.marks, func(_, mark string) bool { return mark != podlife.NodeNotReady }) // of others the rule tells
 	same := suggest.EqualScores(suggest.Scored(got.Nodes, got.Node))
 	t := newTable("@NODE", ">POINTS", "RULE", "~DETAIL")
 	for i := range got.Nodes {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,8 +22,9 @@ type page struct {
 	wide    bool
 	paint   paint
 	cuts    int // cells of tables that were cut
-	// nodes are names of nodes in texts of tables.
+	// nodes are names of nodes in texts of tables; marks say in a word what is wrong with some.
 	nodes []string
+	marks map[string]string
 	// noBudgets reports whether nothing is known of disruption budgets.
 	noBudgets bool
 }
@@ -121,6 +123,54 @@ func (p *page) end(a *app) error {
 	}
 	_, err := io.WriteString(a.Out, text)
 	return err
+}
+
+// entry is a line of a page, or a table.
+type entry struct {
+	text  string
+	table *table
+}
+
+// String returns all that a page holds.
+func (p *page) String() string {
+	p.out.Reset()
+	p.cuts = 0
+	suffix, told := p.suffix(), false
+	for _, e := range p.entries {
+		if e.table == nil {
+			p.out.WriteString(e.text)
+			p.out.WriteByte('\n')
+			continue
+		}
+		if suffix != "" && e.table.without(suffix) && !told {
+			told = true
+			for _, l := range p.lines("Nodes are *"+suffix, 0) {
+				p.out.WriteString(l + "\n")
+			}
+		}
+		p.write(e.table)
+	}
+	return p.out.String()
+}
+
+// suffix returns the common end of the nodes' names on a page, where they have no room in a table.
+func (p *page) suffix() string {
+	names, narrow := slices.DeleteFunc(slices.Clone(p.nodes), func(name string) bool { return name == "" }), false
+	for _, e := range p.entries {
+		if e.table == nil {
+			continue
+		}
+		names = append(names, e.table.nodesOf()...)
+		total := -columnGap
+		for _, w := range e.table.widths() {
+			total += w + columnGap
+		}
+		narrow = narrow || total > p.width
+	}
+	if p.wide || !narrow {
+		return ""
+	}
+	return words.Suffix(names)
 }
 
 // head writes the first line of an answer: the verdict, what it is about, and

@@ -123,7 +123,11 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 			if o.Since != nil {
 				age = span(int64(a.Now().Sub(*o.Since).Seconds()))
 			}
-			t.add(name, age, p.whyWaits(o), p.remedyWords(o))
+			why, remedy := p.whyWaits(o), p.remedyWords(o)
+			for _, m := range nodeNamed.FindAllStringSubmatch(why+"\n"+remedy, -1) {
+				p.nodes = append(p.nodes, m[1])
+			}
+			t.add(name, age, why, remedy)
 		}
 		p.table(t)
 		p.left(len(list.Pods)-len(shown), "that wait")
@@ -158,6 +162,9 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 		p.commands(a.again([]string{o.Namespace + "/" + o.Name})("lifecycle"))
 	}
 }
+
+// nodeNamed finds the names of nodes in sentences, where they have several labels.
+var nodeNamed = regexp.MustCompile(`\b(?:node|like|on) ([a-z0-9-]+(?:\.[a-z0-9-]+){2,})(?:[ ,;]|$|\n)`)
 
 // pendingShown is how many pods a page lists unless it is wide.
 const pendingShown = 200

@@ -218,7 +218,7 @@ items:
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ pod, want string }{
-		{"on", "Its node n1 is not Ready"},
+		{"on", "BOUND  default/on   its node is NotReady\n\nIt is on n1, which is NotReady: what it shows"},
 		{"on", "NOTE    node n1 is not Ready by its condition and has no taint"},
 		{"new", "NOTE    node n1 is not Ready by its condition and has no taint"},
 	} {

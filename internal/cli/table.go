@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"berth/internal/words"
@@ -98,7 +97,22 @@ func (p *page) left(n int, what string) {
 }
 
 // table writes a table: at the end, when all names of nodes are known.
-func (p *page) table(t *table) { p.entries = append(p.entries, entry{table: t}) }
+func (p *page) table(t *table) {
+	for i, k := range t.kinds {
+		for _, row := range t.rows {
+			if mark := p.marks[row[i]]; k == asNode && mark != "" {
+				row[i] += " (" + mark + ")"
+			}
+		}
+	}
+	p.entries = append(p.entries, entry{table: t})
+}
+
+// nameIn is the name in a cell that may have a mark behind it.
+func nameIn(cell string) string {
+	name, _, _ := strings.Cut(cell, " (")
+	return name
+}
 
 // nodesOf are the names of nodes in a table.
 func (t *table) nodesOf() []string {
@@ -109,7 +123,7 @@ func (t *table) nodesOf() []string {
 		}
 		for _, row := range t.rows {
 			if row[i] != "" && !strings.HasPrefix(row[i], "(") && row[i] != "-" && row[i] != noNode {
-				out = append(out, row[i])
+				out = append(out, nameIn(row[i]))
 			}
 		}
 	}
@@ -170,7 +184,7 @@ func (t *table) layout(width int) (widths []int, short []map[string]string) {
 		if k == asName || k == asNode {
 			var names []string
 			for _, row := range t.rows {
-				names = append(names, row[i])
+				names = append(names, nameIn(row[i]))
 			}
 			short[i] = words.Shorten(names, widths[i])
 		}
@@ -219,7 +233,7 @@ func (t *table) shrink(widths []int, width int) {
 			case asName, asNode:
 				least[i] = max(f.name, t.longest(i, f.head))
 			case asNumber:
-				least[i] = max(t.cells(i)*min(f.head, 1), t.longest(i, f.head))
+				least[i] = max(t.cells(i)*min(f.head, 1), min(t.longest(i, f.head), f.name))
 			default:
 				least[i] = max(f.fixed, t.longest(i, f.head))
 			}
@@ -269,14 +283,15 @@ const mostLines = 20
 func (t *table) lines(p *page, row []string, widths []int, short []map[string]string) [][]string {
 	parts, most := make([][]string, len(row)), 1
 	for i, cell := range row {
-		switch to, is := short[i][cell]; {
-		case is:
-			if to != cell {
-				p.cuts++
-			}
-			parts[i] = []string{to}
+		name := nameIn(cell)
+		switch to, is := short[i][name]; {
 		case columns(cell) <= widths[i]:
 			parts[i] = []string{cell}
+		case is:
+			if to != name {
+				p.cuts++
+			}
+			parts[i] = append([]string{to}, wrap(cell[len(name):], widths[i])...)
 		default:
 			parts[i] = wrap(cell, widths[i])
 			if len(parts[i]) > mostLines {
@@ -344,52 +359,4 @@ func (p *page) row(t *table, widths []int, cells []string, colours func(int) col
 	}
 	p.out.WriteString(strings.TrimRight(b.String(), " "))
 	p.out.WriteByte('\n')
-}
-
-// entry is a line of a page, or a table.
-type entry struct {
-	text  string
-	table *table
-}
-
-// String returns all that a page holds.
-func (p *page) String() string {
-	p.out.Reset()
-	p.cuts = 0
-	suffix, told := p.suffix(), false
-	for _, e := range p.entries {
-		if e.table == nil {
-			p.out.WriteString(e.text)
-			p.out.WriteByte('\n')
-			continue
-		}
-		if suffix != "" && e.table.without(suffix) && !told {
-			told = true
-			for _, l := range p.lines("Nodes are *"+suffix, 0) {
-				p.out.WriteString(l + "\n")
-			}
-		}
-		p.write(e.table)
-	}
-	return p.out.String()
-}
-
-// suffix returns the common end of the nodes' names on a page, where they have no room in a table.
-func (p *page) suffix() string {
-	names, narrow := slices.Clone(p.nodes), false
-	for _, e := range p.entries {
-		if e.table == nil {
-			continue
-		}
-		names = append(names, e.table.nodesOf()...)
-		total := -columnGap
-		for _, w := range e.table.widths() {
-			total += w + columnGap
-		}
-		narrow = narrow || total > p.width
-	}
-	if p.wide || !narrow {
-		return ""
-	}
-	return words.Suffix(names)
 }

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/handlers/rest"
 	"berth/internal/podlife"
@@ -137,7 +138,7 @@ func (v *verdict) trouble() {
 	if l == nil || v.node == "" {
 		return
 	}
-	if l.PhaseRule.ID == "phase/node-lost" {
+	if l.PhaseRule.ID == ruleNodeLost && v.state == "" {
 		v.text("Its node " + v.node + " is not Ready: what it shows of the pod is from before, and nothing is started there.")
 	}
 	for i := range l.Containers {
@@ -154,6 +155,54 @@ func (v *verdict) trouble() {
 		return
 	}
 	v.text("Its status is " + s + ": " + l.StatusRule.Text)
+}
+
+// nodeIs returns what is wrong with the pod's node, in the headline.
+func (v *verdict) nodeIs() string {
+	if v.state == "" {
+		return ""
+	}
+	return "its node is " + v.state
+}
+
+// where returns on which node the pod is, and what that means for it where the node is not well.
+func (v *verdict) where() string {
+	s := "It is on " + v.node
+	if v.state == "" {
+		return s
+	}
+	s += ", which is " + v.state
+	if v.life == nil || v.life.PhaseRule.ID != ruleNodeLost {
+		return s
+	}
+	s += ": what it shows of the pod is from before, and nothing is started there"
+	if d := v.life.NodeDeletion; d != nil && d.At != nil {
+		if d.At.After(v.now) {
+			s += fmt.Sprintf("; the pod is deleted for it at %s", clock(*d.At, v.now))
+		} else {
+			s += fmt.Sprintf("; the pod was to be deleted for it at %s, %s ago", clock(*d.At, v.now), span(int64(v.now.Sub(*d.At).Seconds())))
+		}
+	}
+	return s
+}
+
+// ruleNodeLost is the rule of the phase of pods whose node does not answer.
+const ruleNodeLost = "phase/node-lost"
+
+// nodesIn are the nodes that an answer names.
+func nodesIn(d *decision.Answer) (names []string) {
+	for _, n := range []string{d.Node, d.NominatedNode} {
+		if n != "" {
+			names = append(names, n)
+		}
+	}
+	for i := range d.Groups {
+		names = append(names, d.Groups[i].Sample...)
+	}
+	for i := range d.Nodes {
+		names = append(names, d.Nodes[i].Name)
+	}
+	return names
 }
 
 // zonesShown is how many domains a line names.
@@ -242,4 +291,19 @@ func (s *source) ungated(ctx context.Context, t target, body *rest.DecisionReque
 		body.Pod, err = json.Marshal(pod)
 	}
 	return err
+}
+
+// oneRejected names a node of the largest group, for a look at it.
+func (v *verdict) oneRejected() string {
+	for _, g := range v.got.Groups {
+		if len(g.Sample) > 0 {
+			return g.Sample[0]
+		}
+	}
+	for _, n := range v.got.Nodes {
+		if !n.Feasible {
+			return n.Name
+		}
+	}
+	return v.got.Node
 }

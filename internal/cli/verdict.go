@@ -27,6 +27,8 @@ type verdict struct {
 	scheduler string // its spec.schedulerName; empty where unknown
 	// unscheduled is what the cluster itself says of a pod without a node; nil: nothing.
 	unscheduled *report.Unscheduled
+	// state is what is wrong with the node that the pod is on; empty: nothing is known.
+	state string
 	// life is where a pod that is bound stands; nil: not known.
 	life    *podlife.Life
 	profile string // that was asked for; empty: none
@@ -36,6 +38,9 @@ type verdict struct {
 
 func (v *verdict) show() {
 	v.page.gaps(v.gaps)
+	if v.got != nil {
+		v.nodes = append(v.nodes, nodesIn(&v.got.Answer)...)
+	}
 	v.headline()
 	v.gap()
 	v.text(v.sentence())
@@ -70,13 +75,23 @@ func (v *verdict) word() (string, colour) {
 		case report.StateNominated:
 			return "NOMINATED", yellow
 		case report.StatePending, report.StateGated:
+		case report.StateDeleting:
+			if e := v.told.Ending; e != nil && e.OverdueSince != nil {
+				return "OVERDUE", red
+			}
+			return "DELETING", yellow
 		case report.StateBound, report.StateEnded:
+			if v.state != "" {
+				return strings.ToUpper(string(v.told.State)), yellow
+			}
 			return strings.ToUpper(string(v.told.State)), green
 		default:
 			return strings.ToUpper(string(v.told.State)), yellow
 		}
 	}
 	switch {
+	case v.node != "" && v.state != "":
+		return "BOUND", yellow
 	case v.node != "":
 		return "BOUND", green
 	case v.got.Outcome == engine.Scheduled:
@@ -103,14 +118,14 @@ func (v *verdict) allUnknown() string {
 func (v *verdict) headline() {
 	word, c := v.word()
 	if v.told == nil {
-		v.head(word, c, v.got.Pod.Namespace+"/"+v.got.Pod.Name, "", v.got.ID)
+		v.head(word, c, v.got.Pod.Namespace+"/"+v.got.Pod.Name, v.nodeIs(), v.got.ID)
 		return
 	}
 	id := ""
 	if len(v.told.Attempts) > 0 {
 		id = v.told.Attempts[0].Decision
 	}
-	v.head(word, c, v.told.Pod.Namespace+"/"+v.told.Pod.Name, v.attempts(), id)
+	v.head(word, c, v.told.Pod.Namespace+"/"+v.told.Pod.Name, strings.Trim(v.attempts()+", "+v.nodeIs(), ", "), id)
 }
 
 // sentence is the answer in words.
@@ -129,13 +144,16 @@ func (v *verdict) sentence() string {
 	case d.Outcome == engine.Preempting:
 		return v.preempting()
 	case d.Outcome == engine.Scheduled && v.node != "" && v.node != d.Node:
-		return fmt.Sprintf("It is on %s. Today it would go to %s: %s fit %s.", v.node, d.Node, count(d.Counts.Feasible), checked)
+		return fmt.Sprintf("%s. Today it would go to %s: %s fit %s.", v.where(), d.Node, count(d.Counts.Feasible), checked)
 	case d.Outcome == engine.Scheduled && v.node != "":
-		return fmt.Sprintf("It is on %s, where it would go today as well: %s fit %s.", v.node, count(d.Counts.Feasible), checked)
+		if v.state != "" {
+			return fmt.Sprintf("%s. It would go there today as well: %s fit %s.", v.where(), count(d.Counts.Feasible), checked)
+		}
+		return fmt.Sprintf("%s, where it would go today as well: %s fit %s.", v.where(), count(d.Counts.Feasible), checked)
 	case d.Outcome == engine.Scheduled:
 		return "It would go to " + d.Node + v.margin() + "." + v.disagreement()
 	case v.node != "":
-		return fmt.Sprintf("It is on %s. Today it would fit nowhere: 0 fit %s.", v.node, checked)
+		return fmt.Sprintf("%s. Today it would fit nowhere: 0 fit %s.", v.where(), checked)
 	case d.Counts.Nodes == 0:
 		return "No node fits: there is none."
 	}
@@ -374,19 +392,4 @@ func (v *verdict) more() {
 		list = append(list, v.again("spread"))
 	}
 	v.commands(list...)
-}
-
-// oneRejected names a node of the largest group, for a look at it.
-func (v *verdict) oneRejected() string {
-	for _, g := range v.got.Groups {
-		if len(g.Sample) > 0 {
-			return g.Sample[0]
-		}
-	}
-	for _, n := range v.got.Nodes {
-		if !n.Feasible {
-			return n.Name
-		}
-	}
-	return v.got.Node
 }

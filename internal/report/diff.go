@@ -31,8 +31,8 @@ type KindDiff struct {
 	Kind    string `json:"kind" example:"Pod"`
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
-	// Changed differ in what a scheduling decision reads, Other in nothing else than
-	// what only the rules of a pod's life read: conditions, container statuses,
+	// Changed differ in what a scheduling decision reads, or in whether a node is Ready; Other in
+	// nothing else than what only the rules of a pod's life read: conditions, container statuses,
 	// probes, hooks.
 	Changed int `json:"changed"`
 	Other   int `json:"other"`
@@ -44,8 +44,8 @@ type ObjectDiff struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	Change    string `json:"change" enums:"added,removed,changed"`
-	// Fields are those of a changed object that a scheduling decision reads;
-	// OtherFields counts the rest.
+	// Fields are those of a changed object that a scheduling decision reads, and the status of a
+	// node's conditions; OtherFields counts the rest.
 	Fields      []FieldDiff `json:"fields,omitempty"`
 	OtherFields int         `json:"otherFields,omitempty"`
 } // @name ObjectDiff
@@ -128,12 +128,18 @@ func (o *ObjectDiff) compareWithin(ctx context.Context, before, after []byte) er
 
 func (o *ObjectDiff) compare(before, after []byte) error {
 	return object.Differences(before, after, func(path string, from, to any) {
-		if ofLife(path) {
+		if ofLife(path) && !o.ofNode(path) {
 			o.OtherFields++
 		} else {
 			o.Fields = append(o.Fields, FieldDiff{path, from, to})
 		}
 	})
+}
+
+// ofNode reports whether a field is the status of a node's condition: that a node is Ready no more
+// is what people look for first, whatever a scheduler reads.
+func (o *ObjectDiff) ofNode(path string) bool {
+	return o.Kind == "Node" && strings.HasPrefix(path, "status.conditions[") && (strings.HasSuffix(path, "].status") || strings.HasSuffix(path, "]"))
 }
 
 // ofLife reports whether a field is read by the rules of a pod's life alone. Taints

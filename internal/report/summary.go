@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/engine"
+	"berth/internal/words"
 )
 
 // maxSummary is how long a summary is at most, in characters.
@@ -69,7 +70,11 @@ func (s *telling) summary() string {
 	case StateEnded:
 		return clip(fmt.Sprintf("It has ended: %s%s.", o.Lifecycle.Phase, onNode(s.pod.NodeName)))
 	case StateDeleting:
-		return clip(fmt.Sprintf("It is being deleted%s.", onNode(s.pod.NodeName)))
+		if e := o.Ending; e != nil && e.OverdueSince != nil {
+			late := words.Span(int64(s.at.Sub(*e.OverdueSince).Seconds()))
+			return clip(fmt.Sprintf("It is overdue by %s%s%s: it was to be gone at %s.", late, onNode(s.pod.NodeName), s.nodeState(), words.Clock(*e.OverdueSince, s.at)))
+		}
+		return clip(fmt.Sprintf("It is being deleted%s%s.", onNode(s.pod.NodeName), s.nodeState()))
 	case StateBound:
 		if _, why, _ := StorageOf(s.view).Unmounted(s.full); why != "" {
 			return clip(fmt.Sprintf("It is on node %s and cannot start: %s", s.pod.NodeName, why))
@@ -78,7 +83,7 @@ func (s *telling) summary() string {
 		if o.Lifecycle.StatusAfter != "" {
 			status += " after " + o.Lifecycle.StatusAfter
 		}
-		return clip(fmt.Sprintf("It is on node %s: %s.", s.pod.NodeName, status))
+		return clip(fmt.Sprintf("It is on node %s%s: %s.", s.pod.NodeName, s.nodeState(), status))
 	case StateGated:
 		return clip(plural(len(s.pod.Gates), "It waits for a scheduling gate: ", "It waits for %d scheduling gates: ") + strings.Join(s.pod.Gates, ", ") + ".")
 	case StateNominated:
@@ -90,6 +95,20 @@ func (s *telling) summary() string {
 	default:
 	}
 	return clip(s.verdictWords())
+}
+
+// nodeState returns what is wrong with the pod's node: ", which is NotReady since 00:58:00".
+func (s *telling) nodeState() string {
+	nodes := s.view.State.Nodes()
+	row := nodes.Row(s.pod.NodeName)
+	if row < 0 {
+		return ""
+	}
+	n := nodes.Node(row)
+	if state := n.Health.Words(n.Unschedulable, s.at); state != "" {
+		return ", which is " + state
+	}
+	return ""
 }
 
 func onNode(name string) string {

@@ -8,6 +8,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"berth/internal/engine/state"
+	"berth/internal/podlife"
 	"berth/internal/steps"
 )
 
@@ -55,11 +56,18 @@ func surveyKinds(st *state.State, h *Hygiene, kinds map[string]int) {
 		return ok || kinds == nil
 	}
 	if changed("Node") {
-		h.NodesWithoutCapacity = 0
+		h.NodesWithoutCapacity, h.NodesNotReady, h.NodesCordoned = 0, NodeList{}, NodeList{}
 		nodes := st.Nodes()
 		for _, row := range nodes.Order() {
 			if c := nodes.Capacity(int(row)); c.Pods == 0 || c.CPU == 0 && c.Memory == 0 {
 				h.NodesWithoutCapacity++
+			}
+			n := nodes.Node(int(row))
+			if n.Health.State == podlife.NodeNotReady {
+				h.NodesNotReady.add(n.Name)
+			}
+			if n.Unschedulable {
+				h.NodesCordoned.add(n.Name)
 			}
 		}
 	}

@@ -34,6 +34,9 @@ type Hygiene struct {
 	// NodesOvercommitted counts nodes whose pods ask for more cpu, memory or ephemeral storage than
 	// the node has, or are more than it takes. A kubelet admits none of those that are too many.
 	NodesOvercommitted int `json:"nodesOvercommitted,omitempty"`
+	// NodesNotReady are so by their conditions, and NodesCordoned by hand or by a drain.
+	NodesNotReady NodeList `json:"nodesNotReady,omitzero"`
+	NodesCordoned NodeList `json:"nodesCordoned,omitzero"`
 	// GlobalDefaults counts priority classes with globalDefault. An apiserver admits one.
 	GlobalDefaults int `json:"globalDefaults,omitempty"`
 	// BudgetsWithoutDisruptions counts budgets whose status allows no disruption, or
@@ -53,6 +56,30 @@ type MissingKind struct {
 type PodList struct {
 	Count  int         `json:"count"`
 	Sample []PodOnNode `json:"sample,omitempty"` // at most 20, by namespace and name
+}
+
+// NodeList counts nodes and names the first of them.
+type NodeList struct {
+	Count  int      `json:"count"`
+	Sample []string `json:"sample,omitempty"` // at most 10, by name
+}
+
+// nodesNamed is how many nodes a NodeList names.
+const nodesNamed = 10
+
+func (l *NodeList) add(name string) {
+	if l.Count++; len(l.Sample) < nodesNamed {
+		l.Sample = append(l.Sample, name)
+	}
+}
+
+// words names the nodes, and how many more there are.
+func (l *NodeList) words() string {
+	s := strings.Join(l.Sample, ", ")
+	if more := l.Count - len(l.Sample); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
 }
 
 // PodOnNode is a pod and what it names that is not there: a node or a class.
@@ -144,8 +171,10 @@ func (s *Summary) notes() []hygieneNote {
 		{unspread, 0, noSpreading},
 		{h.PodsOnUnknownNodes.Count, 0, "%s on nodes that the snapshot does not have: nothing that they hold is counted"},
 		{h.PodsOfUnknownClasses.Count, 0, "%s of a priority class that is not known, without a priority of their own: they count as priority 0, and are refused when they are to be placed"},
-		{h.PodsOfWrappingAmounts.Count, 0, "%s reloading for amounts that do not fit 64 bits in their unit: they wrap, as in kube-scheduler, and what is said of their nodes is wrong"},
+		{h.PodsOfWrappingAmounts.Count, 0, "%s asking for amounts that do not fit 64 bits in their unit: they wrap, as in kube-scheduler, and what is said of their nodes is wrong"},
 		{h.TerminalPods, 0, "%s ended (Succeeded or Failed): no room is counted for them"},
+		{h.NodesNotReady.Count, 0, "%d node(s) are NotReady: " + h.NodesNotReady.words()},
+		{h.NodesCordoned.Count, 0, "%d node(s) are cordoned: " + h.NodesCordoned.words()},
 		{h.NodesWithoutCapacity, 0, "%d node(s) have no room for any pod: status.allocatable (or capacity) needs pods, and cpu or memory"},
 		{h.NodesOvercommitted, 0, "%d node(s) hold pods that ask together for more than the node has: nothing else fits there, and a kubelet would have admitted fewer"},
 		{h.GlobalDefaults, 1, "%d priority classes are the global default, of which an apiserver admits one: the one with the lowest value counts"},

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/memory"
+	"berth/internal/podlife"
 	"berth/internal/revision"
 	"berth/internal/steps"
 )
@@ -33,6 +34,8 @@ type Capacity struct {
 type CapacityNodes struct {
 	Total    int `json:"total"`
 	Cordoned int `json:"cordoned"`
+	// NotReady nodes are so by their conditions. Neither they nor cordoned ones count as room.
+	NotReady int `json:"notReady,omitempty"`
 	// InUse nodes have a pod that is no daemon's.
 	InUse int `json:"inUse"`
 	// Bound is the least number of nodes whose allocatable resources, each by itself, hold what
@@ -49,7 +52,7 @@ type ResourceCapacity struct {
 	Resource    string `json:"resource" example:"cpu"`
 	Allocatable int64  `json:"allocatable"`
 	Requested   int64  `json:"requested"`
-	// Free is what is left on nodes that are not cordoned.
+	// Free is what is left on nodes that are neither cordoned nor NotReady.
 	Free int64 `json:"free"`
 	// Stranded is free on nodes that have no room for a pod of any common shape that requests the
 	// resource, since another resource is gone there; 0 where no shape requests it.
@@ -196,8 +199,12 @@ func measure(ctx context.Context, st *state.State, daemon func(*state.Pod) bool,
 	}
 	n := &out.Nodes
 	for _, row := range g.rows {
-		if !g.usable(row) {
+		at := g.set.Node(int(row))
+		if at.Unschedulable {
 			n.Cordoned++
+		}
+		if at.Health.State == podlife.NodeNotReady {
+			n.NotReady++
 		}
 	}
 	if n.CouldBeEmpty = n.InUse - n.Bound; n.InUse > 0 {

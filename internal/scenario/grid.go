@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine/state"
+	"berth/internal/podlife"
 	"berth/internal/steps"
 )
 
@@ -110,8 +111,11 @@ func podBefore(a, b *state.Pod) bool {
 // free is what of a resource is left on a row, at least 0.
 func (c *gridColumn) free(row int32) int64 { return max(c.allocatable[row]-c.requested[row], 0) }
 
-// usable reports whether new pods may come to a row: it is not cordoned.
-func (g *grid) usable(row int32) bool { return !g.set.Node(int(row)).Unschedulable }
+// usable reports whether new pods may come to a row and start: it is neither cordoned nor NotReady.
+func (g *grid) usable(row int32) bool {
+	n := g.set.Node(int(row))
+	return !n.Unschedulable && n.Health.State != podlife.NodeNotReady
+}
 
 // class returns what is known of a class.
 func (g *grid) class(st *state.State, c *state.Class) *podShape {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/memory"
+	"berth/internal/podlife"
 	"berth/internal/revision"
 	"berth/internal/steps"
 )
@@ -28,6 +29,7 @@ type NodeUse struct {
 	Zone     string `json:"zone,omitempty"`
 	Group    string `json:"group,omitempty"`
 	Cordoned bool   `json:"cordoned,omitempty"`
+	podlife.NodeHealth
 	// Taints counts the node's taints that keep pods away.
 	Taints      int     `json:"taints,omitempty"`
 	Allocatable []int64 `json:"allocatable"`
@@ -58,7 +60,7 @@ func MeasureNodes(ctx context.Context, v *revision.View, group string) (*NodesUs
 			return nil, err
 		}
 		n := set.Node(int(row))
-		use := NodeUse{Name: n.Name, Zone: n.Labels[corev1.LabelTopologyZone], Group: n.Labels[label], Cordoned: n.Unschedulable}
+		use := NodeUse{Name: n.Name, Zone: n.Labels[corev1.LabelTopologyZone], Group: n.Labels[label], Cordoned: n.Unschedulable, NodeHealth: n.Health}
 		for _, t := range n.Taints {
 			if t.Effect != corev1.TaintEffectPreferNoSchedule {
 				use.Taints++

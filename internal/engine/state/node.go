@@ -20,7 +20,7 @@ func compileNode(ids scalarIDs, in *corev1.Node) nodeSpec {
 	n := &Node{
 		Name: in.Name, Labels: in.Labels, Taints: in.Spec.Taints,
 		Unschedulable: in.Spec.Unschedulable, Features: in.Status.DeclaredFeatures,
-		Unannounced: podlife.Unannounced(in),
+		Unannounced: podlife.Unannounced(in), Health: podlife.HealthOf(in),
 	}
 	h := fnv.New64a()
 	h.Write([]byte(in.Name))

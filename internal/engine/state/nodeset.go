@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"berth/internal/podlife"
 	"berth/internal/steps"
 )
 
@@ -22,10 +23,12 @@ type Node struct {
 	Unschedulable bool
 	// Unannounced is podlife's: not Ready, and without a taint that rules could read.
 	Unannounced bool
-	Features    []string // status.declaredFeatures
-	Images      []Image
-	hash        uint64
-	scalars     []Scalar // allocatable extended resources, by ascending ID, amounts of 0 too
+	// Health is for reports; no rule reads it.
+	Health   podlife.NodeHealth
+	Features []string // status.declaredFeatures
+	Images   []Image
+	hash     uint64
+	scalars  []Scalar // allocatable extended resources, by ascending ID, amounts of 0 too
 }
 
 // NameHash returns a hash of the node's name.
