@@ -229,6 +229,8 @@ func (p *page) remedyWords(o *report.PendingPod) string {
 		return prefixes.Replace(strings.Replace(ofContainer.ReplaceAllString(o.Remedy.Change, ""), "lower the ", "lower ", 1))
 	case o.Outcome == engine.Scheduled:
 		return "wait: it fits"
+	case o.Outcome == engine.Preempting:
+		return "wait: it evicts others"
 	case o.Outcome == engine.Gated && len(o.Reasons) == 0:
 		return "wait: it fits without its gates"
 	}

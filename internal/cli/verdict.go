@@ -252,14 +252,21 @@ func (v *verdict) try() {
 		t.add(changeWords(&s), plural(s.Fits, "node"), s.Action.Words())
 	}
 	v.table(t)
+	if run := v.got.Suggestions[0].Command; run != "" {
+		v.labelled("RUN", run) // the first
+	}
 }
 
-// changeWords is a change, and whether others have to leave for it.
+// changeWords is a change, whether others have to leave for it, and what speaks against it.
 func changeWords(s *suggest.Suggestion) string {
+	text := s.Change
 	if s.Outcome == engine.Preempting {
-		return s.Change + " (evicts others)"
+		text += " (evicts others)"
 	}
-	return s.Change
+	if s.Warning != "" {
+		text += "; but " + s.Warning
+	}
+	return text
 }
 
 // why lists the groups of nodes with the same verdict.

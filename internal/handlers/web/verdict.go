@@ -67,16 +67,22 @@ func remediesOf(list []suggest.Suggestion) []remedy {
 	out := make([]remedy, 0, len(list))
 	for i := range list {
 		r := remedy{Suggestion: list[i]}
+		if list[i].Command != "" {
+			r.Commands = append(r.Commands, list[i].Command)
+		}
 		edits := list[i].Edits
 		if len(edits) == 0 {
 			edits = []suggest.Edit{list[i].Edit}
 		}
 		for j := range edits {
 			js, err := json.Marshal(edits[j].Patch)
-			if err != nil || len(edits[j].Patch) == 0 {
-				continue
+			if err != nil || len(edits[j].Patch) == 0 || edits[j].Patch[0].Op == "remove" && edits[j].Patch[0].Path == "" {
+				continue // there is no patch that deletes
 			}
 			r.Patches = append(r.Patches, fmt.Sprintf("%s %s: %s", edits[j].Kind, edits[j].Name, js))
+			if list[i].Command != "" {
+				continue
+			}
 			if text := kubectl(list[i].Kind, &edits[j], string(js)); text != "" {
 				r.Commands = append(r.Commands, text)
 			}
@@ -91,9 +97,7 @@ func remediesOf(list []suggest.Suggestion) []remedy {
 // has is the kubelet's to write.
 func kubectl(kind string, e *suggest.Edit, patch string) string {
 	switch kind {
-	case "uncordon":
-		return "kubectl uncordon " + words.Quote(e.Name)
-	case "gate", "toleration", "label", "budget":
+	case "gate", "toleration", "budget":
 	default:
 		return ""
 	}

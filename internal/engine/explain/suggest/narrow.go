@@ -109,6 +109,7 @@ const (
 	maxObstacles = 12 // beyond it, lacks are left out
 	maxMissing   = 4
 	maxValues    = 5
+	leastMeant   = 4 // letters of a value: shorter ones are too much alike
 )
 
 // narrowing is a Narrowed that is being worked out.
@@ -327,7 +328,9 @@ func (n *narrowing) missing(key, value string) *Missing {
 		values[i] = NodeLabel{Key: key, Value: v, Nodes: len(col.Rows[i])}
 	}
 	slices.SortFunc(values, func(a, b NodeLabel) int { return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Value, b.Value)) })
-	m.Meant = nearest(value, values, func(l *NodeLabel) string { return l.Value })
+	if !states(key) && len(value) >= leastMeant { // zone-a is not zone-b misspelt
+		m.Meant = nearest(value, values, func(l *NodeLabel) string { return l.Value })
+	}
 	m.Values = values[:min(len(values), maxValues)]
 	m.More = len(values) - len(m.Values)
 	return m

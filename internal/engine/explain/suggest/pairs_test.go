@@ -61,8 +61,8 @@ func TestTwoResourcesAtOnce(t *testing.T) {
 	pod, objects := pinned()
 	want := []string{
 		"pair: lower the cpu request of container main from 6 to 2 and the memory request of container main from 16Gi to 8Gi (changePod)",
-		"pair: 4 more cpu and 8Gi more memory on node db-b-1 (askPlatform)",
 		"node: add one more node like db-b-1 (askPlatform)",
+		"pair: 4 more cpu and 8Gi more memory on node db-b-1 (askPlatform)",
 	}
 	if d := cmp.Diff(want, offered(t, pod, objects...)); d != "" {
 		t.Error(d)

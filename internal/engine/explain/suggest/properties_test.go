@@ -106,6 +106,13 @@ func (c *trial) edited(t testing.TB, g *suggest.Suggestion, ops []suggest.Op) (*
 	edits[0].Patch = ops
 	e, pod := c.state.Edit(), c.Pod
 	for i := range edits {
+		if p := edits[i].Patch; len(p) == 1 && p[0].Op == "remove" && p[0].Path == "" {
+			if c.object(edits[i].Kind, edits[i].Namespace, edits[i].Name) == nil {
+				t.Fatalf("%s deletes an object that is not there", g.Change)
+			}
+			e.Delete(edits[i].Kind, edits[i].Namespace, edits[i].Name)
+			continue
+		}
 		into := objectOf(t, edits[i].Kind)
 		js := c.object(edits[i].Kind, edits[i].Namespace, edits[i].Name)
 		if p, ok := into.(*corev1.Pod); ok {
@@ -208,7 +215,7 @@ func counted(d *engine.Decision) int {
 var (
 	kindsOffered = []string{
 		"gate", "toleration", "resource", "topologySpread", "nodeSelector", "nodeAffinity", "podAffinity", "podAntiAffinity", "hostPort",
-		"uncordon", "capacity", "label", "preemptionPolicy", "priorityClass", "budget",
+		"uncordon", "capacity", "label", "wait", "delete", "preemptionPolicy", "priorityClass", "budget",
 		"pair", "node", "pair of resource and resource", "pair of capacity and capacity", "pair of toleration and resource", "pair of topologySpread and capacity", "toleration that evicts",
 	}
 	reasonsGiven = []string{

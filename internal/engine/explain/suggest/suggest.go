@@ -15,7 +15,7 @@ import (
 // where no single one helps. It was tried: Fits and Nodes are the engine's result with the change
 // in place.
 type Suggestion struct {
-	Kind   string   `json:"kind"`            // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget; node (one more), pair
+	Kind   string   `json:"kind"`            // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget; node (one more), pair; wait, delete (of other pods)
 	Parts  []string `json:"parts,omitempty"` // of a pair: the kinds of its two changes
 	Change string   `json:"change"`          // in words
 	Target string   `json:"target"`          // pod, node, budget or claim
@@ -37,6 +37,11 @@ type Suggestion struct {
 	Edits []Edit `json:"edits,omitempty"`
 	// Cures counts, for each group, the nodes on which the pod would fit.
 	Cures []HelpedGroup `json:"cures,omitempty"`
+	// Command is what people type for it; absent where no single command does it. A change of a pod
+	// that a controller made is one of the controller's template.
+	Command string `json:"command,omitempty" example:"kubectl uncordon node-a1"`
+	// Warning is what speaks against the change.
+	Warning string `json:"warning,omitempty"`
 	// VerifiedBy is the engine that tried it.
 	VerifiedBy string `json:"verifiedBy" example:"engine v0.3.0"`
 }
@@ -74,8 +79,10 @@ const (
 // comes before one by an operator, and one that takes nothing from other pods before one that
 // evicts some. Within one cost the change that makes more nodes feasible comes first.
 const (
-	costGate = iota
-	costToleration
+	costWait  = iota
+	costForce // a deletion that is overdue
+	costGate
+	costTypo
 	costResource
 	costSkew
 	costPolicy // another policy of a spread constraint
@@ -86,13 +93,15 @@ const (
 	costPort
 	costClaim
 	costPair // two changes of the pod
+	costDelete
 	costUncordon
 	costRecover
 	costLabel
+	costNode
 	costCapacity
 	costPairCapacity // two changes, of which one is of a node
-	costNode
-	costEvicting // a toleration that lets the pod evict others
+	costToleration   // a taint keeps pods off on purpose
+	costEvicting     // a toleration that lets the pod evict others
 	costBudget
 	costPreemptionPolicy
 	costPriorityClass
@@ -111,9 +120,14 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 	if s.pod, err = encode(q.Pod); err != nil {
 		return nil
 	}
-	if r.Outcome == engine.Gated {
+	switch {
+	case r.Outcome == engine.Gated:
 		s.gates()
-	} else {
+	case r.Outcome == engine.Preempting: // evictions help already
+		s.budgets()
+	default:
+		s.ending()
+		s.typos()
 		s.tolerations()
 		s.resources()
 		s.spreading()
@@ -124,9 +138,9 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.claim()
 		s.cordons()
 		s.recoveries()
-		s.budgets()
 		s.preemption()
 		s.beyond()
+		s.deletions()
 	}
 	s.check() // a change that was not tried for lack of time is no answer
 	slices.SortStableFunc(s.found, cheapest)

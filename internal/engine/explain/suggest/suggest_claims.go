@@ -69,8 +69,15 @@ func (s *searcher) offerClaim(name, class string) {
 	if v == nil {
 		return
 	}
-	s.keep(v, engine.Scheduled, costClaim, Suggestion{
+	g := Suggestion{
 		Kind: "claim", Change: fmt.Sprintf("create the claim %s, of the storage class %s", name, class), Target: "claim", Action: ChangePod,
 		Edit: Edit{"PersistentVolumeClaim", claim.Namespace, name, []Op{{"add", "", claim}}},
-	})
+	}
+	cost := costClaim
+	// A StatefulSet's controller makes the claims of its pods, those that were deleted, too
+	// (pkg/controller/statefulset stateful_pod_control.go createPersistentVolumeClaims).
+	if own := metav1.GetControllerOf(s.q.Pod); own != nil && own.Kind == "StatefulSet" && strings.HasSuffix(name, "-"+s.q.Pod.Name) {
+		g.Change, g.Action, cost = fmt.Sprintf("wait until StatefulSet %s makes the claim %s (here: of the storage class %s)", own.Name, name, class), Wait, costWait
+	}
+	s.keep(v, engine.Scheduled, cost, g)
 }

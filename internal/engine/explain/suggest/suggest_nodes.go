@@ -9,6 +9,7 @@ import (
 	"berth/internal/engine"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const maxSelectors = 8
@@ -48,7 +49,7 @@ func states(key string) bool {
 
 // label adds a missing label to the first node of a verdict, unless the label states a fact.
 func (s *searcher) label(v *verdict, key, value string) {
-	if v == nil || states(key) {
+	if v == nil || states(key) || s.q.State.Nodes().Column(key).Lookup(value) < 0 { // what no node has may be misspelt
 		return
 	}
 	name := v.first(func(row int) bool { have, ok := v.nodes.Node(row).Labels[key]; return !ok || have != value })
@@ -60,7 +61,9 @@ func (s *searcher) label(v *verdict, key, value string) {
 	if n.Labels == nil {
 		op = Op{"add", "/metadata/labels", map[string]string{key: value}}
 	}
-	s.offerNode("label", costLabel, name, fmt.Sprintf("label node %s with %s=%s", name, key, value), op)
+	if s.offerNode("label", costLabel, name, fmt.Sprintf("label node %s with %s=%s", name, key, value), op) {
+		s.last().Command = fmt.Sprintf("kubectl label node %s %s=%s --overwrite", name, key, value)
+	}
 }
 
 const maxRequirements = 8
@@ -76,6 +79,9 @@ func (s *searcher) affinity() {
 		return
 	}
 	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	if own := metav1.GetControllerOf(s.q.Pod); own != nil && own.Kind == "DaemonSet" && len(terms) > 0 && len(terms[0].MatchFields) > 0 {
+		return // the controller wrote which node it is for
+	}
 	const path = requiredAffinity
 	whole := s.offerPod("nodeAffinity", costAffinity, ChangePod, "drop the required node affinity", Op{Op: "remove", Path: path})
 	if whole == nil {
@@ -148,5 +154,7 @@ func (s *searcher) cordons() {
 			ops = append(ops, Op{Op: "remove", Path: pointer("spec", "taints", i)})
 		}
 	}
-	s.offerNode("uncordon", costUncordon, name, "uncordon node "+name, ops...)
+	if s.offerNode("uncordon", costUncordon, name, "uncordon node "+name, ops...) {
+		s.last().Command = "kubectl uncordon " + name
+	}
 }

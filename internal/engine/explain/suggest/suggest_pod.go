@@ -39,8 +39,8 @@ func (s *searcher) gates() {
 	what := "remove the scheduling gates "
 	ops := []Op{{Op: "remove", Path: "/spec/schedulingGates"}}
 	what += strings.Join(names, ", ")
-	if s.offerPod("gate", costGate, Wait, what, ops...) == nil {
-		s.offerEviction("gate", costGate, Wait, what, ops...)
+	if s.offerPod("gate", costGate, Wait, what, ops...) != nil || s.offerEviction("gate", costGate, Wait, what, ops...) {
+		s.last().Warning = "whoever set it removes it: by hand, what it waits for is skipped"
 	}
 }
 
@@ -87,8 +87,15 @@ func (s *searcher) addToleration(t corev1.Toleration) Op {
 }
 
 func (s *searcher) tolerate(t corev1.Toleration, change string) bool {
-	return s.offerPod("toleration", costToleration, ChangePod, change, s.addToleration(t)) != nil
+	if s.offerPod("toleration", costToleration, ChangePod, change, s.addToleration(t)) == nil {
+		return false
+	}
+	s.last().Warning = keptOff
+	return true
 }
+
+// keptOff is what speaks against the toleration of a taint that people set.
+const keptOff = "the taint keeps other pods off on purpose"
 
 const maxEvicting = 4
 
@@ -107,7 +114,9 @@ func (s *searcher) tolerateAndEvict() {
 			return
 		}
 		t, change := tolerationOf(&d.Detail)
-		s.offerEviction("toleration", costEvicting, ChangePod, change, s.addToleration(t))
+		if s.offerEviction("toleration", costEvicting, ChangePod, change, s.addToleration(t)) {
+			s.last().Warning = keptOff
+		}
 	}
 }
 

@@ -221,7 +221,18 @@ func (s *searcher) lower(key corev1.ResourceName, at spot, n int64) []Op {
 
 func (s *searcher) request(key corev1.ResourceName, at spot, old resource.Quantity, n int64) bool {
 	change := fmt.Sprintf("lower the %s request of container %s %s", key, at.list[at.at].Name, fromTo(key, amountOf(key, old), n))
-	return s.offerPod("resource", costResource, ChangePod, change, s.lower(key, at, n)...) != nil
+	ops := s.lower(key, at, n)
+	if s.offerPod("resource", costResource, ChangePod, change, ops...) == nil {
+		return false
+	}
+	if kind, owner := s.template(); kind != "" && strings.Contains(at.path, "/containers/") {
+		amount := fmt.Sprintf("%s=%s", key, ops[0].Value)
+		s.last().Command = fmt.Sprintf("kubectl set resources %s %s -n %s -c %s --requests=%s", kind, owner, s.q.Pod.Namespace, at.list[at.at].Name, amount)
+		if len(ops) > 1 {
+			s.last().Command += " --limits=" + amount
+		}
+	}
+	return true
 }
 
 // moreCapacity raises a node's capacity by the shortfall.
@@ -229,6 +240,9 @@ func (s *searcher) moreCapacity(name, node string, short int64) {
 	n, _ := s.node(node)
 	if n == nil {
 		return
+	}
+	if _, offers := n.Status.Allocatable[corev1.ResourceName(name)]; !offers && limitEqualsRequest(corev1.ResourceName(name)) {
+		return // its kind has none
 	}
 	op, more := capacityOp(n, name, short)
 	s.offerNode("capacity", costCapacity, node, more+" on node "+node, op)

@@ -112,11 +112,14 @@ func (s *searcher) offerPod(kind string, cost int, action Action, change string,
 	v := s.fits(s.q.State, p, placing)
 	if v != nil {
 		s.keep(v, engine.Scheduled, cost, Suggestion{
-			Kind: kind, Change: change, Target: "pod", Action: action, Edit: Edit{"Pod", s.q.Pod.Namespace, s.q.Pod.Name, ops},
+			Kind: kind, Change: change, Target: "pod", Action: action, Edit: Edit{"Pod", s.q.Pod.Namespace, s.q.Pod.Name, ops}, Command: s.atTemplate(kind, ops),
 		})
 	}
 	return v
 }
+
+// last is the suggestion that was kept last.
+func (s *searcher) last() *Suggestion { return &s.found[len(s.found)-1].Suggestion }
 
 // node returns a node of the state to read; nil without.
 func (s *searcher) node(name string) (*corev1.Node, []byte) {
@@ -133,28 +136,32 @@ func (s *searcher) node(name string) (*corev1.Node, []byte) {
 }
 
 // offerNode tries a patch of a node and keeps it if it helps.
-func (s *searcher) offerNode(kind string, cost int, node, change string, ops ...Op) {
+func (s *searcher) offerNode(kind string, cost int, node, change string, ops ...Op) bool {
 	n, js := s.node(node)
 	if n == nil || s.tries >= s.limit {
-		return
+		return false
 	}
 	*n = corev1.Node{}
 	if apply(js, ops, n) != nil {
-		return
+		return false
 	}
 	e := s.q.State.Overlay()
 	if e.Put(n) != nil {
-		return
+		return false
 	}
-	if v := s.fits(e.Done(), s.q.Pod, placing); v != nil {
-		s.keep(v, engine.Scheduled, cost, Suggestion{
-			Kind: kind, Change: change, Target: "node", Node: node, Action: AskPlatform, Edit: Edit{"Node", "", node, ops},
-		})
+	v := s.fits(e.Done(), s.q.Pod, placing)
+	if v == nil {
+		return false
 	}
+	s.keep(v, engine.Scheduled, cost, Suggestion{
+		Kind: kind, Change: change, Target: "node", Node: node, Action: AskPlatform, Edit: Edit{"Node", "", node, ops},
+	})
+	return true
 }
 
 // evicts returns the nodes on which the pod would fit after evictions: all of them, and those where
-// no budget is violated.
+// no budget is violated. Evictions of pods of the pod's own controller are no help: it would make
+// them again.
 func (s *searcher) evicts(state *state.State, pod *corev1.Pod) (all, unviolated *verdict, outcome engine.Outcome) {
 	r := s.decide(state, pod, evicting)
 	if r == nil {
@@ -165,6 +172,11 @@ func (s *searcher) evicts(state *state.State, pod *corev1.Pod) (all, unviolated 
 	case engine.Scheduled:
 		return &verdict{r.Feasible.Clone(), r.Nodes()}, nil, r.Outcome
 	case engine.Preempting:
+		for _, v := range preempt.Victims(r) {
+			if s.sibling(v.Namespace, v.Name) {
+				return nil, nil, ""
+			}
+		}
 		a, u := preempt.CandidateRows(r)
 		return &verdict{a, r.Nodes()}, &verdict{u, r.Nodes()}, r.Outcome
 	default:

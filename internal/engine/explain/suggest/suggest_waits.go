@@ -1,0 +1,264 @@
+package suggest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	"berth/internal/engine/explain"
+	"berth/internal/engine/state"
+	"berth/internal/words"
+)
+
+const (
+	maxEnding  = 4 // pods that a wait names
+	maxDeleted = 6 // pods that are tried to be deleted, one at a time
+)
+
+// ending waits for pods that were deleted, on the first node by name that takes the pod once they
+// are gone. It returns whether one helps. Those that had to be gone before are deleted by force.
+func (s *searcher) ending() bool {
+	pods := map[string][]*state.Pod{} // by node
+	s.q.State.EachPod(func(p *state.Pod) {
+		if p.Terminating && !p.Terminal && p.NodeName != "" {
+			pods[p.NodeName] = append(pods[p.NodeName], p)
+		}
+	})
+	if len(pods) == 0 {
+		return false
+	}
+	var all []*state.Pod
+	for _, list := range pods {
+		all = append(all, list...)
+	}
+	v := s.fits(s.without(all), s.q.Pod, placing)
+	if v == nil {
+		return false
+	}
+	needed := all
+	if there := pods[v.first(func(row int) bool { return len(pods[v.nodes.Node(row).Name]) > 0 })]; len(there) > 0 && len(there) < len(all) {
+		if alone := s.fits(s.without(there), s.q.Pod, placing); alone != nil {
+			needed, v = there, alone
+		}
+	}
+	slices.SortFunc(needed, byName)
+	for i := 0; len(needed) > 1 && i < len(needed) && i < maxEnding; { // leave out those that keep it from nothing
+		rest := slices.Delete(slices.Clone(needed), i, i+1)
+		if less := s.fits(s.without(rest), s.q.Pod, placing); less != nil {
+			needed, v = rest, less
+		} else {
+			i++
+		}
+	}
+	s.offerEnd(v, needed)
+	return true
+}
+
+func byName(a, b *state.Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// offerEnd keeps the end of pods: a wait, or a deletion by force where one is overdue.
+func (s *searcher) offerEnd(v *verdict, pods []*state.Pod) {
+	g := Suggestion{Kind: "wait", Target: "pod", Action: Wait}
+	until, overdue := int64(0), false
+	var names []string
+	for _, p := range pods {
+		until = max(until, p.Ends)
+		overdue = overdue || !s.q.Options.Now.IsZero() && p.Ends < s.q.Options.Now.Unix()
+		names = append(names, p.Namespace+"/"+p.Name)
+		g.Edits = append(g.Edits, deletion(p))
+	}
+	more := ""
+	if len(names) > maxEnding {
+		names, more = names[:maxEnding], fmt.Sprintf(" and %d more", len(names)-maxEnding)
+	}
+	g.Change = fmt.Sprintf("wait until %s%s, which was deleted, is gone: by %s", strings.Join(names, ", "), more, time.Unix(until, 0).UTC().Format(time.RFC3339))
+	if len(pods) > 1 {
+		g.Change = strings.Replace(g.Change, ", which was deleted, is gone", ", which were deleted, are gone", 1)
+	}
+	cost := costWait
+	if overdue {
+		g.Kind, g.Action, cost = "delete", AskPlatform, costForce
+		g.Change = fmt.Sprintf("delete %s%s by force: it had to be gone by %s", strings.Join(names, ", "), more, time.Unix(until, 0).UTC().Format(time.RFC3339))
+		g.Warning = "its containers may still run on the node"
+		if len(pods) == 1 {
+			g.Command = fmt.Sprintf("kubectl delete pod %s -n %s --grace-period=0 --force", pods[0].Name, pods[0].Namespace)
+		}
+	}
+	g.Edit = g.Edits[0]
+	if len(g.Edits) == 1 {
+		g.Edits = nil
+	}
+	s.keep(v, engine.Scheduled, cost, g)
+}
+
+// deletion is the end of a pod.
+func deletion(p *state.Pod) Edit {
+	return Edit{"Pod", p.Namespace, p.Name, []Op{{Op: "remove", Path: ""}}}
+}
+
+// without is the state without some pods.
+func (s *searcher) without(pods []*state.Pod) *state.State {
+	e := s.q.State.Overlay()
+	for _, p := range pods {
+		e.Delete("Pod", p.Namespace, p.Name)
+	}
+	return e.Done()
+}
+
+// deletions deletes one of the pods that are in the way, where no eviction helps by itself. Pods of
+// the same owner gain nothing by it, and others that end or wait are no help.
+func (s *searcher) deletions() {
+	if s.base.Outcome != engine.UnschedulableOK {
+		return
+	}
+	tried := map[string]bool{}
+	for _, b := range explain.Blockers(s.base) {
+		name := b.Namespace + "/" + b.Name
+		if b.Kind != "Pod" || tried[name] || s.sibling(b.Namespace, b.Name) || !deletable(&b) {
+			continue
+		}
+		if len(tried) == maxDeleted {
+			return
+		}
+		tried[name] = true
+		p := s.q.State.Pod(b.Namespace, b.Name)
+		if p == nil || p.NodeName == "" {
+			continue
+		}
+		v := s.fits(s.without([]*state.Pod{p}), s.q.Pod, placing)
+		if v == nil {
+			continue
+		}
+		g := Suggestion{
+			Kind: "delete", Change: "delete pod " + name, Target: "pod", Action: AskPlatform, Edit: deletion(p),
+			Command: fmt.Sprintf("kubectl delete pod %s -n %s", b.Name, b.Namespace),
+		}
+		if b.Owner != "" {
+			g.Warning = b.Owner + " makes another, which may take the place again"
+		}
+		s.keep(v, engine.Scheduled, costDelete, g)
+	}
+}
+
+// deletable reports whether people would delete a pod that is in the way: one of lower priority, or
+// one that excludes the other. One of equals that only takes room has as much right to it.
+func deletable(b *explain.Blocker) bool {
+	switch b.State {
+	case engine.BlockerEvictable:
+		return true
+	case "":
+		return slices.Contains([]string{"NodePorts", "InterPodAffinity", "DynamicResources", "VolumeRestrictions"}, b.Rule)
+	default:
+		return false
+	}
+}
+
+// sibling reports whether a pod has the controller that the waiting pod has. Two ReplicaSets of one
+// Deployment are one.
+func (s *searcher) sibling(namespace, name string) bool {
+	kind, own := s.controller()
+	p := s.q.State.Pod(namespace, name)
+	if kind == "" || p == nil || namespace != s.q.Pod.Namespace {
+		return false
+	}
+	o, ok := s.q.State.TopOwner(p)
+	return ok && o.Kind == kind && o.Name == own
+}
+
+// controller returns the kind and name of the pod's controller, of a Deployment instead of its
+// ReplicaSet; nothing where it has none.
+func (s *searcher) controller() (kind, name string) {
+	own := metav1.GetControllerOf(s.q.Pod)
+	if own == nil {
+		return "", ""
+	}
+	if own.Kind != "ReplicaSet" {
+		return own.Kind, own.Name
+	}
+	if rs := s.q.State.ReplicaSet(s.q.Pod.Namespace, own.Name); rs != nil {
+		if top := metav1.GetControllerOf(rs); top != nil {
+			return top.Kind, top.Name
+		}
+		return own.Kind, own.Name
+	}
+	if cut, ok := strings.CutSuffix(own.Name, "-"+s.q.Pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]); ok && cut != "" {
+		return "Deployment", cut
+	}
+	return own.Kind, own.Name
+}
+
+// template returns the controller whose template kubectl can change; nothing where there is none.
+func (s *searcher) template() (kind, name string) {
+	switch kind, name = s.controller(); kind {
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet":
+		return strings.ToLower(kind), name
+	}
+	return "", ""
+}
+
+// atTemplate is the command that makes a change of the pod in its controller's template. A
+// template has no tolerations and no priority of admission.
+func (s *searcher) atTemplate(of string, ops []Op) string {
+	kind, name := s.template()
+	switch of {
+	case "nodeSelector", "nodeAffinity", "podAffinity", "podAntiAffinity", "topologySpread", "hostPort":
+	default:
+		return ""
+	}
+	if kind == "" {
+		return ""
+	}
+	there := slices.Clone(ops)
+	for i := range there {
+		there[i].Path = "/spec/template" + there[i].Path
+	}
+	js, err := json.Marshal(there)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("kubectl patch %s %s -n %s --type=json -p %s", kind, name, s.q.Pod.Namespace, words.Quote(string(js)))
+}
+
+// typos replaces labels that no node has by those that were meant.
+func (s *searcher) typos() {
+	n := &narrowing{r: s.base}
+	for _, key := range s.base.Query.SelectorKeys() {
+		value := s.q.Pod.Spec.NodeSelector[key]
+		m := n.missing(key, value)
+		if m == nil || m.Meant == nil || m.Meant.Value == "" {
+			continue
+		}
+		ops := []Op{{"replace", pointer("spec", "nodeSelector", key), m.Meant.Value}}
+		if m.Meant.Key != key {
+			ops = []Op{{Op: "remove", Path: pointer("spec", "nodeSelector", key)}, {"add", pointer("spec", "nodeSelector", m.Meant.Key), m.Meant.Value}}
+		}
+		s.offerPod("nodeSelector", costTypo, ChangePod, fmt.Sprintf("write %s=%s for %s=%s in nodeSelector", m.Meant.Key, m.Meant.Value, key, value), ops...)
+	}
+	required := state.RequiredNodeAffinity(s.q.Pod)
+	if required == nil {
+		return
+	}
+	for t := range required.NodeSelectorTerms {
+		for i, e := range required.NodeSelectorTerms[t].MatchExpressions {
+			if e.Operator != corev1.NodeSelectorOpIn {
+				continue
+			}
+			for k, value := range e.Values {
+				if m := n.missing(e.Key, value); m != nil && m.Meant != nil && m.Meant.Key == e.Key && m.Meant.Value != "" && !slices.Contains(e.Values, m.Meant.Value) {
+					s.offerPod("nodeAffinity", costTypo, ChangePod, fmt.Sprintf("write %s for %s, of %s in the required node affinity", m.Meant.Value, value, e.Key),
+						Op{"replace", requiredAffinity + pointer("nodeSelectorTerms", t, "matchExpressions", i, "values", k), m.Meant.Value})
+				}
+			}
+		}
+	}
+}
