@@ -42,19 +42,23 @@ func TestWhatPeopleDo(t *testing.T) {
 		want    string // kind, change, command and warning of the first
 	}{
 		"a pod that ends": {
-			enginetest.Pod("p", big), []any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), big, ends(now.Add(20*time.Second)))},
+			enginetest.Pod("p", big),
+			[]any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), big, ends(now.Add(20*time.Second)))},
 			"wait|wait until default/old, which was deleted, is gone: by 2026-11-21T10:00:20Z||",
 		},
 		"one that had to be gone": {
-			enginetest.Pod("p", big), []any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), big, ends(now.Add(-time.Hour))), enginetest.Pod("other", enginetest.On("n"), ends(now.Add(time.Minute)))},
+			enginetest.Pod("p", big),
+			[]any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), big, ends(now.Add(-time.Hour))), enginetest.Pod("other", enginetest.On("n"), ends(now.Add(time.Minute)))},
 			"delete|delete default/old by force: it had to be gone by 2026-11-21T09:00:00Z|kubectl delete pod old -n default --grace-period=0 --force|its containers may still run on the node",
 		},
 		"a pod whose rule keeps it out": {
-			enginetest.Pod("p", enginetest.Labels("app", "web")), []any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), apart, ownedBy("ReplicaSet", "db-5d"))},
+			enginetest.Pod("p", enginetest.Labels("app", "web")),
+			[]any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), apart, ownedBy("ReplicaSet", "db-5d"))},
 			"delete|delete pod default/old|kubectl delete pod old -n default|Deployment/db makes another, which may take the place again",
 		},
 		"a pod that holds the port": {
-			enginetest.Pod("p", enginetest.HostPort("", corev1.ProtocolTCP, 80)), []any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), enginetest.HostPort("", corev1.ProtocolTCP, 80))},
+			enginetest.Pod("p", enginetest.HostPort("", corev1.ProtocolTCP, 80)),
+			[]any{enginetest.Node("n"), enginetest.Pod("old", enginetest.On("n"), enginetest.HostPort("", corev1.ProtocolTCP, 80))},
 			"hostPort|give up host port 80/TCP||", // the pod's own change comes first
 		},
 		"its own sibling stays": {
@@ -63,20 +67,24 @@ func TestWhatPeopleDo(t *testing.T) {
 			"node|add one more node like n||",
 		},
 		"a label that is misspelt": {
-			enginetest.Pod("p", enginetest.Selects("pool", "genral"), ownedBy("ReplicaSet", "web-5d")), []any{enginetest.Node("n", enginetest.NodeLabels("pool", "general"))},
+			enginetest.Pod("p", enginetest.Selects("pool", "genral"), ownedBy("ReplicaSet", "web-5d")),
+			[]any{enginetest.Node("n", enginetest.NodeLabels("pool", "general"))},
 			"nodeSelector|write pool=general for pool=genral in nodeSelector|" +
 				`kubectl patch deployment web -n default --type=json -p '[{"op":"replace","path":"/spec/template/spec/nodeSelector/pool","value":"general"}]'|`,
 		},
 		"a request of a Deployment": {
-			enginetest.Pod("p", enginetest.Requests("cpu", "5"), ownedBy("ReplicaSet", "web-5d")), []any{enginetest.Node("n")},
+			enginetest.Pod("p", enginetest.Requests("cpu", "5"), ownedBy("ReplicaSet", "web-5d")),
+			[]any{enginetest.Node("n")},
 			"resource|lower the cpu request of container main from 5 to 4|kubectl set resources deployment web -n default -c main --requests=cpu=4|",
 		},
 		"a taint comes behind a node": {
-			enginetest.Pod("p"), []any{enginetest.Node("a", enginetest.Cordoned()), enginetest.Node("b", enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule))},
+			enginetest.Pod("p"),
+			[]any{enginetest.Node("a", enginetest.Cordoned()), enginetest.Node("b", enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule))},
 			"uncordon|uncordon node a|kubectl uncordon a|",
 		},
 		"only a taint": {
-			enginetest.Pod("p"), []any{enginetest.Node("b", enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule))},
+			enginetest.Pod("p"),
+			[]any{enginetest.Node("b", enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule))},
 			"toleration|tolerate the taint team=a:NoSchedule||the taint keeps other pods off on purpose",
 		},
 		"a DaemonSet's pod": {
