@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/handlers/rest"
 	"berth/internal/podlife"
 	"berth/internal/report"
@@ -257,6 +258,18 @@ func (v *verdict) afterwards() string {
 		return "Without gates no node fits either; what is below is for then."
 	}
 	return ""
+}
+
+// changeWords is a change, whether others have to leave for it, and what speaks against it.
+func changeWords(s *suggest.Suggestion) string {
+	text := s.Change
+	if s.Outcome == engine.Preempting {
+		text += " (evicts others)"
+	}
+	if s.Warning != "" {
+		text += "; but " + s.Warning
+	}
+	return text
 }
 
 // nothingToTry reports that changes were looked for, where that was so. Not all that

@@ -257,18 +257,6 @@ func (v *verdict) try() {
 	}
 }
 
-// changeWords is a change, whether others have to leave for it, and what speaks against it.
-func changeWords(s *suggest.Suggestion) string {
-	text := s.Change
-	if s.Outcome == engine.Preempting {
-		text += " (evicts others)"
-	}
-	if s.Warning != "" {
-		text += "; but " + s.Warning
-	}
-	return text
-}
-
 // why lists the groups of nodes with the same verdict.
 func (v *verdict) why() {
 	t := newTable("WHY (first failing rule)", ">NODES", "~DETAIL")
