@@ -145,6 +145,43 @@ var fieldCases = []struct {
 	},
 }
 
+// TestFieldNamesValues: a value that means something else is told at the place.
+func TestFieldNamesValues(t *testing.T) {
+	zoned := func(name, zone, taints string) string {
+		node := fieldNode(name, `, topology.kubernetes.io/zone: "`+zone+`"`)
+		return strings.Replace(node, "status: {alloc", "spec: {taints: ["+taints+"]}, status: {alloc", 1)
+	}
+	const spread = `, topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: x}}}]`
+	for _, c := range []struct {
+		name, command string
+		objects       []string
+		pod           string
+		says          []string
+	}{
+		{"50E of memory counts as 0 (kubernetes 102134)", "explain", []string{fieldNode("n1", "")}, fieldPod("crash", "", requests("memory: 50E"), ""), []string{"does not fit 64 bits"}},
+		{"cpu that overflows (kubernetes 128684)", "explain", []string{fieldNode("n1", "")}, fieldPod("cpu", "", requests("cpu: 9223372036854775807"), ""), []string{"does not fit 64 bits"}},
+		{"Gt with no whole number (kubernetes 86488)", "explain", []string{fieldNode("n1", "")}, fieldPod("gt", "", requests("cpu: 1")+`, affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: appVersion, operator: Gt, values: ["150.1"]}]}]}}}`, ""), []string{"appVersion Gt 150.1: only whole numbers are compared"}},
+		{"a key that no node has (website 28033)", "explain", []string{fieldNode("n1", "")}, fieldPod("k", "", requests("cpu: 1")+fieldAffinity("podAntiAffinity", "rack", "app: x"), ""), []string{"no node has the label rack"}},
+		{"a nomination that is stale (kubernetes 106780)", "explain", []string{fieldNode("n1", ""), fieldPod("p2", "", requests("cpu: 1500m")+`, nodeName: n1, priority: 200`, "")}, fieldPod("p1", "", requests("cpu: 3")+`, priority: 100`, `, nominatedNodeName: n1`), []string{"its nomination to node n1 is stale: the node rejects it now (Insufficient cpu)", "default/p2 1500m"}},
+		{"an empty zone (karpenter-provider-azure 1384)", "spread", []string{zoned("e1", "z1", ""), zoned("v0", "", "{key: v, effect: NoSchedule}"), fieldPod("x1", `, labels: {app: x}`, requests("cpu: 1")+`, nodeName: e1`, "")}, fieldPod("x2", `, labels: {app: x}`, requests("cpu: 1")+spread, ""), []string{`"" (empty) 1 0`}},
+		{"pods that a domain does not count (kubernetes 94635)", "spread", []string{zoned("s1", "z1", ""), zoned("h1", "z1", ""), fieldNode("s2", ", disk: ssd, topology.kubernetes.io/zone: z2"), fieldPod("x1", `, labels: {app: x}`, requests("cpu: 1")+`, nodeName: h1`, ""), fieldPod("x2", `, labels: {app: x}`, requests("cpu: 1")+`, nodeName: s2`, "")}, fieldPod("x3", `, labels: {app: x}`, requests("cpu: 1")+spread+`, nodeSelector: {disk: ssd}`, ""), []string{"Not counted in z1: x1 on h1 (its node does not match the pod's node affinity or selector)"}},
+	} {
+		dir := t.TempDir()
+		cluster, pod := filepath.Join(dir, "cluster.yaml"), filepath.Join(dir, "pod.yaml")
+		for file, text := range map[string]string{cluster: "apiVersion: v1\nkind: List\nitems:\n- " + strings.Join(c.objects, "\n- ") + "\n", pod: "---\n" + strings.Replace(c.pod, "phase: Running", "phase: Pending", 1) + "\n"} {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := call{}.run(t, c.command, "-f", pod, "--snapshot", cluster, "-o", "wide")
+		for _, want := range c.says {
+			if !strings.Contains(strings.Join(strings.Fields(r.out), " "), want) {
+				t.Errorf("%s: it does not say %q:\n%s%s", c.name, want, r.out, r.err)
+			}
+		}
+	}
+}
+
 // TestFieldNamesWhatIsInTheWay: the verdict and the look at one node name the objects.
 func TestFieldNamesWhatIsInTheWay(t *testing.T) {
 	for _, c := range fieldCases {

@@ -33,7 +33,7 @@ Exit code 0 if every hard constraint allows a domain, 2 if not.`,
 }
 
 func (a *app) spread(ctx context.Context, names []string, file string) error {
-	got, _, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainNone})
+	got, _, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainGroups})
 	if err != nil {
 		return err
 	}
@@ -127,6 +127,36 @@ func (p *page) constraint(c *engine.SpreadConstraint) {
 		}
 	}
 	p.domains(c, limit)
+	p.leftOut(c)
+}
+
+// domainLabel writes the value of a topology key; an empty one is a domain as well.
+func domainLabel(value string) string {
+	if value == "" {
+		return `"" (empty)`
+	}
+	return value
+}
+
+// leftOut names the pods that the selector matches and that count nowhere, with why.
+func (p *page) leftOut(c *engine.SpreadConstraint) {
+	for i := range c.Domains {
+		d := &c.Domains[i]
+		var whys []string
+		by := map[string][]string{}
+		for _, o := range d.LeftOut {
+			if by[o.Why] == nil {
+				whys = append(whys, o.Why)
+			}
+			by[o.Why] = append(by[o.Why], o.Name+" on "+o.Node)
+		}
+		for _, why := range whys {
+			p.text(fmt.Sprintf("Not counted in %s: %s (%s).", domainLabel(d.Value), strings.Join(by[why], ", "), why))
+		}
+		if d.LeftOutOmitted > 0 {
+			p.text(fmt.Sprintf("Not counted in %s: %s more.", domainLabel(d.Value), count(d.LeftOutOmitted)))
+		}
+	}
 }
 
 // emptiest returns what the limit is counted from.
@@ -152,7 +182,7 @@ const foldAbove = 16
 func (p *page) domains(c *engine.SpreadConstraint, limit int) {
 	rows := make([]fold, 0, len(c.Domains))
 	for _, d := range c.Domains {
-		rows = append(rows, fold{SpreadDomain: d, label: d.Value, domains: 1})
+		rows = append(rows, fold{SpreadDomain: d, label: domainLabel(d.Value), domains: 1})
 	}
 	if len(rows) > foldAbove && !p.wide {
 		rows = folded(rows)

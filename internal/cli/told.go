@@ -217,7 +217,7 @@ func (v *verdict) zones() {
 		}
 		var parts []string
 		for _, d := range c.Domains[:min(len(c.Domains), zonesShown)] {
-			parts = append(parts, fmt.Sprintf("%s %s", d.Value, count(d.Nodes)))
+			parts = append(parts, fmt.Sprintf("%s %s", domainLabel(d.Value), count(d.Nodes)))
 		}
 		if rest := len(c.Domains) + c.DomainsOmitted - len(parts); rest > 0 {
 			parts = append(parts, fmt.Sprintf("and %s more", count(rest)))

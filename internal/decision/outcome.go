@@ -164,6 +164,9 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 		ans.Notes = append(ans.Notes, note)
 	}
 	o.noteAdmission(ans, level)
+	if level != engine.ExplainNone {
+		ans.Notes = append(ans.Notes, o.valueNotes()...)
+	}
 	if level == engine.ExplainGroups {
 		ans.Groups, ans.Narrowed = suggest.NamedGroups(o.Result, suggest.DefaultSample)
 	}

@@ -232,6 +232,18 @@ type SpreadDomain struct {
 	// HoldsPod is set where the pod is bound there already. It was taken out to decide where it
 	// would go, and is not among matching.
 	HoldsPod bool `json:"holdsPod,omitempty"`
+	// Pods are those that count, LeftOut those that the selector matches and that do not, each with
+	// why: at most ten of each, by name. The last counts those beyond.
+	Pods           []SpreadPod `json:"pods,omitempty"`
+	LeftOut        []SpreadPod `json:"leftOut,omitempty"`
+	LeftOutOmitted int         `json:"leftOutOmitted,omitempty"`
+}
+
+// SpreadPod is a pod of a domain, of the namespace of the pod in question.
+type SpreadPod struct {
+	Name string `json:"name"`
+	Node string `json:"node"`
+	Why  string `json:"why,omitempty"`
 }
 
 // NotEvaluated names a plugin that the engine cannot judge with this snapshot or in this version,

@@ -31,6 +31,7 @@ type Plugin struct {
 	Devices      func(q *Query, state any, row int) []AllottedDevice
 	Volumes      func(q *Query, state any, row int) []VolumeBinding
 	Spread       func(q *Query) []SpreadConstraint
+	NamePods     func(q *Query, table []SpreadConstraint)
 	Skews        func(q *Query) []Skew
 	NotEvaluated func(q *Query) (reason string, ok bool)
 }
@@ -98,7 +99,7 @@ func Adapt[S any](rule Rule) *Plugin {
 		p.Volumes = func(q *Query, state any, row int) []VolumeBinding { return r.Volumes(q, typed(state), row) }
 	}
 	if r, ok := rule.(Spreader); ok {
-		p.Spread, p.Skews = r.Spread, r.Skews
+		p.Spread, p.NamePods, p.Skews = r.Spread, r.NamePods, r.Skews
 	}
 	if r, ok := rule.(Abstainer); ok {
 		p.NotEvaluated = r.NotEvaluated

@@ -110,6 +110,8 @@ type BlockerNamer[S any] interface {
 type Spreader interface {
 	Rule
 	Spread(q *Query) []SpreadConstraint
+	// NamePods names the pods of the domains in a table of Spread.
+	NamePods(q *Query, table []SpreadConstraint)
 	Skews(q *Query) []Skew
 }
 

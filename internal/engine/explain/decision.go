@@ -15,7 +15,7 @@ const bestListed = 10
 
 // Decision writes a result at a level.
 func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
-	every := level == engine.ExplainAll
+	every, names := level == engine.ExplainAll, level == engine.ExplainGroups
 	switch level {
 	case engine.ExplainAll:
 		level = engine.ExplainFull
@@ -23,6 +23,9 @@ func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
 		level = engine.ExplainNone
 	}
 	d := ofKind(r, level)
+	if names || level == engine.ExplainFull {
+		nameSpread(r, d)
+	}
 	if r.Outcome == engine.Scheduled {
 		d.Best = best(r)
 	}
@@ -34,6 +37,15 @@ func Decision(r *engine.Result, level engine.Explain) *engine.Decision {
 	}
 	writeChoice(r, d)
 	return d
+}
+
+// nameSpread names the pods in the table of spreading.
+func nameSpread(r *engine.Result, d *engine.Decision) {
+	for _, rule := range r.Query.Profile.Rules {
+		if rule.NamePods != nil && len(d.Spread) > 0 {
+			rule.NamePods(r.Query, d.Spread)
+		}
+	}
 }
 
 // writeChoice adds what depends on which of equal nodes was chosen, but for the list of nodes.

@@ -45,12 +45,11 @@ type (
 )
 
 // Encode writes a result at a level as Decision does, but for the lists of nodes, which are in the
-// JSON alone. It returns nil at levels that list all nodes.
+// JSON alone. It returns nil at other levels.
 func Encode(r *engine.Result, level engine.Explain) (*engine.Decision, *Encoded) {
 	var key any = encodedNone{}
 	switch level {
-	case engine.ExplainNone, engine.ExplainGroups:
-		level = engine.ExplainNone
+	case engine.ExplainNone:
 	case engine.ExplainFailures:
 		key = encodedFailures{}
 	default:

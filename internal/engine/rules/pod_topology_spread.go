@@ -231,5 +231,5 @@ func spreadWords(d *engine.Detail, _ engine.AmountsFunc) string {
 	if d.Skew == nil || d.MaxSkew == nil || d.Matching == nil {
 		return d.Term
 	}
-	return fmt.Sprintf("%s: %d there already, skew %d, maxSkew %d", d.Domain, *d.Matching, *d.Skew, *d.MaxSkew)
+	return fmt.Sprintf("%s: %d there already, skew %d, maxSkew %d", domainName(d.Domain), *d.Matching, *d.Skew, *d.MaxSkew)
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
+	"berth/internal/engine/state"
 )
 
 // tableDomains bounds the domains listed for one constraint. The answer counts those left out.
@@ -83,6 +84,49 @@ func (c *spreadCounts) table(q *engine.Query, action corev1.UnsatisfiableConstra
 		row.Domains = append(row.Domains, d)
 	}
 	return row
+}
+
+// NamePods names the pods that count in each domain of a table, and those that the selector matches
+// and that do not count.
+func (p *PodTopologySpread) NamePods(q *engine.Query, table []engine.SpreadConstraint) {
+	i := 0
+	p.eachConstraint(q, func(c *spreadCounts) {
+		if i < len(table) {
+			c.namePods(q, table[i].Domains)
+		}
+		i++
+	})
+}
+
+func (c *spreadCounts) namePods(q *engine.Query, domains []engine.SpreadDomain) {
+	at := make([]*engine.SpreadDomain, len(c.column.Values))
+	for i := range domains {
+		if v := c.column.Lookup(domains[i].Value); v >= 0 {
+			at[v] = &domains[i]
+		}
+	}
+	in := func(row int32) bool { v := c.column.Value[row]; return v >= 0 && at[v] != nil }
+	c.eachMatching(q, in, func(p *state.Pod, left string) {
+		d, who := at[c.column.Value[p.Row]], engine.SpreadPod{Name: p.Name, Node: p.NodeName, Why: left}
+		if left == "" {
+			d.Pods, _ = firstByName(d.Pods, who)
+			return
+		}
+		var over bool
+		if d.LeftOut, over = firstByName(d.LeftOut, who); over {
+			d.LeftOutOmitted++
+		}
+	})
+}
+
+// firstByName adds a pod to the first ten by name; over reports whether there was one more.
+func firstByName(list []engine.SpreadPod, p engine.SpreadPod) (out []engine.SpreadPod, over bool) {
+	i, _ := slices.BinarySearchFunc(list, p, func(a, b engine.SpreadPod) int { return strings.Compare(a.Name, b.Name) })
+	list = slices.Insert(list, i, p)
+	if len(list) > engine.MaxBlockers {
+		return list[:engine.MaxBlockers], true
+	}
+	return list, false
 }
 
 // skewsAfter returns the function of a domain's skew with the pod in it: over the least of the

@@ -114,8 +114,8 @@ func TestPodTopologySpreadLedger(t *testing.T) {
 	want := []engine.SpreadConstraint{{
 		TopologyKey: zoneKey, WhenUnsatisfiable: "DoNotSchedule", MaxSkew: 1, LabelSelector: "foo=bar", Source: "pod", SelfMatch: true, GlobalMinimum: ptr(1),
 		Domains: []engine.SpreadDomain{
-			{Value: "A", Nodes: 1, Matching: 2, SkewIfPlaced: 2, SkewAfter: 2, Eligible: true},
-			{Value: "B", Nodes: 1, Matching: 1, SkewIfPlaced: 1, Eligible: true},
+			{Value: "A", Nodes: 1, Matching: 2, SkewIfPlaced: 2, SkewAfter: 2, Eligible: true, Pods: []engine.SpreadPod{{Name: "a-0", Node: "a"}, {Name: "a-1", Node: "a"}}},
+			{Value: "B", Nodes: 1, Matching: 1, SkewIfPlaced: 1, Eligible: true, Pods: []engine.SpreadPod{{Name: "b-0", Node: "b"}}},
 			{Value: "C", Nodes: 1, Matching: 0, SkewIfPlaced: 0, Eligible: false, Why: "all nodes of it have taints that the pod does not tolerate (nodeTaintsPolicy: Honor)"},
 		},
 	}}
