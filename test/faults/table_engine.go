@@ -366,6 +366,15 @@ var engineFaults = []fault{
 		{"internal/engine/rules/volume_binding_bind.go", `pv.Status.Phase = corev1.VolumeBound`, ``},
 	}},
 
+	{"suggest-siblings", "a remedy deletes a pod of the waiting pod's own controller", "./internal/engine/explain/suggest", "TestWhatPeopleDo", []edit{
+		{"internal/engine/explain/suggest/suggest_waits.go", `return ok && o.Kind == kind && o.Name == own`, `return ok && o.Kind == kind && o.Name == own && false`},
+	}},
+	{"suggest-typos-on-nodes", "a label that no node has is written onto one", "./internal/engine/explain/suggest", "TestLabelsThatStateFactsStay", []edit{
+		{"internal/engine/explain/suggest/suggest_nodes.go", `|| s.q.State.Nodes().Column(key).Lookup(value) < 0 {`, `{`},
+	}},
+	{"narrowed-forgets-what-is-wanted", "nodes that a pod does not want are among those that lack something", "./internal/report", "TestNoNode", []edit{
+		{"internal/engine/explain/suggest/narrow.go", `both.And(n.left)`, ``},
+	}},
 	{"suggest-untried", "a change is offered that does not help", "./internal/engine/explain/suggest", "TestSuggestionsHold", []edit{
 		{"internal/engine/explain/suggest/try.go", `if r.Outcome != engine.Scheduled || r.Feasible.Empty() {`, `if e == placing {
 		return &verdict{state.Nodes().Alive().Clone(), r.Nodes()}

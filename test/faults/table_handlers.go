@@ -112,9 +112,9 @@ var handlerFaults = []fault{
 		{"internal/cli/run.go", `return exitNo`, `return exitYes`},
 	}},
 	{"cli-cuts-in-silence", "berth cuts cells of a table and does not say so", "./internal/cli", "TestGolden", []edit{
-		{"internal/cli/table.go", `p.cuts++`, ``},
+		{"internal/cli/table.go", `if to != name {`, `if to != name && false {`},
 	}},
 	{"cli-breaks-tables", "a table of berth is wider than 80 columns", "./internal/cli", "TestNothingIsWider", []edit{
-		{"internal/cli/table.go", `if !p.wide {`, `if !p.wide && false {`},
+		{"internal/cli/table.go", "width := p.width\n", "width := p.width + 40\n"},
 	}},
 }

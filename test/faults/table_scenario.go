@@ -60,7 +60,7 @@ var scenarioFaults = []fault{
 		{"internal/scenario/fit.go", `o.NoPreemption = true`, `o.NoPreemption = false`},
 	}},
 	{"capacity-cordoned", "what is free on cordoned nodes counts as free", "./internal/scenario", "TestCapacity", []edit{
-		{"internal/scenario/grid.go", `return !g.set.Node(int(row)).Unschedulable`, `return true`},
+		{"internal/scenario/grid.go", `return !n.Unschedulable && n.Health.State != podlife.NodeNotReady`, `return n.Health.State != podlife.NodeNotReady`},
 	}},
 	{"drain-counts-late", "a pod that is evicted stays healthy for its budget", "./internal/scenario", "TestDrainKeepsBudgets", []edit{
 		{"internal/scenario/disruption.go", `d.budgets.changed(d.f, pod, -1)`, `d.budgets.changed(d.f, pod, 0)`},
