@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -199,8 +200,14 @@ func TestFortyNodes(t *testing.T) {
 			fmt.Printf("$ berth %s\n%s%s[%d]\n\n", strings.Join(args, " "), r.out, r.err, r.code)
 		}
 		within(t, standardWidth, r.out)
+		if shortened.MatchString(r.out) && !strings.Contains(r.out, " cut: -o wide shows all)") {
+			t.Errorf("%q does not say that it cut a name:\n%s", args, r.out)
+		}
 	}
 }
+
+// shortened finds names without their middle.
+var shortened = regexp.MustCompile(`[a-z0-9]\.\.\.[a-z0-9]`)
 
 func fortyCalls(f *forty) [][]string {
 	packed := filepath.Join("..", "..", "examples", "packed.yaml")

@@ -45,6 +45,7 @@ func TestNoNode(t *testing.T) {
 		opts []enginetest.PodOption
 	}{
 		{"No node fits: 6 of 24 have example.com/gpu; 5 have too few of them left, 1 is not Ready.", []enginetest.PodOption{gpu, tolerant}},
+		{"No node fits: 6 of 24 have example.com/gpu; 5 have too few of them left, 1 is not Ready.", []enginetest.PodOption{enginetest.Requests("example.com/gpu", "1", "cpu", "5"), tolerant}},
 		{"No node fits: the 6 nodes that have example.com/gpu have a taint that it does not tolerate: gpu:NoSchedule.", []enginetest.PodOption{gpu}},
 		{"No node fits: none has example.com/tpu.", []enginetest.PodOption{enginetest.Requests("example.com/tpu", "1")}},
 		{"No node fits: none of the 18 nodes that match its nodeSelector pool=general has example.com/gpu.", []enginetest.PodOption{gpu, enginetest.Selects("pool", "general")}},

@@ -111,7 +111,7 @@ var handlerFaults = []fault{
 	{"cli-no-is-yes", "berth ends with 0 where the answer is no", "./internal/cli", "TestGolden", []edit{
 		{"internal/cli/run.go", `return exitNo`, `return exitYes`},
 	}},
-	{"cli-cuts-in-silence", "berth cuts cells of a table and does not say so", "./internal/cli", "TestGolden", []edit{
+	{"cli-cuts-in-silence", "berth cuts cells of a table and does not say so", "./internal/cli", "TestFortyNodes", []edit{
 		{"internal/cli/table.go", `if to != name {`, `if to != name && false {`},
 	}},
 	{"cli-breaks-tables", "a table of berth is wider than 80 columns", "./internal/cli", "TestNothingIsWider", []edit{

@@ -70,7 +70,7 @@ func TestPagesSayWhatTheyCannotKnow(t *testing.T) {
 		{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"d","name":"pg"},"spec":{"runtimeClassName":"kata","containers":[{"name":"c"}],"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"pg"}}]}}`
 	post(t, base+"/v1/snapshots?cluster=prod", `{"kind":"List","apiVersion":"v1","items":[`+items+`]}`)
 	body, _ := get(t, base+"/pods/d/pg?cluster=prod")
-	for _, want := range []string{">unknown</span>", "Could not know: prod@1 has no PersistentVolumeClaims.", "prod@1 has LimitRanges: they are kept and not applied", "there is no RuntimeClass kata"} {
+	for _, want := range []string{">unknown</span>", "Could not know: prod@1 has no PersistentVolumeClaims.", "prod@1 has LimitRanges: admission and changes apply them, other answers do not", "there is no RuntimeClass kata"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%s is not in %s", want, body)
 		}

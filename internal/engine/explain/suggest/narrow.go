@@ -251,9 +251,13 @@ func (n *narrowing) taints() {
 
 // obstacles counts the nodes that are left by what they have against the pod.
 func (n *narrowing) obstacles(c *collection) {
+	scarce := n.scarce()
 	for k, g := range c.groups {
 		both := g.rows.Clone()
 		both.And(n.left)
+		if k.Rule == "NodeResourcesFit" {
+			both.AndNot(scarce)
+		}
 		if nodes := both.Count(); nodes > 0 {
 			n.out.Obstacles = append(n.out.Obstacles, Obstacle{
 				Rule: k.Rule, Reason: k.Reason, Detail: k.About, Nodes: nodes,
@@ -271,6 +275,39 @@ func (n *narrowing) obstacles(c *collection) {
 		return 1
 	})
 	n.out.Obstacles = n.out.Obstacles[:min(len(n.out.Obstacles), maxObstacles)]
+}
+
+// scarce counts the nodes that offer the extended resources and have too few left, whatever else
+// they lack, and returns them: what few nodes have is the cause, rather than cpu.
+func (n *narrowing) scarce() state.Bits {
+	q := n.r.Query
+	all := state.NewBits(n.r.Nodes().Len())
+	fit := n.r.RejectedByRule("NodeResourcesFit")
+	if fit == nil {
+		return all
+	}
+	for _, s := range q.Request.Scalars {
+		name, nodes := q.ScalarName(s.ID), 0
+		if s.N == 0 || !state.IsExtended(corev1.ResourceName(name)) {
+			continue
+		}
+		never := true
+		for row := range n.left.AllAnd(fit.Nodes) {
+			have, _ := n.r.Nodes().Offers(s.ID, row)
+			if all.Has(row) || have == 0 || s.N <= have-q.State.Requested(s.ID).At(row) {
+				continue
+			}
+			all.Set(row)
+			nodes++
+			never = never && s.N > have
+		}
+		if nodes > 0 {
+			n.out.Obstacles = append(n.out.Obstacles, Obstacle{
+				Rule: "NodeResourcesFit", Reason: engine.CauseInsufficientExtended, Detail: name, Nodes: nodes, Never: never,
+			})
+		}
+	}
+	return all
 }
 
 // missingOf returns the labels of a selector that no node has.

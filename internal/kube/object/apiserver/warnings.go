@@ -81,11 +81,12 @@ type WarningCache struct {
 	bytes int                 // guarded by mu; of the keys
 }
 
-// Of is WarningsOf of a pod that has a name. The list is not to be written.
+// Of is WarningsOf of a pod that has a name; a nil cache keeps nothing. The list is not to be
+// written.
 func (c *WarningCache) Of(js []byte, template, name string) []string {
 	quoted := []byte(`"` + name + `"`)
 	at := bytes.Index(js, quoted)
-	if at < 0 || len(utilvalidation.IsDNS1123Label(name)) > 0 { // of which is warned
+	if c == nil || at < 0 || len(utilvalidation.IsDNS1123Label(name)) > 0 { // of which is warned
 		return WarningsOf(js, template)
 	}
 	key := make([]byte, 0, len(js)+len(template)+1)
