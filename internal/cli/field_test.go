@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -109,5 +112,39 @@ func TestGoldenWarnings(t *testing.T) {
 		r := call{in: pod}.run(t, command, "-", "--snapshot", fieldInputs+"runtimeclass-overhead.yaml")
 		golden(t, command+"-warnings", r.out)
 		within(t, standardWidth, r.out)
+	}
+}
+
+// TestConstraintsThatConflict: each constraint leaves a domain, and no node is in both (zone b by
+// zones, n2 by nodes). Without the first pod of n3, n3 is.
+func TestConstraintsThatConflict(t *testing.T) {
+	const constraints = `"topologySpreadConstraints":[` +
+		`{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"x"}}},` +
+		`{"maxSkew":1,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"x"}}}]`
+	dir := t.TempDir()
+	for _, c := range []struct {
+		on   []string
+		head string
+		code int
+	}{
+		{[]string{"n1", "n1", "n2", "n3", "n3"}, "CONFLICT  default/mine\n\nEach constraint allows some domain, but no node is in domains that all of them\nallow.\n", exitNo},
+		{[]string{"n1", "n1", "n2", "n3"}, "ROOM  default/mine\n", 0},
+	} {
+		var items []string
+		for node, zone := range map[string]string{"n1": "a", "n2": "a", "n3": "b"} {
+			items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q,"labels":{"kubernetes.io/hostname":%q,"topology.kubernetes.io/zone":%q}},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}`, node, node, zone))
+		}
+		for i, node := range c.on {
+			items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"default","name":"x-%d","labels":{"app":"x"}},"spec":{"nodeName":%q,"containers":[{"name":"c"}]}}`, i, node))
+		}
+		items = append(items, `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"default","name":"mine","labels":{"app":"x"}},"spec":{`+constraints+`,"containers":[{"name":"c"}]}}`)
+		file := filepath.Join(dir, "cluster.json")
+		if err := os.WriteFile(file, []byte(`{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := call{}.run(t, "spread", "default/mine", "--snapshot", file)
+		if !strings.Contains("\n"+r.out, "\n"+c.head) || r.code != c.code {
+			t.Errorf("%v: exit %d\n%s", c.on, r.code, r.out)
+		}
 	}
 }

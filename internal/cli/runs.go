@@ -22,6 +22,9 @@ func (p *page) simulation(s *scenario.Simulation) {
 	if len(s.Removed) > 0 {
 		p.text(fmt.Sprintf("%s removed, with %s.", plural(len(s.Removed), "node"), plural(len(s.Gone), "pod")))
 	}
+	for i := range s.Differences {
+		p.text(better(s, &s.Differences[i]))
+	}
 	p.gap()
 	p.runs(s)
 	for i := range s.Profiles {
@@ -32,6 +35,64 @@ func (p *page) simulation(s *scenario.Simulation) {
 	}
 	p.gap()
 	p.notes(append(s.Notes, s.Warnings...))
+}
+
+// namedGains is how many pods a comparison names that only one of two configurations places.
+const namedGains = 3
+
+// better describes whether the configuration of a difference serves the pods better than the one
+// that it is compared with, and which ones.
+func better(s *scenario.Simulation, d *scenario.RunDifference) string {
+	var run, against *scenario.ProfileRun
+	for i := range s.Profiles {
+		switch s.Profiles[i].Name {
+		case d.Profile:
+			run = &s.Profiles[i]
+		case d.Against:
+			against = &s.Profiles[i]
+		}
+	}
+	if run == nil || against == nil {
+		return ""
+	}
+	named := func(wanted func(m *scenario.MovedPod) bool) string {
+		var names []string
+		for i := range d.Pods {
+			if wanted(&d.Pods[i]) && len(names) < namedGains {
+				names = append(names, d.Pods[i].Pod)
+			}
+		}
+		if len(names) == 0 {
+			return ""
+		}
+		return " (" + strings.Join(names, ", ") + ")"
+	}
+	var parts []string
+	switch more := run.Placed - against.Placed; {
+	case d.Gained+d.Lost == 0:
+		parts = append(parts, "places the same pods")
+	case more > 0:
+		parts = append(parts, "is better for the pods: it places "+count(more)+" more")
+	case more < 0:
+		parts = append(parts, "is worse for the pods: it places "+count(-more)+" fewer")
+	default:
+		parts = append(parts, "places as many pods")
+	}
+	if d.Gained > 0 {
+		parts = append(parts, fmt.Sprintf("%s only there%s", plural(d.Gained, "pod"), named(func(m *scenario.MovedPod) bool { return m.Against == "" })))
+	}
+	if d.Lost > 0 {
+		parts = append(parts, fmt.Sprintf("%s no longer%s", plural(d.Lost, "pod"), named(func(m *scenario.MovedPod) bool { return m.Node == "" })))
+	}
+	if n := run.End.Nodes.InUse - against.End.Nodes.InUse; n > 0 {
+		parts = append(parts, "uses "+plural(n, "node")+" more")
+	} else if n < 0 {
+		parts = append(parts, "uses "+plural(-n, "node")+" fewer")
+	}
+	if d.Elsewhere > 0 {
+		parts = append(parts, "puts "+plural(d.Elsewhere, "pod")+" elsewhere")
+	}
+	return fmt.Sprintf("%s, beside %s: %s.", d.Profile, d.Against, strings.Join(parts, ", "))
 }
 
 // runs writes the figures of each configuration in a column of its own.

@@ -22,7 +22,7 @@ func (a *app) spreadCommand() *cobra.Command {
 that count in them, the skew if the pod is placed there, the limit, and the
 domains that do not count with the reason.
 
-Exit code 0 if every hard constraint allows a domain, 2 if not.`,
+Exit code 0 if a node is in domains that all hard constraints allow, 2 if not.`,
 		Example:           "  " + a.name + " spread shop/web-4 --snapshot cluster.json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -56,6 +56,9 @@ func (a *app) spread(ctx context.Context, names []string, file string) error {
 const hard = "DoNotSchedule"
 
 func exitForSpread(got *answer) error {
+	if conflicts(got) {
+		return errNo
+	}
 	for i := range got.Spread {
 		if c := &got.Spread[i]; c.WhenUnsatisfiable == hard && !leavesDomain(c) {
 			return errNo
@@ -63,6 +66,40 @@ func exitForSpread(got *answer) error {
 	}
 	return nil
 }
+
+// conflicts reports whether each hard constraint allows domains and yet no node is in domains that
+// all of them allow. A node that another rule rejects first is counted where spreading would reject
+// it, too.
+func conflicts(got *answer) bool {
+	hardOnes := 0
+	for i := range got.Spread {
+		if c := &got.Spread[i]; c.WhenUnsatisfiable == hard {
+			hardOnes++
+		}
+	}
+	if hardOnes < 2 || got.Outcome != engine.UnschedulableOK && got.Outcome != engine.Preempting || len(got.Groups) == 0 {
+		return false
+	}
+	for i := range got.Groups {
+		g := &got.Groups[i]
+		left := g.Nodes
+		if g.Rule == spreadRule {
+			left = 0
+		}
+		for _, f := range g.AlsoFailing {
+			if f.Rule == spreadRule {
+				left -= f.Nodes
+			}
+		}
+		if left > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// spreadRule is the plugin of topology spread.
+const spreadRule = "PodTopologySpread"
 
 // leavesDomain reports whether the pod may go to some domain. Where domains were left
 // out, one of them may be it.
@@ -76,8 +113,15 @@ func mayGo(c *engine.SpreadConstraint, d *engine.SpreadDomain) bool {
 
 func (p *page) spreadTable(got *answer) {
 	name := got.Pod.Namespace + "/" + got.Pod.Name
-	word, c := "FREE", green
+	word, c := "PREFERENCE", green
+	each := slices.ContainsFunc(got.Spread, func(c engine.SpreadConstraint) bool { return c.WhenUnsatisfiable == hard && !leavesDomain(&c) })
 	switch {
+	case got.Outcome == engine.Gated:
+		word, c = "GATED", yellow
+	case len(got.Spread) == 0:
+		word = "NO LIMIT"
+	case conflicts(got) && !each:
+		word, c = "CONFLICT", red
 	case exitForSpread(got) != nil:
 		word, c = "BLOCKED", red
 	case slices.ContainsFunc(got.Spread, func(c engine.SpreadConstraint) bool { return c.WhenUnsatisfiable == hard }):
@@ -91,6 +135,14 @@ func (p *page) spreadTable(got *answer) {
 			return
 		}
 		p.text("No spread constraint is on it, neither its own nor a default one.")
+	}
+	switch word {
+	case "CONFLICT":
+		p.gap()
+		p.text("Each constraint allows some domain, but no node is in domains that all of them allow.")
+	case "PREFERENCE":
+		p.gap()
+		p.text("Each constraint is a preference (ScheduleAnyway): it rejects no node, and nothing moves pods that run.")
 	}
 	if got.BoundTo != "" && len(got.Spread) > 0 {
 		p.gap()
@@ -117,6 +169,9 @@ func (p *page) constraint(c *engine.SpreadConstraint) {
 		about += fmt.Sprintf("; minDomains %d", *c.MinDomains)
 	}
 	p.text(about)
+	if least, most, ok := present(c); ok {
+		p.text(fmt.Sprintf("now: %d to %d in a domain, a skew of %d", least, most, most-least))
+	}
 	limit := -1
 	if c.GlobalMinimum != nil {
 		limit = *c.GlobalMinimum + int(c.MaxSkew)
@@ -128,6 +183,23 @@ func (p *page) constraint(c *engine.SpreadConstraint) {
 	}
 	p.domains(c, limit)
 	p.leftOut(c)
+}
+
+// present returns the fewest and the most pods of the domains that count; ok is false where there is
+// none, or not all are known.
+func present(c *engine.SpreadConstraint) (least, most int, ok bool) {
+	for i := range c.Domains {
+		d := &c.Domains[i]
+		if !d.Eligible {
+			continue
+		}
+		n := pods(c, &fold{SpreadDomain: *d})
+		if !ok || n < least {
+			least = n
+		}
+		most, ok = max(most, n), true
+	}
+	return least, most, ok && c.DomainsOmitted == 0
 }
 
 // domainLabel writes the value of a topology key; an empty one is a domain as well.
