@@ -185,8 +185,8 @@ func (p *page) constraint(c *engine.SpreadConstraint) {
 	p.leftOut(c)
 }
 
-// present returns the fewest and the most pods of the domains that count; ok is false where there is
-// none, or not all are known.
+// present returns the fewest and the most pods of the domains that count; ok is false where there
+// is none, or not all are known.
 func present(c *engine.SpreadConstraint) (least, most int, ok bool) {
 	for i := range c.Domains {
 		d := &c.Domains[i]
