@@ -15,7 +15,6 @@ import (
 type forty struct {
 	items []any
 	nodes [40]string
-	used  [40]int // thousandths of a cpu
 }
 
 const (

@@ -308,6 +308,7 @@ func warner[I any](of func(*I) []string) func(any) []string {
 }
 
 func nodeWarnings(n *core.Node) (list []string) {
+	//lint:ignore SA1019 an API server warns of this very field
 	if n.Spec.ConfigSource != nil {
 		list = append(list, "spec.configSource: the feature is removed")
 	}
