@@ -146,7 +146,7 @@ func (q *question) configuration() (json.RawMessage, error) {
 	case scoring:
 		at("preScore", c.Plugin)
 		at("score", c.Plugin)
-		if c.Plugin == "DynamicResources" { // it scores what it has filtered
+		if c.Plugin == "DynamicResources" || c.Plugin == "VolumeBinding" { // they score what they have filtered
 			at("preFilter", c.Plugin)
 			at("filter", c.Plugin)
 		}
