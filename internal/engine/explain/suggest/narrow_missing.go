@@ -22,12 +22,10 @@ func (n *narrowing) missingOf(sel map[string]string) (out []Missing) {
 
 // missingTerms returns the labels that the terms of an affinity want and no node has.
 func (n *narrowing) missingTerms(required *corev1.NodeSelector) (out []Missing) {
-	add := func(key, value string) bool {
-		m := n.missing(key, value)
-		if m != nil && len(out) < maxMissing {
+	add := func(key, value string) {
+		if m := n.missing(key, value); m != nil && len(out) < maxMissing {
 			out = append(out, *m)
 		}
-		return m != nil
 	}
 	for i := range required.NodeSelectorTerms {
 		for _, e := range required.NodeSelectorTerms[i].MatchExpressions {
