@@ -105,6 +105,7 @@ func (s *Server) Config() *rest.Config { return &rest.Config{Host: s.http.URL, Q
 // watches.
 func (s *Server) Put(t testing.TB, resource string, obj runtime.Object) {
 	t.Helper()
+	obj = obj.DeepCopyObject() // tests in parallel share theirs
 	o, err := meta.Accessor(obj)
 	if err != nil {
 		t.Fatal(err)
