@@ -367,7 +367,7 @@ var engineFaults = []fault{
 	}},
 
 	{"suggest-siblings", "a remedy deletes a pod of the waiting pod's own controller", "./internal/engine/explain/suggest", "TestWhatPeopleDo", []edit{
-		{"internal/engine/explain/suggest/suggest_waits.go", `return ok && o.Kind == kind && o.Name == own`, `return ok && o.Kind == kind && o.Name == own && false`},
+		{"internal/engine/explain/suggest/suggest_waits.go", `return ok && o == own`, `return ok && o == own && false`},
 	}},
 	{"suggest-typos-on-nodes", "a label that no node has is written onto one", "./internal/engine/explain/suggest", "TestLabelsThatStateFactsStay", []edit{
 		{"internal/engine/explain/suggest/suggest_nodes.go", `|| s.q.State.Nodes().Column(key).Lookup(value) < 0 {`, `{`},

@@ -16,21 +16,34 @@ func (s *State) TopOwner(p *Pod) (o Owner, ok bool) {
 	if p.Owner == (unique.Handle[Owner]{}) {
 		return Owner{}, false
 	}
-	o = p.Owner.Value()
+	return s.topOwner(p.Namespace, p.Owner.Value(), p.Class.Shape.Labels), true
+}
+
+// TopOwnerOf is TopOwner of a pod that the state need not have.
+func (s *State) TopOwnerOf(p *corev1.Pod) (o Owner, ok bool) {
+	c := metav1.GetControllerOfNoCopy(p)
+	if c == nil {
+		return Owner{}, false
+	}
+	return s.topOwner(p.Namespace, Owner{c.Kind, c.Name}, p.Labels), true
+}
+
+// topOwner returns the owner of a controller of pods with these labels; itself where it has none.
+func (s *State) topOwner(namespace string, o Owner, labels map[string]string) Owner {
 	if o.Kind != "ReplicaSet" {
-		return o, true
+		return o
 	}
-	if rs := s.ReplicaSet(p.Namespace, o.Name); rs != nil {
+	if rs := s.ReplicaSet(namespace, o.Name); rs != nil {
 		if top := metav1.GetControllerOfNoCopy(rs); top != nil {
-			return Owner{top.Kind, top.Name}, true
+			return Owner{top.Kind, top.Name}
 		}
-		return o, true
+		return o
 	}
-	hash := p.Class.Shape.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	hash := labels[appsv1.DefaultDeploymentUniqueLabelKey]
 	if name, cut := strings.CutSuffix(o.Name, "-"+hash); cut && hash != "" && name != "" {
-		return Owner{"Deployment", name}, true
+		return Owner{"Deployment", name}
 	}
-	return o, true
+	return o
 }
 
 // resizing returns what a pod of a class counts for beyond what its containers have, where its node

@@ -192,20 +192,13 @@ func (n *narrowing) resources() {
 
 // volume names the claim and the volume that are out of reach of the first of the rows.
 func (n *narrowing) volume(rows state.Bits, alone *explain.Alone) string {
-	for row := range n.r.Nodes().ByName(rows) {
+	for row := range n.r.Nodes().ByName(rows) { // the first will do
 		v := explain.Verdict(n.r, row)
-		details := v.Details
-		if v.Plugin != "VolumeBinding" && v.Plugin != "VolumeZone" {
-			failing, _ := alone.Failing(row, true)
-			for i := range failing {
-				if failing[i].Plugin == "VolumeBinding" || failing[i].Plugin == "VolumeZone" {
-					details = failing[i].Details
-					break
-				}
+		failing, _ := alone.Failing(row, true)
+		for _, f := range append([]engine.RuleFailure{{Plugin: v.Plugin, Details: v.Details}}, failing...) {
+			if (f.Plugin == "VolumeBinding" || f.Plugin == "VolumeZone") && len(f.Details) > 0 && f.Details[0].Volume != "" {
+				return fmt.Sprintf("%s of claim %s", f.Details[0].Volume, f.Details[0].Claim)
 			}
-		}
-		if len(details) > 0 && details[0].Volume != "" {
-			return fmt.Sprintf("%s of claim %s", details[0].Volume, details[0].Claim)
 		}
 		break
 	}

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
@@ -24,8 +22,8 @@ const (
 )
 
 // ending waits for pods that were deleted, on the first node by name that takes the pod once they
-// are gone. It returns whether one helps. Those that had to be gone before are deleted by force.
-func (s *searcher) ending() bool {
+// are gone. Those that had to be gone before are deleted by force.
+func (s *searcher) ending() {
 	pods := map[string][]*state.Pod{} // by node
 	s.q.State.EachPod(func(p *state.Pod) {
 		if p.Terminating && !p.Terminal && p.NodeName != "" {
@@ -33,7 +31,7 @@ func (s *searcher) ending() bool {
 		}
 	})
 	if len(pods) == 0 {
-		return false
+		return
 	}
 	var all []*state.Pod
 	for _, list := range pods {
@@ -41,7 +39,7 @@ func (s *searcher) ending() bool {
 	}
 	v := s.fits(s.without(all), s.q.Pod, placing)
 	if v == nil {
-		return false
+		return
 	}
 	needed := all
 	if there := pods[v.first(func(row int) bool { return len(pods[v.nodes.Node(row).Name]) > 0 })]; len(there) > 0 && len(there) < len(all) {
@@ -59,7 +57,6 @@ func (s *searcher) ending() bool {
 		}
 	}
 	s.offerEnd(v, needed)
-	return true
 }
 
 func byName(a, b *state.Pod) int {
@@ -166,42 +163,21 @@ func deletable(b *explain.Blocker) bool {
 // sibling reports whether a pod has the controller that the waiting pod has. Two ReplicaSets of one
 // Deployment are one.
 func (s *searcher) sibling(namespace, name string) bool {
-	kind, own := s.controller()
+	own, owned := s.q.State.TopOwnerOf(s.q.Pod)
 	p := s.q.State.Pod(namespace, name)
-	if kind == "" || p == nil || namespace != s.q.Pod.Namespace {
+	if !owned || p == nil || namespace != s.q.Pod.Namespace {
 		return false
 	}
 	o, ok := s.q.State.TopOwner(p)
-	return ok && o.Kind == kind && o.Name == own
-}
-
-// controller returns the kind and name of the pod's controller, of a Deployment instead of its
-// ReplicaSet; nothing where it has none.
-func (s *searcher) controller() (kind, name string) {
-	own := metav1.GetControllerOf(s.q.Pod)
-	if own == nil {
-		return "", ""
-	}
-	if own.Kind != "ReplicaSet" {
-		return own.Kind, own.Name
-	}
-	if rs := s.q.State.ReplicaSet(s.q.Pod.Namespace, own.Name); rs != nil {
-		if top := metav1.GetControllerOf(rs); top != nil {
-			return top.Kind, top.Name
-		}
-		return own.Kind, own.Name
-	}
-	if cut, ok := strings.CutSuffix(own.Name, "-"+s.q.Pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]); ok && cut != "" {
-		return "Deployment", cut
-	}
-	return own.Kind, own.Name
+	return ok && o == own
 }
 
 // template returns the controller whose template kubectl can change; nothing where there is none.
 func (s *searcher) template() (kind, name string) {
-	switch kind, name = s.controller(); kind {
+	o, _ := s.q.State.TopOwnerOf(s.q.Pod)
+	switch o.Kind {
 	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet":
-		return strings.ToLower(kind), name
+		return strings.ToLower(o.Kind), o.Name
 	}
 	return "", ""
 }
