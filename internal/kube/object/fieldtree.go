@@ -54,6 +54,9 @@ func (m *treeMaker) of(t reflect.Type) *fieldTree {
 		m.made[t] = s
 		s.fields = map[string]treeField{}
 		m.add(s, t)
+		for i, name := range formerFields[t] { // not in names: no misspelt field means one of them
+			s.fields[name] = treeField{index: len(s.names) + i}
+		}
 	case reflect.Map:
 		s.isMap, s.elem = true, m.of(t.Elem())
 	case reflect.Slice, reflect.Array:

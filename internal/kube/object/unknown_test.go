@@ -29,6 +29,10 @@ func TestUnknownFields(t *testing.T) {
 		{`{"spec":{"volumes":[{"name":"v","emptyDir":{"medum":"Memory"}}]}}`, "spec.volumes[0].emptyDir.medum: unknown field: did you mean medium?"},
 		{`{"metadata":{"managedFields":[{"fieldsV1":{"f:spec":{"x":1}}}]},"spec":{"nodeSelector":{"anything":"goes"}},"status":{"phase":"Running"}}`, ""},
 		{`{"spec":"a string","metadata":[1,2]}`, ""}, // for the decoder
+		// What an earlier release had is known, and no other field is taken for it.
+		{`{"spec":{"workloadRef":{"name":"w"}},"status":{"nodeAllocatableResourceClaimStatuses":[{"resourceClaimName":"c","resources":{"cpu":"1"}}]}}`, ""},
+		{`{"spec":{"workloadRef":{},"workloadRef":{}}}`, "spec.workloadRef: duplicate field"},
+		{`{"spec":{"workloadReff":{}}}`, "spec.workloadReff: unknown field"},
 		{` { "\u0073pec" : { "nodeNam\u0065" : null , "x" : [ { } , 1.5e3 , true ] } } `, "spec.x: unknown field"},
 	} {
 		list, total := UnknownFields([]byte(c.doc), &corev1.Pod{})
