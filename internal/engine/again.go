@@ -18,6 +18,10 @@ func (r *Result) Again(pod *corev1.Pod, o Options) bool {
 	}
 	q, row := r.Query, r.Row
 	chooser := q.chooser()
+	if q.timeRead && !q.Options.Now.Equal(o.Now) {
+		clear(r.ofKind)
+		r.kindBytes, q.timeRead = 0, false
+	}
 	q.Pod, q.Options, q.named, r.Digest = pod, o, nil, ""
 	if r.Scored && q.chooser() != chooser {
 		r.Row = -1

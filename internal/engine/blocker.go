@@ -147,7 +147,7 @@ func (q *Query) PodBlocker(p *state.Pod) Blocker {
 	}
 	switch {
 	case p.Terminating:
-		b.State = BlockerEnding
+		b.State, q.timeRead = BlockerEnding, true
 		if b.Since, b.Until = instant(p.Deleted), instant(p.Ends); !q.Options.Now.IsZero() && q.Options.Now.Unix() > p.Ends {
 			b.State = BlockerOverdue
 		}

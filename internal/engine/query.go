@@ -31,6 +31,7 @@ type Query struct {
 
 	steps, nextLook int64 // of Work
 	explaining      bool  // within Result.Within
+	timeRead        bool  // what is shared names a pod whose state depends on Options.Now
 	words           map[any]string
 	named           map[any]Blockers
 	selectorKeys    []string

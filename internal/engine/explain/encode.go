@@ -55,15 +55,10 @@ func Encode(r *engine.Result, level engine.Explain) (*engine.Decision, *Encoded)
 	default:
 		return nil, nil
 	}
-	var k *encodedKind
-	if r.Outcome == engine.Scheduled {
-		k = engine.SharedByKind(r, key, func() (*encodedKind, int) {
-			k := encodeKind(r, level)
-			return k, k.bytes()
-		})
-	} else { // whether a pod that is in the way is overdue depends on the time
-		k = encodeKind(r, level)
-	}
+	k := engine.SharedByKind(r, key, func() (*encodedKind, int) {
+		k := encodeKind(r, level)
+		return k, k.bytes()
+	})
 	d := k.decision
 	writeChoice(r, &d)
 	w := &jsonscan.Writer{JSON: make([]byte, 0, 1024), Err: k.err}

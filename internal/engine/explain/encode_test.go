@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
@@ -142,6 +146,39 @@ func TestEncodedOfAnyCluster(t *testing.T) {
 			for _, level := range []engine.Explain{engine.ExplainNone, engine.ExplainFailures, engine.ExplainFailures} {
 				checkEncoded(t, fmt.Sprint("seed ", seed), d, s, c.Pod, p, level)
 			}
+		}
+	}
+}
+
+// TestEncodedAtTwoTimes: a pod in the way is ending at first and overdue later, for an answer that
+// is given again too.
+func TestEncodedAtTwoTimes(t *testing.T) {
+	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	ending := enginetest.Pod("holds", enginetest.On("n1"), enginetest.Requests("cpu", "3"))
+	ending.DeletionTimestamp = &metav1.Time{Time: now.Add(30 * time.Second)}
+	ending.DeletionGracePeriodSeconds = ptr.To[int64](30)
+	s := enginetest.Fresh(t, enginetest.Node("n1"), ending)
+	p, err := rules.Build(enginetest.Questions()[0].Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := enginetest.Pod("asks", enginetest.Requests("cpu", "2"))
+	r, err := engine.Decide(s, pod, p, engine.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Keep()
+	defer r.Release()
+	for _, c := range []struct {
+		at   time.Duration
+		want string
+	}{{0, "ending"}, {time.Second, "ending"}, {time.Minute, "overdue"}, {2 * time.Second, "ending"}} {
+		if !r.Again(pod, engine.Options{Now: now.Add(c.at)}) {
+			t.Fatal("not answered again")
+		}
+		_, e := explain.Encode(r, engine.ExplainFailures)
+		if got := string(e.Append(nil)); !strings.Contains(got, `"state":"`+c.want+`"`) {
+			t.Errorf("%v later it is not %s: %s", c.at, c.want, got)
 		}
 	}
 }
