@@ -64,7 +64,7 @@ var open atomic.Int64
 // given.
 func Begin(plugin any, method string, args ...any) *Call {
 	c := &Call{Method: method, args: args, world: newWorld(), Made: "literal"}
-	if n, ok := plugin.(fwk.Plugin); ok {
+	if n, ok := plugin.(anyPlugin); ok {
 		c.Plugin = n.Name()
 	}
 	within := open.Add(1) > 1
@@ -94,7 +94,7 @@ func Begin(plugin any, method string, args ...any) *Call {
 				c.Nodes = append(c.Nodes, n.Node().Name)
 				c.world.missing(n)
 			}
-		case fwk.NodeScoreList:
+		case nodeScoreList:
 			for _, s := range a {
 				c.Nodes = append(c.Nodes, s.Name)
 			}
@@ -121,11 +121,11 @@ func (c *Call) End(results ...any) {
 			if c.Code = r.Code().String(); r != nil {
 				c.Plug, c.Reasons = r.Plugin(), r.Reasons()
 			}
-		case *fwk.PreFilterResult:
+		case *preFilterResult:
 			if r != nil && r.NodeNames != nil {
 				c.Names = append([]string{}, r.NodeNames.UnsortedList()...)
 			}
-		case *fwk.PostFilterResult:
+		case *postFilterResult:
 			if r != nil && r.NominatingInfo != nil {
 				c.Nominated = r.NominatingInfo.NominatedNodeName
 			}
@@ -148,7 +148,7 @@ func (c *Call) End(results ...any) {
 		}
 	}
 	for _, a := range c.args {
-		if list, ok := a.(fwk.NodeScoreList); ok {
+		if list, ok := a.(nodeScoreList); ok {
 			c.Scores = map[string]int64{}
 			for _, s := range list {
 				c.Scores[s.Name] = s.Score

@@ -202,7 +202,7 @@ func ours(t reflect.Type) bool {
 // known takes the objects out of what is recognised.
 func (w *world) known(o any) bool {
 	switch o := o.(type) {
-	case fwk.Handle:
+	case handle:
 		if s := o.SnapshotSharedLister(); s != nil && !reflect.ValueOf(s).IsNil() {
 			w.shared(s)
 		}
@@ -216,10 +216,10 @@ func (w *world) known(o any) bool {
 			w.framework(f.ListPlugins())
 		}
 		return true
-	case fwk.SharedDRAManager:
+	case sharedDRAManager:
 		w.devices(o)
 		return true
-	case fwk.SharedLister:
+	case sharedLister:
 		w.shared(o)
 		return true
 	case cache.Indexer:
@@ -232,7 +232,7 @@ func (w *world) known(o any) bool {
 	return w.lister(reflect.ValueOf(o))
 }
 
-func (w *world) shared(s fwk.SharedLister) {
+func (w *world) shared(s sharedLister) {
 	list, err := s.NodeInfos().List()
 	if err != nil {
 		w.lost = append(w.lost, err.Error())
@@ -300,7 +300,7 @@ func (w *world) lister(v reflect.Value) bool {
 	return true
 }
 
-func (w *world) devices(m fwk.SharedDRAManager) {
+func (w *world) devices(m sharedDRAManager) {
 	if v := reflect.ValueOf(m); v.Kind() == reflect.Pointer && v.IsNil() {
 		return
 	}

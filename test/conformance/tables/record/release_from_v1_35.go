@@ -1,0 +1,17 @@
+//go:build !v1_34
+
+package record
+
+import fwk "k8s.io/kube-scheduler/framework"
+
+// The types of the scheduler's framework that are recorded, which went to a package that others may
+// import.
+type (
+	anyPlugin        = fwk.Plugin
+	handle           = fwk.Handle
+	sharedLister     = fwk.SharedLister
+	sharedDRAManager = fwk.SharedDRAManager
+	nodeScoreList    = fwk.NodeScoreList
+	preFilterResult  = fwk.PreFilterResult
+	postFilterResult = fwk.PostFilterResult
+)
