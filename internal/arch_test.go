@@ -28,6 +28,7 @@ var imports = map[string][]string{
 	"berth/internal/kube/object/stored":     {},
 	"berth/internal/kube/object/apiserver":  {"berth/internal/kube/object/stored", "berth/internal/kube/object"},
 	"berth/internal/podlife":                {"berth/internal/words", "berth/internal/semantics", "berth/internal/kube/object/stored", "berth/internal/kube/object", "berth/internal/kube/object/apiserver"},
+	"berth/internal/podlife/admission":      {"berth/internal/podlife", "berth/internal/kube/object/stored", "berth/internal/kube/object", "berth/internal/kube/object/apiserver"},
 	"berth/internal/priorityclass":          {"berth/internal/kube/object/stored", "berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/podlife", "berth/internal/store"},
 	"berth/internal/engine":                 {"berth/internal/semantics", "berth/internal/engine/state", "berth/internal/kube/object"},
 	"berth/internal/engine/explain/digest":  {"berth/internal/engine", "berth/internal/engine/state"},
@@ -57,14 +58,14 @@ var imports = map[string][]string{
 	"berth/internal/store/postgres":         {"berth/internal/memory", "berth/internal/store", "berth/internal/store/batch", "berth/internal/store/lists", "berth/internal/store/seal", "berth/internal/store/sqlcommon", "berth/migrations"},
 	"berth/test/pgtest":                     {},
 	"berth/internal/revision":               {"berth/internal/podlife", "berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/recall", "berth/internal/kube/object", "berth/internal/store", "berth/internal/store/groupcommit"},
-	"berth/internal/decision/admit":         {"berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/podlife"},
-	"berth/internal/decision":               {"berth/internal/semantics", "berth/internal/engine/rules", "berth/internal/kube/object/stored", "berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/footprint", "berth/internal/engine/preempt", "berth/internal/engine/explain", "berth/internal/engine/explain/suggest", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/podlife", "berth/internal/store"},
+	"berth/internal/decision/admit":         {"berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/podlife", "berth/internal/podlife/admission"},
+	"berth/internal/decision":               {"berth/internal/semantics", "berth/internal/engine/rules", "berth/internal/kube/object/stored", "berth/internal/memory", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/footprint", "berth/internal/engine/preempt", "berth/internal/engine/explain", "berth/internal/engine/explain/suggest", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/podlife", "berth/internal/podlife/admission", "berth/internal/store"},
 	"berth/internal/decision/record":        {"berth/internal/upgrade", "berth/internal/semantics", "berth/internal/memory", "berth/internal/decision", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/explain/digest", "berth/internal/engine/preempt", "berth/internal/engine/explain", "berth/internal/engine/rules", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/store"},
 	"berth/test/logtest":                    {"berth/internal/decision/bind", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/store", "berth/internal/store/groupcommit", "berth/internal/store/sqlite"},
 	"berth/internal/decision/bind":          {"berth/internal/decision", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/explain", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/store"},
 	"berth/internal/upgrade":                {"berth/internal/decision", "berth/internal/engine", "berth/internal/kube/object", "berth/internal/revision", "berth/internal/semantics"},
-	"berth/internal/report":                 {"berth/internal/words", "berth/internal/engine/rules", "berth/internal/semantics", "berth/internal/upgrade", "berth/internal/kube/object/stored", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/state", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/podlife", "berth/internal/revision", "berth/internal/store"},
-	"berth/internal/scenario":               {"berth/internal/kube/object/stored", "berth/internal/memory", "berth/internal/kube/object", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/footprint", "berth/internal/engine/explain/digest", "berth/internal/engine/preempt", "berth/internal/engine/explain", "berth/internal/engine/recall", "berth/internal/engine/explain/suggest", "berth/internal/revision", "berth/internal/decision/admit", "berth/internal/decision", "berth/internal/podlife", "berth/internal/store"},
+	"berth/internal/report":                 {"berth/internal/words", "berth/internal/engine/rules", "berth/internal/semantics", "berth/internal/upgrade", "berth/internal/kube/object/stored", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/state", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/podlife", "berth/internal/podlife/admission", "berth/internal/revision", "berth/internal/store"},
+	"berth/internal/scenario":               {"berth/internal/kube/object/stored", "berth/internal/memory", "berth/internal/kube/object", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/footprint", "berth/internal/engine/explain/digest", "berth/internal/engine/preempt", "berth/internal/engine/explain", "berth/internal/engine/recall", "berth/internal/engine/explain/suggest", "berth/internal/revision", "berth/internal/decision/admit", "berth/internal/decision", "berth/internal/podlife", "berth/internal/podlife/admission", "berth/internal/store"},
 	"berth/internal/blame":                  {"berth/internal/decision", "berth/internal/engine", "berth/internal/engine/explain", "berth/internal/engine/footprint", "berth/internal/engine/preempt", "berth/internal/engine/state", "berth/internal/kube/object", "berth/internal/memory", "berth/internal/revision", "berth/internal/scenario", "berth/internal/store"},
 	"berth/internal/ops/certs":              {},
 	"berth/test/certstest":                  {},
@@ -80,7 +81,7 @@ var imports = map[string][]string{
 	"berth/internal/handlers/extender/wire": {},
 	"berth/internal/handlers/limits":        {"berth/internal/handlers/extender/wire", "berth/internal/kube/object"},
 	"berth/internal/handlers/observe":       {"berth/internal/engine", "berth/internal/handlers/exchange", "berth/internal/revision"},
-	"berth/internal/handlers/rest":          {"berth/internal/blame", "berth/internal/words", "berth/internal/semantics", "berth/internal/kube/object/stored", "berth/internal/access", "berth/internal/audit", "berth/internal/config", "berth/internal/decision", "berth/internal/decision/admit", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/limits", "berth/internal/handlers/observe", "berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/memory", "berth/internal/podlife", "berth/internal/queries", "berth/internal/jobs/replays", "berth/internal/report", "berth/internal/revision", "berth/internal/scenario", "berth/internal/jobs/simulations", "berth/internal/store"},
+	"berth/internal/handlers/rest":          {"berth/internal/blame", "berth/internal/words", "berth/internal/semantics", "berth/internal/kube/object/stored", "berth/internal/access", "berth/internal/audit", "berth/internal/config", "berth/internal/decision", "berth/internal/decision/admit", "berth/internal/decision/record", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/limits", "berth/internal/handlers/observe", "berth/internal/kube/object", "berth/internal/kube/object/apiserver", "berth/internal/memory", "berth/internal/podlife", "berth/internal/podlife/admission", "berth/internal/queries", "berth/internal/jobs/replays", "berth/internal/report", "berth/internal/revision", "berth/internal/scenario", "berth/internal/jobs/simulations", "berth/internal/store"},
 	"berth/api":                             {},
 	"berth/examples":                        {},
 	"berth/internal/words":                  {},
@@ -92,7 +93,7 @@ var imports = map[string][]string{
 	"berth/internal/handlers/web":           {"berth/internal/semantics", "berth/internal/apiclient", "berth/internal/access", "berth/internal/revision", "berth/internal/jobs/simulations", "berth/internal/queries", "berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/report", "berth/internal/scenario", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/rest"},
 	"berth/internal/apiclient":              {},
 	"berth/internal/cli/export":             {},
-	"berth/internal/cli":                    {"berth/internal/blame", "berth/internal/store", "berth/internal/upgrade", "berth/internal/semantics", "berth/internal/cli/export", "berth/internal/apiclient", "berth/internal/decision/record", "berth/internal/jobs/simulations", "berth/internal/audit", "berth/internal/ops/doctor", "berth/internal/handlers/web", "berth/internal/words", "berth/internal/manual", "berth/internal/decision", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/rules", "berth/internal/kube/follow", "berth/internal/kube/object", "berth/internal/report", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/config", "berth/internal/handlers", "berth/internal/handlers/admit", "berth/internal/handlers/limits", "berth/internal/handlers/rest"},
+	"berth/internal/cli":                    {"berth/internal/blame", "berth/internal/store", "berth/internal/upgrade", "berth/internal/semantics", "berth/internal/cli/export", "berth/internal/apiclient", "berth/internal/decision/record", "berth/internal/jobs/simulations", "berth/internal/audit", "berth/internal/ops/doctor", "berth/internal/handlers/web", "berth/internal/words", "berth/internal/manual", "berth/internal/decision", "berth/internal/revision", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/rules", "berth/internal/kube/follow", "berth/internal/kube/object", "berth/internal/report", "berth/internal/scenario", "berth/internal/podlife", "berth/internal/podlife/admission", "berth/internal/config", "berth/internal/handlers", "berth/internal/handlers/admit", "berth/internal/handlers/limits", "berth/internal/handlers/rest"},
 	"berth/cmd/berth":                       {"berth/internal/cli"},
 	"berth/cmd/openapi":                     {"berth/api"},
 	"berth/test/synth":                      {},
@@ -188,6 +189,25 @@ func TestPackagesAreFew(t *testing.T) {
 	}
 	if slices.Contains(all, "k8s.io/client-go/kubernetes/scheme") {
 		t.Error("the server has the types of all of Kubernetes' groups registered at each start")
+	}
+}
+
+// mostFiles is how many files a package has, tests aside. What is about one subject moves into a
+// package of its own before there are more.
+const mostFiles = 40
+
+// larger are the packages that may have more: each rule is a file, and scenarios are many.
+var larger = map[string]int{"berth/internal/engine/rules": 80, "berth/internal/scenario": 50}
+
+func TestPackagesAreSmall(t *testing.T) {
+	for _, p := range packages(t) {
+		most := mostFiles
+		if more, is := larger[p.ImportPath]; is {
+			most = more
+		}
+		if n := len(p.GoFiles); n > most {
+			t.Errorf("%s has %d files, over %d", p.ImportPath, n, most)
+		}
 	}
 }
 

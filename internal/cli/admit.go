@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/handlers/rest"
-	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 	"berth/internal/report"
 )
 
@@ -133,7 +133,7 @@ func (p *page) admission(v *rest.Admission, t target) {
 		}
 		p.labelled("ADDED", "overhead "+strings.Join(amounts, ", ")+" of RuntimeClass "+*class)
 	}
-	if set, is := strings.CutPrefix(v.Pod.Annotations[podlife.LimitRangerSet], "LimitRanger plugin set: "); is {
+	if set, is := strings.CutPrefix(v.Pod.Annotations[admission.LimitRangerSet], "LimitRanger plugin set: "); is {
 		p.labelled("ADDED", set+", by LimitRanger")
 	}
 	if n := len(spec.SchedulingGates); n > 0 {
@@ -142,7 +142,7 @@ func (p *page) admission(v *rest.Admission, t target) {
 }
 
 // usedUp lists the pods that use a quota up.
-func (p *page) usedUp(q *podlife.QuotaUse) {
+func (p *page) usedUp(q *admission.QuotaUse) {
 	if q == nil || len(q.Pods) == 0 {
 		return
 	}

@@ -5,21 +5,21 @@ import (
 	"time"
 
 	"berth/internal/engine"
-	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 	"berth/internal/revision"
 )
 
-// UsageOf returns podlife.Admission.Usage of a view, which keeps what was counted.
-func UsageOf(v *revision.View, now time.Time) func(namespace string) (*podlife.Usage, error) {
-	return func(namespace string) (u *podlife.Usage, err error) {
+// UsageOf returns admission.Admission.Usage of a view, which keeps what was counted.
+func UsageOf(v *revision.View, now time.Time) func(namespace string) (*admission.Usage, error) {
+	return func(namespace string) (u *admission.Usage, err error) {
 		kept := v.Memo("usage "+namespace, func() (any, bool) {
-			u, err = podlife.CountUsage(v, namespace, now)
+			u, err = admission.CountUsage(v, namespace, now)
 			return u, err == nil && !u.Timed
 		})
 		if err != nil {
 			return nil, err
 		}
-		return kept.(*podlife.Usage), nil
+		return kept.(*admission.Usage), nil
 	}
 }
 
@@ -29,8 +29,8 @@ func (o *Outcome) noteAdmission(ans *Answer, level engine.Explain) {
 	if level == engine.ExplainNone || o.Verb != VerbDecide || o.View.State.Pod(o.Pod.Namespace, o.Pod.Name) != nil {
 		return
 	}
-	a := podlife.Admission{Objects: o.View, Usage: UsageOf(o.View, o.Now)}
-	set, refused := podlife.Foresee(o.Pod, a, o.Now)
+	a := admission.Admission{Objects: o.View, Usage: UsageOf(o.View, o.Now)}
+	set, refused := admission.Foresee(o.Pod, a, o.Now)
 	for _, text := range set {
 		ans.Notes = append(ans.Notes, "an API server sets "+text+" by a LimitRange of the namespace: it is not counted")
 	}

@@ -13,7 +13,7 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/engine/preempt"
 	"berth/internal/kube/object"
-	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 )
 
 // ToWrite returns the pod that an attempt which binds writes to: the stored one, of which nothing
@@ -57,7 +57,7 @@ func (o *Outcome) StatusChanges() ([]object.Object, error) {
 	case r.Outcome == engine.Gated && o.Stored != nil: // gated pods are not tried
 		return nil, nil
 	case r.Outcome == engine.Gated:
-		p.Status.Conditions = podlife.CreatedConditions(&p, o.Now)
+		p.Status.Conditions = admission.CreatedConditions(&p, o.Now)
 		err := put(&p)
 		return out, err
 	case r.Outcome == engine.Preempting:

@@ -13,7 +13,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/kube/object/stored"
-	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 	"berth/internal/store"
 )
 
@@ -97,7 +97,7 @@ func (p *Prepared) completed(asked, is *corev1.Pod) *corev1.Pod {
 	stored.DropUnlessKept(pod, is)
 	pod.UID, pod.Status = is.UID, is.Status
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = is.DeletionTimestamp, is.DeletionGracePeriodSeconds
-	podlife.KeepAdmitted(pod, is, podlife.Admission{Objects: p.View})
+	admission.KeepAdmitted(pod, is, admission.Admission{Objects: p.View})
 	return object.KeepCreatedPod(pod, is)
 }
 
@@ -122,7 +122,7 @@ func (p *Prepared) equal(want, stored *corev1.Pod) error {
 	if e.Patch, err = jsonpatch.CreateMergePatch(have, js); err != nil {
 		return fmt.Errorf("compare pod %s/%s: %w", want.Namespace, want.Name, err)
 	}
-	e.Refused = podlife.UpdateStored(want, stored, podlife.Admission{}).Errors
+	e.Refused = admission.UpdateStored(want, stored, admission.Admission{}).Errors
 	way := "the changes in conflict make it equal"
 	if len(e.Refused) > 0 {
 		way = "no update makes it equal, since an API server refuses that: bind the stored pod by podRef, or delete it first"

@@ -54,11 +54,11 @@ func TestContainerStateTransitions(t *testing.T) {
 			init, ephemeral, may bool
 			field                string
 		}{{false, false, c.main, "status.containerStatuses[0].state"}, {true, false, c.init, "status.initContainerStatuses[0].state"}, {false, true, c.ephemeral, "status.ephemeralContainerStatuses[0].state"}} {
-			errs := stateTransitions(pod(as.init, waits, as.ephemeral), pod(as.init, over, as.ephemeral))
+			errs := StateTransitions(pod(as.init, waits, as.ephemeral), pod(as.init, over, as.ephemeral))
 			if (len(errs) == 0) != as.may || len(errs) > 0 && errs[0].Field != as.field {
 				t.Errorf("%s, %s: %v", name, as.field, errs)
 			}
-			if errs := stateTransitions(pod(as.init, over, as.ephemeral), pod(as.init, waits, as.ephemeral)); len(errs) > 0 {
+			if errs := StateTransitions(pod(as.init, over, as.ephemeral), pod(as.init, waits, as.ephemeral)); len(errs) > 0 {
 				t.Errorf("%s ends: %v", name, errs)
 			}
 		}

@@ -2,19 +2,12 @@ package podlife
 
 import (
 	"strings"
+	"time"
 
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"berth/internal/kube/object/stored"
 )
 
-func class(name string, value int32) *schedulingv1.PriorityClass {
-	c := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "7"}, Value: value}
-	stored.DefaultClass(c)
-	return c
-}
+var now = time.Date(2026, 3, 1, 12, 0, 0, 5e8, time.UTC)
 
 // lines writes errors as field type message.
 func lines(errs field.ErrorList) []string {

@@ -29,24 +29,3 @@ func TestAddTolerationSeconds(t *testing.T) {
 		}
 	}
 }
-
-// TestTolerationSecondsAreAdmitted: on create and on update, and a pod that has
-// them gains none.
-func TestTolerationSecondsAreAdmitted(t *testing.T) {
-	v := create(t, ``, nil)
-	want(t, "create", v)
-	if n := len(v.Pod.Spec.Tolerations); n != 2 {
-		t.Errorf("created with %d tolerations: %v", n, v.Pod.Spec.Tolerations)
-	}
-	old := pod(t, ``)
-	u := Update(old, old)
-	want(t, "update", u)
-	if n := len(u.Pod.Spec.Tolerations); n != 2 || u.Pod.Generation != old.Generation+1 {
-		t.Errorf("updated to %d tolerations, generation %d", n, u.Pod.Generation)
-	}
-	again := Update(u.Pod, u.Pod)
-	want(t, "update again", again)
-	if n := len(again.Pod.Spec.Tolerations); n != 2 || again.Pod.Generation != u.Pod.Generation {
-		t.Errorf("updated again to %d tolerations, generation %d", n, again.Pod.Generation)
-	}
-}

@@ -14,19 +14,19 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/kube/object"
-	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 	"berth/internal/revision"
 	"berth/internal/semantics"
 )
 
 // Admit judges the create of a pod under the objects of a view, and the stored classes; either may
 // be nil.
-func Admit(v *revision.View, pod *corev1.Pod, stored func(name string) *schedulingv1.PriorityClass, now time.Time) podlife.Verdict {
-	a := podlife.Admission{Classes: classesOf(v, stored), Topology: topologyOf(v)}
+func Admit(v *revision.View, pod *corev1.Pod, stored func(name string) *schedulingv1.PriorityClass, now time.Time) admission.Verdict {
+	a := admission.Admission{Classes: classesOf(v, stored), Topology: topologyOf(v)}
 	if v != nil {
 		a.Objects, a.Usage = v, decision.UsageOf(v, now)
 	}
-	return podlife.Create(pod, a, now)
+	return admission.Create(pod, a, now)
 }
 
 // Unadmitted lists what of a pod, which replaces another where there are two, a release may admit
@@ -71,7 +71,7 @@ func hasField(tree any, path []string) bool {
 }
 
 // classesOf looks classes up in a view, then among the stored ones.
-func classesOf(view *revision.View, stored func(name string) *schedulingv1.PriorityClass) podlife.Classes {
+func classesOf(view *revision.View, stored func(name string) *schedulingv1.PriorityClass) admission.Classes {
 	return func(class string) *schedulingv1.PriorityClass {
 		var c *schedulingv1.PriorityClass
 		switch {

@@ -17,7 +17,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
-	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 	"berth/internal/revision"
 )
 
@@ -126,8 +126,8 @@ func (e *Edited) WithDaemons(ctx context.Context, o Options) (*revision.View, er
 }
 
 // Pod reads a pod of the request and admits it as an apiserver does that creates it
-// (podlife.CreateStored), but for the default tolerations of lost nodes: it is judged as it comes,
-// like the pod of a decision.
+// (admission.CreateStored), but for the default tolerations of lost nodes: it is judged as it
+// comes, like the pod of a decision.
 func (d *Editor) Pod(v *revision.View, at string, raw json.RawMessage) (*corev1.Pod, error) {
 	pod, err := d.ReadPod(at, raw)
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *Editor) Pod(v *revision.View, at string, raw json.RawMessage) (*corev1.
 	if pod.Spec.Priority != nil && class(pod.Spec.PriorityClassName) == nil {
 		asked.Spec.PriorityClassName = "" // a pod of a cluster was admitted once
 	}
-	verdict := podlife.CreateStored(&asked, podlife.Admission{Classes: class}, v.CreatedAt)
+	verdict := admission.CreateStored(&asked, admission.Admission{Classes: class}, v.CreatedAt)
 	if len(verdict.Errors) > 0 {
 		return nil, &object.InvalidError{Key: object.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}, Path: at, Errors: verdict.Errors}
 	}

@@ -12,13 +12,13 @@ var podlifeFaults = []fault{
 	{"any-expressions", "CEL expressions of any length are compiled", "./internal/kube/object/apiserver", "TestBounds", []edit{
 		{"internal/kube/object/apiserver/bounds.go", `if n <= mostExpressions {`, `if true {`},
 	}},
-	{"looser-term", "a gated pod's node affinity is loosened", "./internal/podlife", "TestGatedUpdate", []edit{
+	{"looser-term", "a gated pod's node affinity is loosened", "./internal/podlife/admission", "TestGatedUpdate", []edit{
 		{"internal/kube/object/stored/gates.go", `if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`, `if true {
 		return true
 	}
 	if len(old.MatchExpressions) == 0 && len(old.MatchFields) == 0 {`},
 	}},
-	{"mutable-pod", "a pod's spec changes", "./internal/podlife", "TestUpdate", []edit{
+	{"mutable-pod", "a pod's spec changes", "./internal/podlife/admission", "TestUpdate", []edit{
 		{"internal/kube/object/stored/update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
 	}},
 
@@ -67,10 +67,10 @@ var podlifeFaults = []fault{
 		{"internal/podlife/next.go", `case slices.Contains(createErrors, reason), s.is`, `case s.is`},
 	}},
 	{"sandbox-init-done", "a new sandbox passes over init containers that ran in the old one", "./internal/podlife", "TestNextInANewSandbox", []edit{
-		{"internal/podlife/next_sandbox.go", `case r.sandboxUsed() && gone:`, `case r.sandboxUsed() && gone && len(r.inits) == 0:`},
+		{"internal/podlife/next.go", `case r.sandboxUsed() && gone:`, `case r.sandboxUsed() && gone && len(r.inits) == 0:`},
 	}},
 	{"sandbox-of-never", "a pod that never restarts gets a new sandbox", "./internal/podlife", "TestNextInANewSandbox", []edit{
-		{"internal/podlife/next_sandbox.go", `if r.pod.Spec.RestartPolicy == corev1.RestartPolicyNever {`, `if false {`},
+		{"internal/podlife/next.go", `if r.pod.Spec.RestartPolicy == corev1.RestartPolicyNever {`, `if false {`},
 	}},
 	{"critical-evicted", "termination evicts a critical pod", "./internal/podlife", "TestNeverEvicted", []edit{
 		{"internal/podlife/termination_kubelet.go", `if why == "" || cause`, `if true || cause`},
@@ -124,6 +124,6 @@ var podlifeFaults = []fault{
 		{"internal/podlife/termination_end.go", `w.by.ExecProbesGoOn && asksByExec(p)`, `asksByExec(p)`},
 	}},
 	{"unbound-starts", "a pod starts on a claim that nothing will bind", "./internal/podlife", "TestUnmounted", []edit{
-		{"internal/podlife/next_sandbox.go", `case r.unmounted != "":`, `case r.unmounted != "" && false:`},
+		{"internal/podlife/next.go", `case r.unmounted != "":`, `case r.unmounted != "" && false:`},
 	}},
 }

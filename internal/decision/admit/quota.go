@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/kube/object"
-	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 )
 
 // ForbiddenError reports that the admission plugin RuntimeClass, LimitRanger or ResourceQuota
@@ -17,7 +17,7 @@ import (
 type ForbiddenError struct {
 	Detail string // in an API server's words
 	// Quota is the quota that does not let the pod in; nil: it is none.
-	Quota *podlife.QuotaUse
+	Quota *admission.QuotaUse
 	Err   error // names the pod's field and its place in the request
 }
 
@@ -40,7 +40,7 @@ func (e *ForbiddenError) Error() string {
 // Unwrap returns the error of the pod's field.
 func (e *ForbiddenError) Unwrap() error { return e.Err }
 
-// Object is podlife.Objects of the view with the change.
+// Object is admission.Objects of the view with the change.
 func (w *work) Object(k object.Key) ([]byte, bool) {
 	if w.gone[k] {
 		return nil, false
@@ -51,7 +51,7 @@ func (w *work) Object(k object.Key) ([]byte, bool) {
 	return w.v.Object(k)
 }
 
-// In is podlife.Objects of the view with the change.
+// In is admission.Objects of the view with the change.
 func (w *work) In(namespace string, kinds ...string) iter.Seq2[object.Key, []byte] {
 	return func(yield func(object.Key, []byte) bool) {
 		for _, k := range w.list {
@@ -69,16 +69,16 @@ func (w *work) In(namespace string, kinds ...string) iter.Seq2[object.Key, []byt
 }
 
 // usageOf counts the pods of a namespace once a change.
-func (w *work) usageOf(namespace string) (*podlife.Usage, error) {
+func (w *work) usageOf(namespace string) (*admission.Usage, error) {
 	if u := w.usage[namespace]; u != nil {
 		return u, nil
 	}
-	u, err := podlife.CountUsage(w, namespace, w.now)
+	u, err := admission.CountUsage(w, namespace, w.now)
 	if err != nil {
 		return nil, fmt.Errorf("count what uses the quotas of %s: %w", namespace, err)
 	}
 	if w.usage == nil {
-		w.usage = map[string]*podlife.Usage{}
+		w.usage = map[string]*admission.Usage{}
 	}
 	w.usage[namespace] = u
 	return u, nil

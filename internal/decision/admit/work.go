@@ -16,6 +16,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/kube/object/apiserver"
 	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 	"berth/internal/revision"
 	"berth/internal/steps"
 )
@@ -36,7 +37,7 @@ type work struct {
 	warnings  []string // of an API server, about what was created
 	warned    int      // objects that were looked through for them
 
-	usage map[string]*podlife.Usage // of quotas, by namespace, with what the change made
+	usage map[string]*admission.Usage // of quotas, by namespace, with what the change made
 
 	made map[object.Key]object.Object
 	list []object.Key // of made, in the order in which they were
@@ -153,7 +154,7 @@ func (w *work) apply(s *step) error {
 	}
 	if pod, ok := o.Value.(*corev1.Pod); ok {
 		old := held.Value.(*corev1.Pod)
-		podlife.KeepAdmitted(pod, old, w.admission())
+		admission.KeepAdmitted(pod, old, w.admission())
 		o.Value = keepTopology(pod, old)
 	}
 	return w.update(s, o, raw, held)
@@ -180,7 +181,7 @@ func (w *work) create(s *step) error {
 		if pod.UID == object.DerivedUID(s.key) {
 			pod.UID = object.GivenUID(s.key, w.v.Revision+1)
 		}
-		verdict := podlife.CreateStored(&pod, w.admission(), w.now)
+		verdict := admission.CreateStored(&pod, w.admission(), w.now)
 		if len(verdict.Errors) > 0 {
 			return w.refusePod(s, &verdict)
 		}
@@ -264,7 +265,7 @@ func (w *work) updatePod(s *step, pod, old *corev1.Pod) error {
 	case old.Spec.NodeName != "" && pod.Spec.NodeName != "" && pod.Spec.NodeName != old.Spec.NodeName:
 		return w.conflict(old, fmt.Sprintf("%s is bound to node %s in %s, and a pod is bound once in its life", who, old.Spec.NodeName, w.v.ID()))
 	}
-	verdict := podlife.UpdateStored(object.KeepCreatedPod(pod, old), old, w.admission())
+	verdict := admission.UpdateStored(object.KeepCreatedPod(pod, old), old, w.admission())
 	switch {
 	case verdict.Forbidden != "":
 		return w.refusePod(s, &verdict)
@@ -341,8 +342,8 @@ func (w *work) preemptor(victim *corev1.Pod) *state.Pod {
 
 // admission is what pods are admitted with: the classes of the view with those of
 // the change.
-func (w *work) admission() podlife.Admission {
-	return podlife.Admission{Classes: w.class, TolerationSeconds: w.l.o.TolerationSeconds, Objects: w, Usage: w.usageOf}
+func (w *work) admission() admission.Admission {
+	return admission.Admission{Classes: w.class, TolerationSeconds: w.l.o.TolerationSeconds, Objects: w, Usage: w.usageOf}
 }
 
 func (w *work) nodeLabels(name string) map[string]string {
@@ -358,7 +359,7 @@ func (w *work) nodeLabels(name string) map[string]string {
 }
 
 // refusePod refuses a pod that is created, or that comes into the scope of a quota.
-func (w *work) refusePod(s *step, v *podlife.Verdict) error {
+func (w *work) refusePod(s *step, v *admission.Verdict) error {
 	err := w.refuse(s, v.Errors)
 	if v.Forbidden == "" {
 		return err

@@ -20,6 +20,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/kube/object/apiserver"
 	"berth/internal/podlife"
+	"berth/internal/podlife/admission"
 	"berth/internal/report"
 	"berth/internal/revision"
 	"berth/internal/store"
@@ -54,7 +55,7 @@ type Admission struct {
 	// ResourceQuota forbid the pod; Errors has it too.
 	Forbidden string `json:"forbidden,omitempty"`
 	// Quota is the quota that does not let the pod in, and who uses it up.
-	Quota *podlife.QuotaUse `json:"quota,omitempty"`
+	Quota *admission.QuotaUse `json:"quota,omitempty"`
 	// Warnings are those that an API server would give, in its words. They name what of the pod was
 	// passed over (fieldValidation=Warn), and what one pod of a workload does not show.
 	Warnings []string `json:"warnings,omitempty"`
@@ -109,7 +110,7 @@ func (a *API) admitPod(w http.ResponseWriter, r *http.Request) error {
 
 // judged is a verdict, and what another release may say otherwise.
 type judged struct {
-	podlife.Verdict
+	admission.Verdict
 	NotEvaluated []engine.NotEvaluated
 }
 
@@ -151,7 +152,7 @@ func (a *API) judgePod(r *http.Request, p *posted, req *AdmissionRequest) (v jud
 		if err != nil {
 			return v, err
 		}
-		verdict := podlife.Update(pod, old)
+		verdict := admission.Update(pod, old)
 		return judged{verdict, report.Unadmitted(under, verdict.Errors, pod, old)}, nil
 	}
 	return v, exchange.BadField(http.StatusBadRequest, "operation", "want CREATE or UPDATE")

@@ -1,8 +1,9 @@
-package podlife
+package admission
 
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -146,7 +147,7 @@ func TestQuotaAmounts(t *testing.T) {
 		{"ends", strings.Replace(user("a", "", cpus("2"), ""), `"name":"a"`, `"name":"a","deletionTimestamp":"2026-03-01T11:59:50Z","deletionGracePeriodSeconds":30`, 1), "count/pods=1,cpu=2,pods=1,requests.cpu=2"},
 	} {
 		got := quotaUsage(heldOf(t, c.pod)[0].Value.(*corev1.Pod), now)
-		if text := listed(texts(got, sortedKeys(got))); text != c.want {
+		if text := listed(texts(got, slices.Sorted(maps.Keys(got)))); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
 	}

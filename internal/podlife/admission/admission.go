@@ -1,4 +1,4 @@
-package podlife
+package admission
 
 import (
 	"crypto/sha256"
@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/kube/object/apiserver"
+	"berth/internal/podlife"
 )
 
 // Classes returns a priority class by its name, the default one for the name "";
@@ -49,7 +50,7 @@ func Create(in *corev1.Pod, a Admission, now time.Time) Verdict {
 	if err := admitPriority(p, a.Classes); err != nil {
 		return Verdict{Errors: field.ErrorList{err}}
 	}
-	AddTolerationSeconds(&p.Spec)
+	podlife.AddTolerationSeconds(&p.Spec)
 	if refused := a.useRuntimeClass(p, &x); refused != nil {
 		return refused.verdict(p)
 	}
@@ -84,7 +85,7 @@ func Update(in, before *corev1.Pod) Verdict {
 		apiserver.SetPodDefaults(x)
 	}
 	keepPriority(p, old)
-	AddTolerationSeconds(&p.Spec)
+	podlife.AddTolerationSeconds(&p.Spec)
 	prepareUpdate(p, old)
 	countGeneration(p, old)
 	bare := p.ResourceVersion == ""

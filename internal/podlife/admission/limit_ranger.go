@@ -1,7 +1,9 @@
-package podlife
+package admission
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -64,7 +66,7 @@ func annotate(p *corev1.Pod, set []string) {
 
 // lacking adds to a list the amounts that it lacks, and returns their names.
 func lacking(list *corev1.ResourceList, from corev1.ResourceList) (names []string) {
-	for _, name := range sortedKeys(from) {
+	for _, name := range slices.Sorted(maps.Keys(from)) {
 		if _, there := (*list)[name]; there {
 			continue
 		}
@@ -87,7 +89,7 @@ func checkLimits(p *corev1.Pod, r *corev1.LimitRange) *Refusal {
 			of    corev1.ResourceList
 			check func(corev1.LimitType, corev1.ResourceName, resource.Quantity, amounts) error
 		}{{l.Min, belowMin}, {l.Max, aboveMax}, {l.MaxLimitRequestRatio, aboveRatio}} {
-			for _, name := range sortedKeys(rule.of) {
+			for _, name := range slices.Sorted(maps.Keys(rule.of)) {
 				if err := rule.check(l.Type, name, rule.of[name], amountsOf(name, requests, limits)); err != nil {
 					errs = append(errs, err)
 				}

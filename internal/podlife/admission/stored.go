@@ -1,4 +1,4 @@
-package podlife
+package admission
 
 import (
 	"maps"
@@ -12,19 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"berth/internal/kube/object/stored"
+	"berth/internal/podlife"
 )
-
-// NotTaken returns why no API server has stored such a pod, so that it has no life and no end; nil
-// where nothing forbids it.
-func NotTaken(p *corev1.Pod, at *field.Path) *field.Error {
-	switch {
-	case p.APIVersion != "" && p.APIVersion != "v1":
-		return field.NotSupported(at.Child("apiVersion"), p.APIVersion, []string{"v1"})
-	case len(p.Spec.Containers) == 0:
-		return field.Required(at.Child("spec", "containers"), "a pod has one container at least")
-	}
-	return nil
-}
 
 // CreateStored admits a pod of which only the fields that decisions read are there: the plugins
 // LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass and ResourceQuota, and the
@@ -44,7 +33,7 @@ func CreateStored(in *corev1.Pod, a Admission, now time.Time) Verdict {
 		}
 	}
 	if a.TolerationSeconds {
-		AddTolerationSeconds(&p.Spec)
+		podlife.AddTolerationSeconds(&p.Spec)
 	}
 	if refused := a.useRuntimeClass(p, &x); refused != nil {
 		return refused.verdict(p)
@@ -63,10 +52,10 @@ func UpdateStored(in, before *corev1.Pod, a Admission) Verdict {
 	p, old := in.DeepCopy(), before.DeepCopy()
 	keepPriority(p, old)
 	if a.TolerationSeconds {
-		AddTolerationSeconds(&p.Spec)
+		podlife.AddTolerationSeconds(&p.Spec)
 	}
 	p.ResourceVersion = "0" // validation wants one, and a ledger keeps none
-	if errs := append(stored.ValidateKeptUpdate(p, old), stateTransitions(p, old)...); len(errs) > 0 {
+	if errs := append(stored.ValidateKeptUpdate(p, old), podlife.StateTransitions(p, old)...); len(errs) > 0 {
 		return Verdict{Errors: errs}
 	}
 	p.ResourceVersion = ""
@@ -102,7 +91,7 @@ func KeepAdmitted(p, stored *corev1.Pod, a Admission) {
 		same := func(of corev1.Toleration) bool { return apiequality.Semantic.DeepEqual(of, t) }
 		switch {
 		case slices.ContainsFunc(p.Spec.Tolerations, same):
-		case lost && t.Effect == corev1.TaintEffectNoExecute && !hasNoExecute(p.Spec.Tolerations, t.Key), slices.ContainsFunc(ofClass.Tolerations, same):
+		case lost && t.Effect == corev1.TaintEffectNoExecute && !podlife.HasNoExecute(p.Spec.Tolerations, t.Key), slices.ContainsFunc(ofClass.Tolerations, same):
 			p.Spec.Tolerations = append(slices.Clip(p.Spec.Tolerations), t)
 		}
 	}

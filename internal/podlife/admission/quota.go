@@ -1,4 +1,4 @@
-package podlife
+package admission
 
 import (
 	"cmp"
@@ -170,7 +170,7 @@ func (u *Usage) unspecified(i int, p *corev1.Pod) string {
 		return ""
 	}
 	var said []string
-	for _, name := range sortedKeys(u.used[i]) {
+	for _, name := range slices.Sorted(maps.Keys(u.used[i])) {
 		if !demanded[name] {
 			continue
 		}
@@ -195,7 +195,7 @@ func (u *Usage) exceeded(i int, p *corev1.Pod, uses corev1.ResourceList) (names 
 	if !inScope(u.quotas[i], p) {
 		return nil
 	}
-	for _, name := range sortedKeys(u.used[i]) {
+	for _, name := range slices.Sorted(maps.Keys(u.used[i])) {
 		amount, requests := uses[name]
 		if !requests || amount.IsZero() {
 			continue

@@ -1,9 +1,10 @@
-package podlife
+package admission
 
 import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -125,7 +126,7 @@ func applyRuntimeClass(p *corev1.Pod, class *nodev1.RuntimeClass) *Refusal {
 	if class.Scheduling == nil {
 		return nil
 	}
-	for _, key := range sortedKeys(class.Scheduling.NodeSelector) {
+	for _, key := range slices.Sorted(maps.Keys(class.Scheduling.NodeSelector)) {
 		value := class.Scheduling.NodeSelector[key]
 		if has, ok := p.Spec.NodeSelector[key]; ok && has != value {
 			return forbidden(spec.Child("nodeSelector"), "conflict: runtimeClass.scheduling.nodeSelector[%s]"+
