@@ -41,7 +41,10 @@ type scenarioCommand[T any] struct {
 func (h *scenarioCommand[T]) run(ctx context.Context, a *app) error {
 	var relevant *gaps
 	out, raw, _, err := answered[T](ctx, a, func(from *source) (raw json.RawMessage, err error) {
-		if relevant, err = h.gaps(ctx, from); err != nil {
+		if relevant, err = h.gaps(ctx, from); err == nil {
+			err = from.fullNames(ctx, h.nodes()...)
+		}
+		if err != nil {
 			return nil, err
 		}
 		return from.scenario(ctx, scenarioQuestion{h.verb, h.question, h.edits, a.progress(h.doing)})
@@ -56,6 +59,36 @@ func (h *scenarioCommand[T]) run(ctx context.Context, a *app) error {
 		return errNo
 	}
 	return nil
+}
+
+// nodes returns the names of nodes that the question has.
+func (h *scenarioCommand[T]) nodes() (out []*string) {
+	names := func(list []string) {
+		for i := range list {
+			out = append(out, &list[i])
+		}
+	}
+	like := func(n *scenario.AddNodes) {
+		if n.Like != "" {
+			out = append(out, &n.Like)
+		}
+	}
+	switch q := h.question.(type) {
+	case *scenario.DrainQuestion:
+		names(q.Nodes)
+	case *scenario.LossQuestion:
+		names(q.Nodes)
+	case *scenario.PoolsQuestion:
+		for i := range q.Pools {
+			like(&q.Pools[i].AddNodes)
+		}
+	}
+	if h.edits != nil {
+		for i := range h.edits.AddNodes {
+			like(&h.edits.AddNodes[i])
+		}
+	}
+	return out
 }
 
 // body returns a question as the fields of a request.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -15,6 +17,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/rest"
 	"berth/internal/report"
+	"berth/internal/words"
 )
 
 // queue puts the pages of a long queue together. An older revision's is shown at
@@ -210,6 +213,49 @@ func (s *source) object(ctx context.Context, kind, namespace, name string) (foun
 
 func (s *source) objects(ctx context.Context, kind string, f func(*item) error) error {
 	return s.pages(ctx, url.Values{"kind": {kind}, "limit": {strconv.Itoa(objectsPage)}}, f)
+}
+
+// fullNames completes names of nodes in place: tables leave out the end that the names of all nodes
+// share, and people type what they see. It returns an error for a name that no node has.
+func (s *source) fullNames(ctx context.Context, names ...*string) error {
+	for _, name := range names {
+		o, err := s.object(ctx, "Node", "", *name)
+		var r *refused
+		if o != nil || errors.As(err, &r) { // the caller may not see nodes: the answer says what is wrong
+			continue
+		}
+		var all, labels, begin []string
+		if err == nil {
+			err = s.objects(ctx, "Node", func(o *item) error {
+				label, _, _ := strings.Cut(o.Metadata.Name, ".")
+				all, labels = append(all, o.Metadata.Name), append(labels, label)
+				if strings.HasPrefix(o.Metadata.Name, *name+".") {
+					begin = append(begin, o.Metadata.Name)
+				}
+				return nil
+			})
+		}
+		switch {
+		case err != nil:
+			return err
+		case len(all) == 0: // the gaps of the source say so
+			return nil
+		case len(begin) == 1:
+			*name = begin[0]
+			continue
+		}
+		p := &problem{what: "there is no node " + *name}
+		if strings.Contains(*name, ".") {
+			labels = all
+		}
+		if near, ok := words.Nearest(*name, labels); len(begin) > 1 {
+			p.next = fmt.Sprintf("Did you mean %s?", someNames(begin))
+		} else if ok {
+			p.next = fmt.Sprintf("Did you mean %s?", all[slices.Index(labels, near)])
+		}
+		return p
+	}
+	return nil
 }
 
 // pages requests objects page by page.

@@ -256,7 +256,7 @@ func (b *blameOf) run(ctx context.Context, a *app, args []string) error {
 	if err := a.o.check(); err != nil {
 		return err
 	}
-	b.node = strings.TrimPrefix(b.node, "node/")
+	b.node = nodeName(b.node)
 	var to string
 	if b.between != "" {
 		if len(args) != 2 {
@@ -279,6 +279,11 @@ func (b *blameOf) run(ctx context.Context, a *app, args []string) error {
 	}
 	if pod, err = a.find(ctx, from, pod); err != nil {
 		return err
+	}
+	if b.node != "" {
+		if err := from.fullNames(ctx, &b.node); err != nil {
+			return err
+		}
 	}
 	query, err := b.query(from, a.Now())
 	if err != nil {

@@ -54,11 +54,14 @@ func (e *evictions) run(ctx context.Context, a *app, node string) error {
 	if bad != nil {
 		return fmt.Errorf("--signal %s: want one of %s", e.signal, strings.Join(podlife.SignalNames, ", "))
 	}
-	usage, err := a.readUsage(e.usage, node, signal)
+	from, err := a.source(ctx)
+	if err == nil {
+		err = from.fullNames(ctx, &node)
+	}
 	if err != nil {
 		return err
 	}
-	from, err := a.source(ctx)
+	usage, err := a.readUsage(e.usage, node, signal)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +19,13 @@ import (
 
 // oneNode shows a decision as one node sees it.
 func (e *explain) oneNode(ctx context.Context, a *app, from *source, pod target) error {
+	e.node = nodeName(e.node)
+	if err := from.fullNames(ctx, &e.node); err != nil {
+		if p := (*problem)(nil); errors.As(err, &p) && p.next == "" {
+			p.next = whichNodes(a, args(pod, e.file))
+		}
+		return err
+	}
 	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainAll})
 	if err != nil {
 		return err
@@ -57,9 +65,14 @@ func (e *explain) oneNode(ctx context.Context, a *app, from *source, pod target)
 	return nil
 }
 
+// whichNodes returns how to list the nodes.
+func whichNodes(a *app, pod []string) string {
+	return "Which nodes there are: " + strings.Join(a.again(pod)("explain", "--all"), " ")
+}
+
 // noNode returns the reason why a node is not in the answer.
 func (e *explain) noNode(a *app, got *answer, pod []string) error {
-	p := &problem{next: "Which nodes there are: " + strings.Join(a.again(pod)("explain", "--all"), " ")}
+	p := &problem{next: whichNodes(a, pod)}
 	switch {
 	case got.Outcome == engine.Gated:
 		p.what, p.next = "the pod is gated: no node is looked at before its gates are gone", ""

@@ -89,6 +89,13 @@ func (p *pressure) run(cmd *cobra.Command, a *app, node string) error {
 	if q.Config, err = p.config(cmd, a); err != nil {
 		return err
 	}
+	from, err := a.source(ctx)
+	if err == nil {
+		err = from.fullNames(ctx, &node)
+	}
+	if err != nil {
+		return err
+	}
 	usage, err := a.readUsage(p.usage, node, "")
 	if err != nil {
 		return err
@@ -103,10 +110,6 @@ func (p *pressure) run(cmd *cobra.Command, a *app, node string) error {
 	}
 	if len(q.Signals) == 0 {
 		return &problem{what: "nothing is known of what the kubelet observes", next: "Pass its statistics as --usage: " + usageCommand(podlife.SignalDisk, node) + "\nor --signal memory.available=80Mi,capacity=8Gi"}
-	}
-	from, err := a.source(ctx)
-	if err != nil {
-		return err
 	}
 	if q.Pods, err = candidates(ctx, from, node, p.usage, usage, func(o *item) (all corev1.ResourceList) {
 		for _, s := range podlife.Signals {

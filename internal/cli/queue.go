@@ -73,6 +73,10 @@ func (p *page) queue(a *app, q *report.Queue) {
 		t.add(row...)
 	}
 	p.list(t, "active pods")
+	if tried := func(o report.QueuedPod) bool { return o.Attempts > 0 }; len(q.Active) > 0 && !slices.ContainsFunc(q.Active, tried) {
+		p.gap()
+		p.text("No attempt is known, and a dump tells of none: NEXT TRY is that of pods that were not tried yet.")
+	}
 	t = newTable(".GATED", ">PRIORITY", ">AGE", "~GATES")
 	for _, o := range q.Gated {
 		t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), strings.Join(o.Gates, ", "))

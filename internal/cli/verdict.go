@@ -348,7 +348,11 @@ func (v *verdict) detail(g *suggest.Group) (words string) {
 		s = strings.TrimPrefix(fmt.Sprintf("%s; %d like it", s, g.Merged), "; ")
 	}
 	for _, also := range g.Also {
-		s += fmt.Sprintf("; %s on %s", also.Reason, count(also.Nodes))
+		about := also.Reason
+		if also.Detail != "" {
+			about = also.Detail
+		}
+		s += fmt.Sprintf("; %s on %s", about, count(also.Nodes))
 	}
 	if v.wide {
 		return s
