@@ -221,7 +221,7 @@ func (s *source) fullNames(ctx context.Context, names ...*string) error {
 	for _, name := range names {
 		o, err := s.object(ctx, "Node", "", *name)
 		var r *refused
-		if o != nil || errors.As(err, &r) { // the caller may not see nodes: the answer says what is wrong
+		if o != nil || errors.As(err, &r) { // the caller may not see nodes, and learns that by the answer
 			continue
 		}
 		var all, labels, begin []string

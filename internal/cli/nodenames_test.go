@@ -7,7 +7,7 @@ import (
 )
 
 // TestNodesAsTablesShowThem: a name without the end that all nodes share is that node, in each
-// command that takes one, and a misspelt one is asked back.
+// command that takes one, and of a misspelt one the error names the node that was meant.
 func TestNodesAsTablesShowThem(t *testing.T) {
 	f := newForty()
 	dump := f.write(t, filepath.Join(t.TempDir(), "c.json"))

@@ -173,11 +173,17 @@ func (p *page) pendingGroups(r *scenario.ProfileRun, several bool) {
 		case g.Outcome == engine.Scheduled:
 			why = "it fits; the run ended before"
 		case len(g.Groups) > 0:
-			var parts []string
+			nodes, reasons := map[string]int{}, []string{}
 			for _, of := range g.Groups {
-				parts = append(parts, count(of.Nodes)+" "+of.Reason)
+				if nodes[of.Reason] == 0 {
+					reasons = append(reasons, of.Reason)
+				}
+				nodes[of.Reason] += of.Nodes
 			}
-			why = strings.Join(parts, ", ")
+			for i, reason := range reasons {
+				reasons[i] = count(nodes[reason]) + " " + reason
+			}
+			why = strings.Join(reasons, ", ")
 		}
 		t.add(count(g.Pods), g.Example, why)
 	}
