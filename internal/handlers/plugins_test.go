@@ -55,6 +55,24 @@ func TestLedgerAdmits(t *testing.T) {
 	if got := h.refused(http.StatusForbidden, `{"apply":[`+shopPod("e", ``, "1")+`]}`); !strings.Contains(got.Detail, "used: requests.cpu=5,") || !strings.HasSuffix(got.Detail, "used by shop/b, shop/d, shop/c") {
 		t.Errorf("%+v", got)
 	}
+	// claims and counted objects: each counts for the next
+	const storage = `{"kind":"ResourceQuota","apiVersion":"v1","metadata":{"name":"s","namespace":"shop"},"spec":{"hard":{"requests.storage":"3Gi","services":"1"}}}`
+	claim := func(name, size string) string {
+		return `{"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"shop"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"` + size + `"}}}}`
+	}
+	service := func(name string) string {
+		return `{"kind":"Service","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"shop"},"spec":{"selector":{"a":"b"},"ports":[{"port":80}]}}`
+	}
+	for _, c := range []struct{ body, detail, field string }{
+		{`{"apply":[` + claim("a", "2Gi") + `,` + claim("b", "2Gi") + `,` + storage + `]}`, `persistentvolumeclaims "b" is forbidden: exceeded quota: s, requested: requests.storage=2Gi, used: requests.storage=2Gi, limited: requests.storage=3Gi`, "apply[1].spec"},
+		{`{"apply":[` + storage + `,` + service("x") + `,` + service("y") + `]}`, `services "y" is forbidden: exceeded quota: s, requested: services=1, used: services=1, limited: services=1`, "apply[2].spec"},
+	} {
+		if got := h.refused(http.StatusForbidden, c.body); got.Detail != c.detail || len(got.Errors) != 1 || got.Errors[0].Field != c.field {
+			t.Errorf("%s: %+v, want %q at %s", c.body, got, c.detail, c.field)
+		}
+	}
+	h.change(http.StatusCreated, `{"apply":[`+claim("a", "2Gi")+`,`+storage+`]}`)
+	h.change(http.StatusCreated, `{"delete":[{"kind":"PersistentVolumeClaim","namespace":"shop","name":"a"}],"apply":[`+claim("b", "3Gi")+`]}`)
 	// other namespaces have no quota
 	h.change(http.StatusCreated, `{"apply":[`+strings.Replace(shopPod("e", ``, "9"), `"namespace":"shop"`, `"namespace":"free"`, 1)+`]}`)
 }

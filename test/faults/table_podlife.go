@@ -22,6 +22,12 @@ var podlifeFaults = []fault{
 		{"internal/kube/object/stored/update.go", `if !apiequality.Semantic.DeepEqual(*s, old.Spec) {`, `if !apiequality.Semantic.DeepEqual(*s, old.Spec) && false {`},
 	}},
 
+	{"claims-uncounted", "a quota of storage lets every claim in", "./internal/podlife/admission", "TestQuotaOfObjects", []edit{
+		{"internal/podlife/admission/objects.go", ` || kind == "PersistentVolumeClaim" && of == corev1.ResourceRequestsStorage`, ``},
+	}},
+	{"growth-counts-anew", "a claim that grows counts as another one", "./internal/podlife/admission", "TestQuotaOfObjects", []edit{
+		{"internal/podlife/admission/objects.go", `uses = grown(uses, objectUsage(old))`, `_ = grown`},
+	}},
 	{"crash-loop-pending", "a crash-looping pod is called Pending", "./internal/podlife", "TestPhase", []edit{
 		{"internal/podlife/reading.go", `case st.LastTerminationState.Terminated != nil:`, `case st.LastTerminationState.Terminated != nil && false:`},
 	}},

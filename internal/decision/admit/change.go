@@ -171,16 +171,19 @@ type step struct {
 
 // steps reads the change and puts it into the order in which it is made.
 func (c *Change) steps() ([]step, error) {
-	var deletes, others, pods []step
+	var deletes, bounds, others, pods []step
 	seen, patched := map[object.Key]string{}, map[object.Key]bool{}
 	add := func(s step) error {
 		if first, ok := seen[s.key]; ok && !(s.deletes && patched[s.key]) {
 			return &revision.InvalidError{Field: s.field, Detail: nameOf(s.key) + " is named twice, first in " + first}
 		}
 		seen[s.key], patched[s.key] = s.field, s.patch != nil
-		if s.key.Kind == "Pod" {
+		switch s.key.Kind {
+		case "Pod":
 			pods = append(pods, s)
-		} else {
+		case "ResourceQuota", "LimitRange":
+			bounds = append(bounds, s)
+		default:
 			others = append(others, s)
 		}
 		return nil
@@ -214,8 +217,8 @@ func (c *Change) steps() ([]step, error) {
 			return nil, err
 		}
 	}
-	list := append(others, pods...) //nolint:gocritic // others is not used again
-	others, pods = nil, nil
+	list := slices.Concat(bounds, others, pods)
+	bounds, others, pods = nil, nil, nil
 	for i, d := range c.Delete {
 		field := fmt.Sprintf("delete[%d]", i)
 		k, err := keyOf(field, object.Key{Kind: d.Kind, Namespace: d.Namespace, Name: d.Name})
@@ -226,7 +229,7 @@ func (c *Change) steps() ([]step, error) {
 			return nil, err
 		}
 	}
-	deletes = append(others, pods...) //nolint:gocritic // as above
+	deletes = slices.Concat(bounds, others, pods)
 	early, late := sortPatches(list, deletes)
 	if list = slices.Concat(early, deletes, late); len(list) == 0 {
 		return nil, &revision.InvalidError{Field: "apply", Detail: "there is nothing to apply, replace, patch or delete"}

@@ -6,19 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"berth/internal/kube/object"
 	"berth/internal/podlife/admission"
 )
 
 // ForbiddenError reports that the admission plugin RuntimeClass, LimitRanger or ResourceQuota
-// forbids a pod.
+// forbids an object.
 type ForbiddenError struct {
 	Detail string // in an API server's words
 	// Quota is the quota that does not let the pod in; nil: it is none.
 	Quota *admission.QuotaUse
-	Err   error // names the pod's field and its place in the request
+	Err   error // names the object's field and its place in the request
 }
 
 // Error implements error.
@@ -84,22 +82,29 @@ func (w *work) usageOf(namespace string) (*admission.Usage, error) {
 	return u, nil
 }
 
-// count counts a pod that the change makes in the place of the one of its name.
-func (w *work) count(k object.Key, pod *corev1.Pod) error {
+// count counts an object that the change makes in the place of the one of its name, or that one
+// alone, which goes, for the zero object.
+func (w *work) count(k object.Key, o object.Object) error {
 	u := w.usage[k.Namespace]
 	if u == nil {
 		return nil
 	}
-	held, there := w.made[k]
+	if k.Kind == "ResourceQuota" {
+		delete(w.usage, k.Namespace)
+		return nil
+	}
+	old, there := w.made[k]
 	if !there && !w.gone[k] {
 		var err error
-		if held, there, err = w.held(k); err != nil {
+		if old, there, err = w.held(k); err != nil {
 			return err
 		}
 	}
-	if old, is := held.Value.(*corev1.Pod); is && there {
-		u.Add(old, -1)
+	if there {
+		u.AddObject(old, -1)
 	}
-	u.Add(pod, 1)
+	if o.Value != nil {
+		u.AddObject(o, 1)
+	}
 	return nil
 }

@@ -101,24 +101,25 @@ func (w *work) result(list []step) *Result {
 	return r
 }
 
-func (w *work) put(o object.Object) {
+// put stores an object, and counts it in the place of the one of its name.
+func (w *work) put(o object.Object) error {
+	if err := w.count(o.Key, o); err != nil {
+		return err
+	}
 	if _, again := w.made[o.Key]; !again {
 		w.list = append(w.list, o.Key)
 	}
 	w.made[o.Key] = o
+	return nil
 }
 
 // putPod stores an admitted pod.
 func (w *work) putPod(pod *corev1.Pod) error {
 	o, err := object.Of(pod)
-	if err == nil {
-		err = w.count(o.Key, pod)
-	}
 	if err != nil {
 		return err
 	}
-	w.put(o)
-	return nil
+	return w.put(o)
 }
 
 // held returns the object that is there.
@@ -183,7 +184,7 @@ func (w *work) create(s *step) error {
 		}
 		verdict := admission.CreateStored(&pod, w.admission(), w.now)
 		if len(verdict.Errors) > 0 {
-			return w.refusePod(s, &verdict)
+			return w.refuseByPlugin(s, &verdict)
 		}
 		w.warn(s, func() []string { return apiserver.WarningsOf(s.raw, "") })
 		return w.putPod(w.createdPod(object.WithTopology(verdict.Pod, w.nodeLabels(pod.Spec.NodeName))))
@@ -194,6 +195,9 @@ func (w *work) create(s *step) error {
 	}
 	if errs := apiserver.Validate(s.object, s.raw); len(errs) > 0 {
 		return w.refuse(s, errs)
+	}
+	if refused := admission.CheckObject(s.object, object.Object{}, w.admission()); refused != nil {
+		return w.refuseByPlugin(s, refused)
 	}
 	w.warn(s, func() []string { return apiserver.Warnings(s.object, s.raw) })
 	return w.putCreated(s.object)
@@ -226,10 +230,10 @@ func (w *work) createdPod(pod *corev1.Pod) *corev1.Pod {
 // putCreated stores an object of another kind that is not there yet.
 func (w *work) putCreated(o object.Object) error {
 	o, err := object.Created(o, w.now)
-	if err == nil {
-		w.put(o)
+	if err != nil {
+		return err
 	}
-	return err
+	return w.put(o)
 }
 
 // update admits an object in the place of another of its name. raw is what it was read from.
@@ -244,13 +248,15 @@ func (w *work) update(s *step, o object.Object, raw json.RawMessage, held object
 	if errs := apiserver.ValidateUpdate(o, raw, held); len(errs) > 0 {
 		return w.refuseUpdate(s, errs)
 	}
+	if refused := admission.CheckObject(o, held, w.admission()); refused != nil {
+		return w.refuseByPlugin(s, refused)
+	}
 	if class, ok := o.Value.(*schedulingv1.PriorityClass); ok {
 		if err := w.oneDefault(s, class); err != nil {
 			return err
 		}
 	}
-	w.put(o)
-	return nil
+	return w.put(o)
 }
 
 // updatePod refuses to move a pod that is bound, and to put another pod under its
@@ -268,7 +274,7 @@ func (w *work) updatePod(s *step, pod, old *corev1.Pod) error {
 	verdict := admission.UpdateStored(object.KeepCreatedPod(pod, old), old, w.admission())
 	switch {
 	case verdict.Forbidden != "":
-		return w.refusePod(s, &verdict)
+		return w.refuseByPlugin(s, &verdict)
 	case len(verdict.Errors) > 0:
 		return w.refuseUpdate(s, verdict.Errors)
 	}
@@ -323,6 +329,9 @@ func (w *work) remove(s *step) error {
 			return w.putPod(ends)
 		}
 	}
+	if err := w.count(s.key, object.Object{}); err != nil {
+		return err
+	}
 	w.gone[s.key] = true
 	return nil
 }
@@ -358,8 +367,8 @@ func (w *work) nodeLabels(name string) map[string]string {
 	return nil
 }
 
-// refusePod refuses a pod that is created, or that comes into the scope of a quota.
-func (w *work) refusePod(s *step, v *admission.Verdict) error {
+// refuseByPlugin refuses an object that is created, or that uses more of a quota than before.
+func (w *work) refuseByPlugin(s *step, v *admission.Verdict) error {
 	err := w.refuse(s, v.Errors)
 	if v.Forbidden == "" {
 		return err

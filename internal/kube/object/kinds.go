@@ -13,6 +13,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -135,6 +136,18 @@ func byName(list ...*kind) map[string]*kind {
 func Namespaced(kindName string) (namespaced, known bool) {
 	k := kinds[kindName]
 	return k != nil && k.namespaced, k != nil
+}
+
+// Resource returns the name of a kept kind in the paths of the API, with its group:
+// poddisruptionbudgets of policy.
+func Resource(kindName string) schema.GroupResource {
+	k := kinds[kindName]
+	version, err := schema.ParseGroupVersion(k.apiVersion)
+	if err != nil {
+		panic(err) // of a constant
+	}
+	plural, _ := meta.UnsafeGuessKindToResource(version.WithKind(k.name))
+	return plural.GroupResource()
 }
 
 // ReadLater reports whether a kept kind is read only by releases after those that are known.

@@ -57,9 +57,14 @@ func forbidden(at *field.Path, format string, args ...any) *Refusal {
 // verdict is the refusal of a pod in an API server's words (apiserver/pkg/admission errors.go,
 // NewForbidden).
 func (r *Refusal) verdict(p *corev1.Pod) Verdict {
+	return r.of("pods", cmp.Or(p.Name, p.GenerateName))
+}
+
+// of is verdict for an object of any kind; resource has the kind's plural and group.
+func (r *Refusal) of(resource, name string) Verdict {
 	return Verdict{
 		Errors:    field.ErrorList{field.Forbidden(r.At, r.Message)},
-		Forbidden: fmt.Sprintf("pods %q is forbidden: %s", cmp.Or(p.Name, p.GenerateName), r.Message),
+		Forbidden: fmt.Sprintf("%s %q is forbidden: %s", resource, name, r.Message),
 		Quota:     r.Quota,
 	}
 }

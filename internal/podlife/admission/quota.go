@@ -49,9 +49,12 @@ type Usage struct {
 	// Timed reports whether what pods use changes with the time: some are about to end.
 	Timed bool
 
-	quotas []*corev1.ResourceQuota // by name; not written
-	used   []corev1.ResourceList   // of each, of the resources that it limits
+	quotas []*corev1.ResourceQuota          // by name; not written
+	used   []corev1.ResourceList            // of each, of the resources that it limits
+	others map[string][]corev1.ResourceList // as used, by kinds other than Pod that were counted
 	now    time.Time
+
+	namespace string
 }
 
 // CountUsage counts what the pods of a namespace use at a time. Where a dump has quotas and no pods
@@ -61,7 +64,7 @@ func CountUsage(from Objects, namespace string, now time.Time) (*Usage, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &Usage{quotas: quotas, used: make([]corev1.ResourceList, len(quotas)), now: now}
+	u := &Usage{quotas: quotas, used: make([]corev1.ResourceList, len(quotas)), now: now, namespace: namespace}
 	for i := range quotas {
 		u.used[i] = corev1.ResourceList{}
 		for _, name := range matching(quotas[i].Spec.Hard) {
@@ -76,21 +79,26 @@ func CountUsage(from Objects, namespace string, now time.Time) (*Usage, error) {
 		some = true
 		u.Add(p, 1)
 	})
-	if err == nil && !some && !holdsPods(from) {
-		for i, q := range quotas {
-			for name := range u.used[i] {
-				if is, told := q.Status.Used[name]; told {
-					u.used[i][name] = is.DeepCopy()
-				}
-			}
-		}
+	if err == nil && !some && !holds(from, "Pod") {
+		u.takeStatus(u.used)
 	}
 	return u, err
 }
 
-// holdsPods reports whether there is any pod.
-func holdsPods(from Objects) bool {
-	for range from.In("", "Pod") {
+// takeStatus sets what is used to what the status of each quota says.
+func (u *Usage) takeStatus(used []corev1.ResourceList) {
+	for i, q := range u.quotas {
+		for name := range used[i] {
+			if is, told := q.Status.Used[name]; told {
+				used[i][name] = is.DeepCopy()
+			}
+		}
+	}
+}
+
+// holds reports whether there is any object of a kind.
+func holds(from Objects, kind string) bool {
+	for range from.In("", kind) {
 		return true
 	}
 	return false
@@ -117,31 +125,39 @@ func (u *Usage) Add(p *corev1.Pod, by int) {
 	u.Timed = u.Timed || p.DeletionTimestamp != nil
 	uses := quotaUsage(p, u.now)
 	for i, q := range u.quotas {
-		if !inScope(q, p) {
-			continue
-		}
-		for name, amount := range uses {
-			if sum, tracked := u.used[i][name]; tracked {
-				if by > 0 {
-					sum.Add(amount)
-				} else {
-					sum.Sub(amount)
-				}
-				u.used[i][name] = sum
-			}
+		if inScope(q, p) {
+			addUp(u.used[i], uses, by)
 		}
 	}
+}
+
+// addUp adds amounts to those of a sum that are in it, or takes them away where by is below 0.
+func addUp(sum, uses corev1.ResourceList, by int) {
+	for name, amount := range uses {
+		if q, tracked := sum[name]; tracked {
+			if by > 0 {
+				q.Add(amount)
+			} else {
+				q.Sub(amount)
+			}
+			sum[name] = q
+		}
+	}
+}
+
+// usageOf returns what is used of the quotas of a namespace.
+func (a *Admission) usageOf(namespace string) (*Usage, error) {
+	if a.Usage != nil {
+		return a.Usage(namespace)
+	}
+	return CountUsage(a.Objects, namespace, a.now)
 }
 
 // checkQuotas refuses a pod that a quota of its namespace does not let in, and one that replaces
 // another, nil for none, which the quota is not about
 // (apiserver/pkg/admission/plugin/resourcequota controller.go, CheckRequest).
 func (a *Admission) checkQuotas(p, old *corev1.Pod) *Refusal {
-	count := a.Usage
-	if count == nil {
-		count = func(namespace string) (*Usage, error) { return CountUsage(a.Objects, namespace, a.now) }
-	}
-	u, err := count(p.Namespace)
+	u, err := a.usageOf(p.Namespace)
 	if err != nil {
 		return forbidden(nil, "%v", err)
 	}
@@ -156,7 +172,9 @@ func (a *Admission) checkQuotas(p, old *corev1.Pod) *Refusal {
 			continue
 		}
 		if exceeded := u.exceeded(i, p, uses); len(exceeded) > 0 {
-			return a.exceeds(p, q, uses, u.used[i], exceeded)
+			refused := exceeds(q, uses, u.used[i], exceeded)
+			refused.Quota.Pods, refused.Quota.More = a.largest(p.Namespace, q, exceeded)
+			return refused
 		}
 	}
 	return nil
@@ -191,26 +209,31 @@ func (u *Usage) unspecified(i int, p *corev1.Pod) string {
 }
 
 // exceeded returns the resources of a quota of which there would be too much.
-func (u *Usage) exceeded(i int, p *corev1.Pod, uses corev1.ResourceList) (names []corev1.ResourceName) {
+func (u *Usage) exceeded(i int, p *corev1.Pod, uses corev1.ResourceList) []corev1.ResourceName {
 	if !inScope(u.quotas[i], p) {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(u.used[i])) {
+	return tooMuch(u.quotas[i], u.used[i], uses)
+}
+
+// tooMuch returns the resources of which there would be more than a quota allows, by name.
+func tooMuch(q *corev1.ResourceQuota, used, uses corev1.ResourceList) (names []corev1.ResourceName) {
+	for _, name := range slices.Sorted(maps.Keys(used)) {
 		amount, requests := uses[name]
 		if !requests || amount.IsZero() {
 			continue
 		}
-		sum := u.used[i][name].DeepCopy()
+		sum := used[name].DeepCopy()
 		sum.Add(amount)
-		if hard := u.quotas[i].Spec.Hard[name]; sum.Cmp(hard) > 0 {
+		if hard := q.Spec.Hard[name]; sum.Cmp(hard) > 0 {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// exceeds is the refusal of a pod by a quota.
-func (a *Admission) exceeds(p *corev1.Pod, q *corev1.ResourceQuota, uses, used corev1.ResourceList, names []corev1.ResourceName) *Refusal {
+// exceeds is the refusal by a quota.
+func exceeds(q *corev1.ResourceQuota, uses, used corev1.ResourceList, names []corev1.ResourceName) *Refusal {
 	out := &QuotaUse{Name: q.Name}
 	for _, x := range []struct {
 		from corev1.ResourceList
@@ -218,7 +241,6 @@ func (a *Admission) exceeds(p *corev1.Pod, q *corev1.ResourceQuota, uses, used c
 	}{{uses, &out.Requested}, {used, &out.Used}, {q.Spec.Hard, &out.Limited}} {
 		*x.to = texts(x.from, names)
 	}
-	out.Pods, out.More = a.largest(p.Namespace, q, names)
 	r := forbidden(field.NewPath("spec"), "exceeded quota: %s, requested: %s, used: %s, limited: %s",
 		q.Name, listed(out.Requested), listed(out.Used), listed(out.Limited))
 	r.Quota = out

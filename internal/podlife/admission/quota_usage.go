@@ -111,8 +111,13 @@ func charged(p *corev1.Pod, now time.Time) bool {
 
 // inScope reports whether a quota is about a pod (podMatchesScopeFunc there).
 func inScope(q *corev1.ResourceQuota, p *corev1.Pod) bool {
+	return inScopes(q, func(s corev1.ScopedResourceSelectorRequirement) bool { return matchesScope(s, p) })
+}
+
+// inScopes reports whether all scopes of a quota match.
+func inScopes(q *corev1.ResourceQuota, matches func(corev1.ScopedResourceSelectorRequirement) bool) bool {
 	for _, scope := range q.Spec.Scopes {
-		if !matchesScope(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, p) {
+		if !matches(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
 			return false
 		}
 	}
@@ -120,7 +125,7 @@ func inScope(q *corev1.ResourceQuota, p *corev1.Pod) bool {
 		return true
 	}
 	for _, s := range q.Spec.ScopeSelector.MatchExpressions {
-		if !matchesScope(s, p) {
+		if !matches(s) {
 			return false
 		}
 	}
@@ -145,17 +150,23 @@ func matchesScope(s corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) boo
 	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
 		return crossesNamespaces(p)
 	case corev1.ResourceQuotaScopePriorityClass:
-		name := p.Spec.PriorityClassName
-		switch s.Operator {
-		case corev1.ScopeSelectorOpExists:
-			return name != ""
-		case corev1.ScopeSelectorOpDoesNotExist:
-			return name == ""
-		case corev1.ScopeSelectorOpIn:
-			return name != "" && slices.Contains(s.Values, name)
-		case corev1.ScopeSelectorOpNotIn:
-			return name == "" || !slices.Contains(s.Values, name)
-		}
+		return selectsName(s, p.Spec.PriorityClassName)
+	}
+	return false
+}
+
+// selectsName reports whether a scope selects by the name of a class, empty for none
+// (ScopedResourceSelectorRequirementsAsSelector of pkg/apis/core/v1/helper).
+func selectsName(s corev1.ScopedResourceSelectorRequirement, name string) bool {
+	switch s.Operator {
+	case corev1.ScopeSelectorOpExists:
+		return name != ""
+	case corev1.ScopeSelectorOpDoesNotExist:
+		return name == ""
+	case corev1.ScopeSelectorOpIn:
+		return name != "" && slices.Contains(s.Values, name)
+	case corev1.ScopeSelectorOpNotIn:
+		return name == "" || !slices.Contains(s.Values, name)
 	}
 	return false
 }
