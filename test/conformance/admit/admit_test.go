@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func oracle(t *testing.T) *Oracle {
@@ -88,5 +90,51 @@ func TestGenerator(t *testing.T) {
 	}
 	if allowed < n/4 || allowed > n*3/4 || updated < allowed/10 || updated > allowed*9/10 {
 		t.Errorf("of %d pods %d are allowed, and %d of their updates", n, allowed, updated)
+	}
+}
+
+// TestScenes: each thing that the plugins refuse a pod or a claim for is drawn, and so are those
+// that they let in; what LimitRanger says is put in order.
+func TestScenes(t *testing.T) {
+	o, g := oracle(t), NewGenerator(5)
+	said, allowed := "", 0
+	for range 150 {
+		s := g.Scene()
+		in, err := o.In(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			v, err := in.Create(Encode(g.Applicant()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Allowed {
+				allowed++
+			}
+			said += v.Forbidden + "\n"
+		}
+		for _, x := range []runtime.Object{g.Claim("n"), g.Counted("n")} {
+			why, err := in.Object(x, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said += why + "\n"
+		}
+	}
+	for _, want := range []string{
+		"exceeded quota", "failed quota", "minimum cpu", "maximum memory", "max limit to request ratio", "not found", "doesn't match RuntimeClass", "set without corresponding", "conflict: runtimeClass",
+		"persistentvolumeclaims \"n\" is forbidden: exceeded quota", "usage per PersistentVolumeClaim", "services \"n\"", "poddisruptionbudgets.policy \"n\"",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nothing is refused for %q", want)
+		}
+	}
+	if allowed < 50 || allowed > 350 {
+		t.Errorf("%d of 450 are allowed", allowed)
+	}
+	const a, b = `minimum cpu usage per Pod is 1, but request is 0`, `maximum memory usage per Pod is 1Gi.  No limit is specified`
+	if InOrder("x: ["+a+", "+b+"]") != InOrder("x: ["+b+", "+a+"]") || InOrder("["+a+"]") == InOrder("["+b+"]") {
+		t.Error("not in order")
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Client is berth's side.
@@ -22,11 +20,11 @@ func (c *Client) Class(class any) error {
 	return err
 }
 
-// Upload uploads nodes as the whole cluster.
-func (c *Client) Upload(nodes []*corev1.Node) error {
-	status, body, err := c.post("/v1/snapshots?allow-empty=true&cluster="+c.Cluster, map[string]any{"kind": "List", "apiVersion": "v1", "items": nodes})
+// Upload uploads objects as the whole cluster.
+func (c *Client) Upload(objects []any) error {
+	status, body, err := c.post("/v1/snapshots?allow-empty=true&cluster="+c.Cluster, map[string]any{"kind": "List", "apiVersion": "v1", "items": objects})
 	if err == nil && status != http.StatusCreated && status != http.StatusOK {
-		err = fmt.Errorf("upload nodes: %d %s", status, body)
+		err = fmt.Errorf("upload: %d %s", status, body)
 	}
 	return err
 }
@@ -45,14 +43,15 @@ func (c *Client) Judge(pod, old json.RawMessage) (Verdict, error) {
 		return Verdict{}, fmt.Errorf("%d %s", status, body)
 	}
 	var a struct {
-		Allowed bool
-		Pod     json.RawMessage
-		Errors  []struct{ Field, Type, Message string }
+		Allowed   bool
+		Pod       json.RawMessage
+		Errors    []struct{ Field, Type, Message string }
+		Forbidden string
 	}
 	if err := json.Unmarshal(body, &a); err != nil {
 		return Verdict{}, err
 	}
-	v := Verdict{Allowed: a.Allowed, Pod: a.Pod}
+	v := Verdict{Allowed: a.Allowed, Pod: a.Pod, Forbidden: a.Forbidden}
 	for _, e := range a.Errors {
 		v.add(e.Field, e.Type, e.Message)
 	}

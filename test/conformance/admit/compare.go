@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Compare says in words how two verdicts differ; "" where they agree.
@@ -15,11 +18,14 @@ func Compare(want, got Verdict) string {
 	}
 	if len(want.Errors) == 1 && strings.HasPrefix(want.Errors[0], "plugin ") {
 		// The plugin names no field; berth does.
-		_, message, _ := strings.Cut(want.Errors[0], "plugin ")
-		if len(got.Errors) == 1 && strings.HasSuffix(got.Errors[0], " FieldValueForbidden "+message) {
-			return ""
+		message := InOrder(strings.TrimPrefix(want.Errors[0], "plugin "))
+		if len(got.Errors) != 1 || !strings.HasSuffix(InOrder(got.Errors[0]), " FieldValueForbidden "+message) {
+			return fmt.Sprintf("plugin: want %q, got %q", want.Errors, got.Errors)
 		}
-		return fmt.Sprintf("plugin: want %q, got %q", want.Errors, got.Errors)
+		if got.Forbidden != "" && InOrder(got.Forbidden) != InOrder(want.Forbidden) {
+			return fmt.Sprintf("forbidden: want %q, got %q", want.Forbidden, got.Forbidden)
+		}
+		return ""
 	}
 	if !slices.Equal(want.Errors, got.Errors) {
 		var b strings.Builder
@@ -46,6 +52,34 @@ func Compare(want, got Verdict) string {
 		return "pod:\n" + differences("", w, g)
 	}
 	return ""
+}
+
+// faultsOfLimits begin what LimitRanger says of one amount.
+var faultsOfLimits = regexp.MustCompile(`, (minimum \S+ usage|maximum \S+ usage|\S+ max limit to request ratio)`)
+
+// used are the amounts of a quota that are used up.
+var used = regexp.MustCompile(`used: (.*), limited: `)
+
+// InOrder puts what upstream leaves to the order of maps into one: the parts of what LimitRanger
+// says, and the format of a sum, which is that of the first amount.
+func InOrder(text string) string {
+	text = used.ReplaceAllStringFunc(text, func(part string) string {
+		list := strings.Split(used.FindStringSubmatch(part)[1], ",")
+		for i, x := range list {
+			name, amount, _ := strings.Cut(x, "=")
+			if q, err := resource.ParseQuantity(amount); err == nil {
+				list[i] = name + "=" + q.AsDec().String()
+			}
+		}
+		return "used: " + strings.Join(list, ",") + ", limited: "
+	})
+	from, to := strings.Index(text, "["), strings.LastIndex(text, "]")
+	if from < 0 || to < from || !faultsOfLimits.MatchString(text) {
+		return text
+	}
+	parts := strings.Split(faultsOfLimits.ReplaceAllString(text[from+1:to], "\n$1"), "\n")
+	slices.Sort(parts)
+	return text[:from+1] + strings.Join(parts, ", ") + text[to:]
 }
 
 // plain decodes a pod without what depends on the clock or on chance.

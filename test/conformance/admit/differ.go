@@ -123,7 +123,7 @@ func Smaller(c Case, shows func(Case) bool) Case {
 	for again := true; again; {
 		again = false
 		for _, less := range without(decoded(c.Pod)) {
-			if now := (Case{encode(less), c.Old}); shows(now) {
+			if now := (Case{Encode(less), c.Old}); shows(now) {
 				c, again = now, true
 				break
 			}
@@ -132,7 +132,7 @@ func Smaller(c Case, shows func(Case) bool) Case {
 			continue
 		}
 		for _, less := range without(decoded(c.Old)) {
-			if now := (Case{c.Pod, encode(less)}); shows(now) {
+			if now := (Case{c.Pod, Encode(less)}); shows(now) {
 				c, again = now, true
 				break
 			}

@@ -29,7 +29,7 @@ const base = `{"metadata":{"name":"p","namespace":"d","uid":"u"},"spec":{"contai
 func Draw(n int, seed uint64) (list []Case) {
 	d := drawer{NewGenerator(seed)}
 	both := func(with map[string]any) {
-		js, without := encode(with), json.RawMessage(base)
+		js, without := Encode(with), json.RawMessage(base)
 		list = append(list, Case{Pod: js}, Case{Pod: js, Old: js}, Case{Pod: js, Old: without}, Case{Pod: without, Old: js})
 	}
 	for _, f := range fieldsOf(reflect.TypeFor[corev1.PodSpec](), nil) {
@@ -44,15 +44,15 @@ func Draw(n int, seed uint64) (list []Case) {
 		f.into(p)
 		both(p)
 		for _, g := range fragments[i+1:] {
-			two := decoded(encode(p))
+			two := decoded(Encode(p))
 			g.into(two)
-			list = append(list, Case{Pod: encode(two)}, Case{Pod: encode(two), Old: encode(p)}, Case{Pod: encode(p), Old: encode(two)})
+			list = append(list, Case{Pod: Encode(two)}, Case{Pod: Encode(two), Old: Encode(p)}, Case{Pod: Encode(p), Old: Encode(two)})
 		}
 	}
 	fields := fieldsOf(reflect.TypeFor[corev1.PodSpec](), nil)
 	for range n {
 		p := decoded(d.Create())
-		old := encode(p)
+		old := Encode(p)
 		for range 1 + d.IntN(3) {
 			if d.chance(70) {
 				fragments[d.IntN(len(fragments))].into(p)
@@ -62,7 +62,7 @@ func Draw(n int, seed uint64) (list []Case) {
 				set(p, append([]string{"spec"}, f.path...), values[d.IntN(len(values))])
 			}
 		}
-		list = append(list, Case{Pod: encode(p)}, Case{Pod: encode(p), Old: old}, Case{Pod: old, Old: encode(p)})
+		list = append(list, Case{Pod: Encode(p)}, Case{Pod: Encode(p), Old: old}, Case{Pod: old, Old: Encode(p)})
 	}
 	return list
 }

@@ -213,7 +213,7 @@ func (g *Generator) Create() json.RawMessage {
 	for range g.IntN(4) {
 		mutate(g, mutations, p)
 	}
-	return encode(p)
+	return Encode(p)
 }
 
 // Update returns a pod as it is stored, made from one that can be created, and
@@ -230,7 +230,7 @@ func (g *Generator) Update(stored json.RawMessage) json.RawMessage {
 			mutate(g, mutations, p)
 		}
 	}
-	return encode(p)
+	return Encode(p)
 }
 
 // mutate leaves out what needs a container that is not there any more.
@@ -241,7 +241,8 @@ func mutate(g *Generator, list []func(*Generator, *corev1.Pod), p *corev1.Pod) {
 	}
 }
 
-func encode(p any) json.RawMessage {
+// Encode writes an object as JSON; what is drawn here always has one.
+func Encode(p any) json.RawMessage {
 	js, err := json.Marshal(p)
 	if err != nil {
 		panic(err)

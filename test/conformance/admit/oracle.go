@@ -36,12 +36,16 @@ type Verdict struct {
 	Errors  []string        // field, type and message, in order of the text
 	Pod     json.RawMessage // as stored; only where allowed
 	Types   []string        // field and type alone
+	// Forbidden is what LimitRanger, RuntimeClass or ResourceQuota say of it, in full.
+	Forbidden string `json:",omitempty"`
 }
 
 // Oracle is the API server's side.
 type Oracle struct {
 	// plugins are in the order of pkg/kubeapiserver/options AllOrderedPlugins.
 	plugins []admission.MutationInterface
+	// validators judge what is complete, in the same order.
+	validators []admission.ValidationInterface
 }
 
 // NewOracle knows these classes, and Nodes.
@@ -65,7 +69,7 @@ func NewOracle(classes []*schedulingv1.PriorityClass) (*Oracle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Oracle{[]admission.MutationInterface{p, tolerations, labels}}, nil
+	return &Oracle{plugins: []admission.MutationInterface{p, tolerations, labels}}, nil
 }
 
 // featured tells a plugin of the gates, as kube-apiserver does.
@@ -98,16 +102,27 @@ func topologyLabels(f informers.SharedInformerFactory) (admission.MutationInterf
 	return p, nil
 }
 
-// admit runs the plugins and returns the words of the one that refuses; "" where
-// none does.
+// admit runs the plugins and returns what the one that refuses says; "" where none does.
 func (o *Oracle) admit(a admission.Attributes) string {
 	for _, p := range o.plugins {
 		if !p.Handles(a.GetOperation()) {
 			continue
 		}
 		if err := p.Admit(context.Background(), a, nil); err != nil {
-			_, why, _ := strings.Cut(err.Error(), "is forbidden: ")
-			return why
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// validate runs the plugins that judge what is complete, as admit does.
+func (o *Oracle) validate(a admission.Attributes) string {
+	for _, p := range o.validators {
+		if !p.Handles(a.GetOperation()) {
+			continue
+		}
+		if err := p.Validate(context.Background(), a, nil); err != nil {
+			return err.Error()
 		}
 	}
 	return ""
@@ -145,9 +160,20 @@ func (o *Oracle) Create(raw []byte) (Verdict, error) {
 		pod.Name = pod.GenerateName + "xxxxx"
 	}
 	registrypod.Strategy.PrepareForCreate(context.Background(), pod)
+	errs := faults(pod)
+	if len(errs) == 0 {
+		if why := o.validate(a); why != "" {
+			return refused(nil, why), nil
+		}
+	}
+	return verdict(pod, errs)
+}
+
+// faults validates a pod that is to be created.
+func faults(pod *core.Pod) field.ErrorList {
 	opts := podutil.GetValidationOptionsFromPodSpecAndMeta(&pod.Spec, nil, &pod.ObjectMeta, nil)
 	opts.ResourceIsPod = true
-	return verdict(pod, validation.ValidatePodCreate(pod, opts))
+	return validation.ValidatePodCreate(pod, opts)
 }
 
 // Update judges a pod that is to replace another.
@@ -191,7 +217,8 @@ func verdict(pod *core.Pod, errs field.ErrorList) (Verdict, error) {
 func refused(errs field.ErrorList, plugin string) Verdict {
 	v := Verdict{}
 	if plugin != "" {
-		v.Errors = []string{"plugin Forbidden: " + plugin}
+		_, why, _ := strings.Cut(plugin, "is forbidden: ")
+		v.Errors, v.Forbidden = []string{"plugin Forbidden: " + why}, plugin
 		return v
 	}
 	for _, e := range errs {

@@ -71,7 +71,7 @@ func run(t *testing.T, bin string) *release {
 
 func (r *release) judge(t *testing.T, c Case) (v Verdict) {
 	t.Helper()
-	if _, err := r.in.Write(append(encode(c), '\n')); err != nil {
+	if _, err := r.in.Write(append(Encode(c), '\n')); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.out.Decode(&v); err != nil {

@@ -25,5 +25,5 @@ func Stored(pod json.RawMessage) json.RawMessage {
 		panic(err)
 	}
 	p.ResourceVersion = "5"
-	return encode(p)
+	return Encode(p)
 }

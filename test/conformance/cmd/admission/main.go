@@ -61,7 +61,11 @@ func run(server string, n int, seed uint64, show int) (differ int, err error) {
 	// Half of the time with a default class: the API server's side is told the
 	// built-in classes by their names, berth knows them.
 	classes := admit.Classes(seed%2 == 0)
-	oracle, err := admit.NewOracle(append(classes, admit.SystemClasses()...))
+	known, err := admit.NewOracle(append(classes, admit.SystemClasses()...))
+	if err != nil {
+		return 0, err
+	}
+	oracle, err := known.In(&admit.Scene{})
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +74,7 @@ func run(server string, n int, seed uint64, show int) (differ int, err error) {
 			return 0, err
 		}
 	}
-	if err := client.Upload(admit.Nodes()); err != nil {
+	if err := client.Upload((&admit.Scene{}).Objects()); err != nil {
 		return 0, err
 	}
 	g := admit.NewGenerator(seed)
@@ -123,5 +127,9 @@ func run(server string, n int, seed uint64, show int) (differ int, err error) {
 	}
 	fmt.Printf("seed %d: %d creates (%d allowed), %d updates (%d allowed), %d kinds of errors (field and type), %d differences\n",
 		seed, n, allowed, updates, allowedUpdates, len(kinds), differ)
-	return differ, nil
+	under := &scenes{client: client, oracle: known, g: g, show: show}
+	if err := under.run(n); err != nil {
+		return differ, err
+	}
+	return differ + under.differ, nil
 }
