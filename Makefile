@@ -81,6 +81,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 	$(GO) mod tidy -diff
 	@all="$$($(TOOL) deadcode ./...)" || exit 1; dead="$$(echo "$$all" | grep -vE '$(TESTS_ONLY)')"; test -z "$$dead" || { echo "no program calls these:"; echo "$$dead"; exit 1; }
 	cd test/deploy && $(GO) test ./...
+	cd test/upstream && $(GO) list -deps -test -tags v1_37 . >/dev/null # its go.mod names what the product imports
 	cd tools/release && $(GO) vet . && $(GO) test .
 	$(RELEASER) licences -platforms linux/amd64
 	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }
