@@ -189,59 +189,135 @@ func (f *forty) write(t *testing.T, file string) string {
 
 // Each command's first screen over the cluster is 80 columns wide, and cuts no answer.
 func TestFortyNodes(t *testing.T) {
-	dir := t.TempDir()
 	f := newForty()
-	today := f.write(t, filepath.Join(dir, "today.json"))
-	c := call{env: map[string]string{"BERTH_SNAPSHOT": today}}
-	for _, args := range fortyCalls(f) {
-		r := c.run(t, args...)
-		if d := os.Getenv("FORTY"); d != "" {
-			fmt.Printf("$ berth %s\n%s%s[%d]\n\n", strings.Join(args, " "), r.out, r.err, r.code)
-		}
-		within(t, standardWidth, r.out)
-		if shortened.MatchString(r.out) && !strings.Contains(r.out, " cut: -o wide shows all)") {
-			t.Errorf("%q does not say that it cut a name:\n%s", args, r.out)
-		}
+	c := call{env: map[string]string{"BERTH_SNAPSHOT": f.write(t, filepath.Join(t.TempDir(), "today.json"))}}
+	for _, x := range fortyCalls(t, f) {
+		first(t, x.name, x.args, c.run(t, x.args...))
+	}
+}
+
+// TestFortyNodesOfAServer has the commands that need a server.
+func TestFortyNodesOfAServer(t *testing.T) {
+	f := newForty()
+	url := serve(t)
+	post(t, url+"/v1/snapshots?cluster=prod", []byte(mustRead(t, f.write(t, filepath.Join(t.TempDir(), "today.json")))))
+	change := func(body string) { post(t, url+"/v1/snapshots/prod@latest/changes", []byte(body)) }
+	change(`{"patch":[{"kind":"Node","name":"` + f.nodes[1] + `","type":"merge","patch":{"spec":{"unschedulable":true}}}]}`)
+	change(`{"patch":[{"kind":"Node","name":"` + f.nodes[1] + `","type":"merge","patch":{"spec":{"unschedulable":null}}}]}`)
+	asked := call{env: map[string]string{"BERTH_SERVER": url, "BERTH_CLUSTER": "prod"}}
+	for _, x := range []fortyCall{
+		{"blame", []string{"blame", "shop/web-djtjm79jk-99999"}},
+		{"blame-node", []string{"blame", "shop/web-djtjm79jk-99999", "--node", f.nodes[1]}},
+	} {
+		r := asked.run(t, x.args...)
+		times := regexp.MustCompile(`(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d`)
+		r.out = times.ReplaceAllStringFunc(r.out, func(at string) string { return "2026-01-02 03:04:05"[19-len(at):] })
+		first(t, x.name, x.args, r)
+	}
+}
+
+// TestFortyNodesOfADoctor has findings that name nodes.
+func TestFortyNodesOfADoctor(t *testing.T) {
+	f := newForty()
+	answers := map[string]string{
+		"/statusz": `{"version":"v1","clusters":[{"name":"prod","follow":{}}]}`, "/flagz": `[]`,
+		"/doctorz": `[{"check":"disk","level":"ok","text":"is fine"},{"check":"clock","level":"warning","text":"the kubelet of node ` + f.nodes[7] + ` is 41 s ahead of this machine","remedy":"set the time of node ` + f.nodes[7] + `"}]`,
+	}
+	args := []string{"doctor"}
+	first(t, "doctor", args, call{env: map[string]string{"BERTH_ADMIN_LISTEN": adminServer(t, answers)}}.run(t, args...))
+}
+
+// first holds a command's first screen to its golden file and to 80 columns. Its first line, which
+// is the answer, is whole, and of what is cut the screen says so.
+func first(t *testing.T, name string, args []string, r result) {
+	t.Helper()
+	if d := os.Getenv("FORTY"); d != "" {
+		fmt.Printf("$ berth %s\n%s%s[%d]\n\n", strings.Join(args, " "), r.out, r.err, r.code)
+	}
+	if r.code == exitBroken && r.err != "" {
+		t.Errorf("%q ends with %d: %s", args, r.code, r.err)
+	}
+	golden(t, "forty-"+name, r.out)
+	within(t, standardWidth, r.out)
+	if answer, _, _ := strings.Cut(r.out, "\n"); strings.TrimSpace(answer) == "" || strings.Contains(answer, "...") {
+		t.Errorf("%q begins with no answer, or cuts it: %q", args, answer)
+	}
+	if shortened.MatchString(r.out) && !strings.Contains(r.out, " cut: -o wide shows all)") {
+		t.Errorf("%q does not say that it cut a name:\n%s", args, r.out)
 	}
 }
 
 // shortened finds names without their middle.
 var shortened = regexp.MustCompile(`[a-z0-9]\.\.\.[a-z0-9]`)
 
-func fortyCalls(f *forty) [][]string {
-	packed := filepath.Join("..", "..", "examples", "packed.yaml")
-	return [][]string{
-		{"pending", "-A"},
-		{"queue"},
-		{"explain", "ml/train-resnet-large-77777"},
-		{"explain", "data/kafka-2"},
-		{"explain", "shop/checkout-6c5d9f7b8-2scfb"},
-		{"explain", "payments/ledger-close-monthly-ttrz2"},
-		{"explain", "shop/web-djtjm79jk-04062"},
-		{"explain", "shop/web-djtjm79jk-05216"},
-		{"explain", "shop/web-djtjm79jk-99999"},
-		{"explain", "shop/web-djtjm79jk-99999", "--node", f.nodes[1]},
-		{"explain", "shop/web-djtjm79jk-99999", "--all"},
-		{"explain", "data/kafka-2", "--node", f.nodes[32]},
-		{"victims", "payments/ledger-close-monthly-ttrz2"},
-		{"spread", "shop/web-djtjm79jk-99999"},
-		{"fit", "shop/web-djtjm79jk-99999", "--by", "zone"},
-		{"fit", "shop/web-djtjm79jk-99999", "--by", "node"},
-		{"drain", f.nodes[31], "--ignore-daemonsets"},
-		{"drain", "--find", "3", "--ignore-daemonsets"},
-		{"lose", "--zone", "eu-west-1a"},
-		{"compare", "--config", packed},
-		{"capacity", "--by", "zone"},
-		{"capacity", "--by", "pool"},
-		{"classes"},
-		{"garbage"},
-		{"evictions", f.nodes[8]},
-		{"termination", "shop/web-djtjm79jk-05216"},
-		{"lifecycle", "shop/web-djtjm79jk-04062"},
-		{"lifecycle", "shop/web-djtjm79jk-05216"},
-		{"pools", "shop/web-djtjm79jk-99999", "--count", "50", "--like", f.nodes[0] + ",cost=0.4", "--like", f.nodes[21] + ",cost=0.5"},
-		{"upgrade", "--to", "v1.35"},
-		{"simulate", "-f", filepath.Join("testdata", "scenario.yaml")},
+// fortyCall is one call, with the name of its golden file.
+type fortyCall struct {
+	name string
+	args []string
+}
+
+func fortyCalls(t *testing.T, f *forty) []fortyCall {
+	t.Helper()
+	packed, dir := filepath.Join("..", "..", "examples", "packed.yaml"), t.TempDir()
+	write := func(name string, object any) string {
+		js, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, js, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	template := jsonObject{"metadata": jsonObject{"labels": jsonObject{"app": "web"}}, "spec": jsonObject{
+		"priorityClassName": "platform-default",
+		"containers":        []any{jsonObject{"name": "main", "image": "i", "resources": jsonObject{"requests": jsonObject{"cpu": "2500m", "memory": "1Gi"}}}},
+	}}
+	deployment := write("web.json", jsonObject{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": jsonObject{"name": "web", "namespace": "shop"},
+		"spec": jsonObject{"replicas": 18, "selector": jsonObject{"matchLabels": jsonObject{"app": "web"}}, "template": template},
+	})
+	pod := write("pod.json", jsonObject{"apiVersion": "v1", "kind": "Pod", "metadata": jsonObject{"name": "web-djtjm79jk-77777", "namespace": "shop"}, "spec": template["spec"]})
+	scenario := write("scenario.json", jsonObject{
+		"edits":    jsonObject{"removeNodes": jsonObject{"names": []any{f.nodes[2]}}, "addNodes": []any{jsonObject{"like": f.nodes[21]}}},
+		"arrivals": jsonObject{"pending": true},
+		"profiles": []any{jsonObject{"name": "today"}},
+	})
+	return []fortyCall{
+		{"pending", []string{"pending", "-A"}},
+		{"queue", []string{"queue"}},
+		{"explain-device", []string{"explain", "ml/train-resnet-large-77777"}},
+		{"explain-volume", []string{"explain", "data/kafka-2"}},
+		{"explain-typo", []string{"explain", "shop/checkout-6c5d9f7b8-2scfb"}},
+		{"explain-preempts", []string{"explain", "payments/ledger-close-monthly-ttrz2"}},
+		{"explain-bound", []string{"explain", "shop/web-djtjm79jk-04062"}},
+		{"explain-ending", []string{"explain", "shop/web-djtjm79jk-05216"}},
+		{"explain-fits", []string{"explain", "shop/web-djtjm79jk-99999"}},
+		{"explain-node", []string{"explain", "shop/web-djtjm79jk-99999", "--node", f.nodes[1]}},
+		{"explain-all", []string{"explain", "shop/web-djtjm79jk-99999", "--all"}},
+		{"explain-node-rejects", []string{"explain", "data/kafka-2", "--node", f.nodes[32]}},
+		{"victims", []string{"victims", "payments/ledger-close-monthly-ttrz2"}},
+		{"spread", []string{"spread", "shop/web-djtjm79jk-99999"}},
+		{"admit", []string{"admit", "-f", pod}},
+		{"fit-zone", []string{"fit", "shop/web-djtjm79jk-99999", "--by", "zone"}},
+		{"fit-node", []string{"fit", "shop/web-djtjm79jk-99999", "--by", "node"}},
+		{"rollout", []string{"rollout", "-f", deployment}},
+		{"drain", []string{"drain", f.nodes[31], "--ignore-daemonsets"}},
+		{"drain-find", []string{"drain", "--find", "3", "--ignore-daemonsets"}},
+		{"lose", []string{"lose", "--zone", "eu-west-1a"}},
+		{"compare", []string{"compare", "--config", packed}},
+		{"capacity-zone", []string{"capacity", "--by", "zone"}},
+		{"capacity-pool", []string{"capacity", "--by", "pool"}},
+		{"classes", []string{"classes"}},
+		{"garbage", []string{"garbage"}},
+		{"evictions", []string{"evictions", f.nodes[8]}},
+		{"termination", []string{"termination", "shop/web-djtjm79jk-05216"}},
+		{"lifecycle", []string{"lifecycle", "shop/web-djtjm79jk-04062"}},
+		{"lifecycle-ending", []string{"lifecycle", "shop/web-djtjm79jk-05216"}},
+		{"pools", []string{"pools", "shop/web-djtjm79jk-99999", "--count", "50", "--like", f.nodes[0] + ",cost=0.4", "--like", f.nodes[21] + ",cost=0.5"}},
+		{"upgrade", []string{"upgrade", "--to", "v1.35"}},
+		{"simulate", []string{"simulate", "-f", scenario}},
 	}
 }
 
