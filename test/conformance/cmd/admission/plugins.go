@@ -22,6 +22,7 @@ type scenes struct {
 	oracle *admit.Oracle
 	g      *admit.Generator
 	show   int
+	meter  *progress.Meter
 
 	judged, allowed, differ int
 	refused                 map[string]int // by the words that a refusal begins with
@@ -29,7 +30,7 @@ type scenes struct {
 
 func (t *scenes) run(n int) error {
 	t.refused = map[string]int{}
-	meter := progress.Of(n, "creates under plugins")
+	t.meter = progress.Of(n, "creates and updates under plugins")
 	for t.judged < n {
 		s := t.g.Scene()
 		if err := t.client.Upload(s.Objects()); err != nil {
@@ -39,7 +40,6 @@ func (t *scenes) run(n int) error {
 			if err := t.pod(s); err != nil {
 				return err
 			}
-			meter.Step(t.differ)
 		}
 		if err := t.others(s); err != nil {
 			return err
@@ -84,12 +84,12 @@ func (t *scenes) count(s *admit.Scene, object []byte, allowed bool, forbidden, d
 		_, words, _ := strings.Cut(forbidden, "is forbidden: ")
 		t.refused[kindOf(words)]++
 	}
-	if differs == "" {
-		return
+	if differs != "" {
+		if t.differ++; t.differ <= t.show {
+			fmt.Printf("CREATE %.3000s\nin %.6000s\n%s\n", object, admit.Encode(s.Objects()), differs)
+		}
 	}
-	if t.differ++; t.differ <= t.show {
-		fmt.Printf("CREATE %.3000s\nin %.6000s\n%s\n", object, admit.Encode(s.Objects()), differs)
-	}
+	t.meter.Step(t.differ)
 }
 
 // kindOf names which check a refusal is of.
