@@ -266,8 +266,8 @@ func (p *page) pools(out *scenario.Pools, _ *gaps) {
 	}
 	p.table(t)
 	p.gap()
-	if out.Bound.Cost > 0 {
-		p.labelled("BOUND", fmt.Sprintf("any choice that places as many costs %s or more, for %s", price(out.Bound.Cost), out.Bound.Resource))
+	if b := out.Bound; b != nil {
+		p.labelled("BOUND", fmt.Sprintf("any choice that places as many costs %s or more%s", price(b.Cost), boundBy(b)))
 	}
 	if nodes > 0 && c.Minimal {
 		p.labelled("PROOF", "with one node fewer of any chosen pool fewer pods fit")
@@ -279,6 +279,17 @@ func (p *page) pools(out *scenario.Pools, _ *gaps) {
 		p.unplaced(&out.Unplaced[i])
 	}
 	p.left(out.Omitted, "pods that fit nowhere")
+}
+
+// boundBy returns what a bound rests on.
+func boundBy(b *scenario.PoolBound) string {
+	switch {
+	case b.Runs:
+		return ": the cheaper ones that requests allow were run"
+	case b.Resource != "":
+		return ", for " + b.Resource
+	}
+	return ""
 }
 
 func (p *page) unplaced(u *scenario.Unplaced) {

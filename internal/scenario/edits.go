@@ -75,6 +75,7 @@ type Edited struct {
 	View *revision.View
 	// Daemons arrive before all others: their controller made them as soon as the nodes were Ready.
 	Daemons []Arrival
+	Added   []string // the names of the new nodes
 	// Removed are the nodes that are gone, Gone the pods that went with them.
 	Removed []string
 	Gone    []decision.PodRef

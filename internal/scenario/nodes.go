@@ -50,6 +50,7 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 		if out.View.State.Nodes().Row(name) >= 0 {
 			return decision.Errorf(decision.Invalid, field, "%s has a node %s already", out.View.ID(), name)
 		}
+		out.Added = append(out.Added, name)
 		list := templated(first, name)
 		if isLike {
 			list = suggest.NodeLike(out.View.State, first, name)

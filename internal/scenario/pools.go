@@ -54,8 +54,9 @@ type Pools struct {
 	Pools []PoolAlone `json:"pools"`
 	// Choice is the cheapest that was found over all pools.
 	Choice PoolChoice `json:"choice"`
-	// Bound is a lower bound on what any choice costs that places as many pods.
-	Bound PoolBound `json:"bound"`
+	// Bound is a lower bound on what any choice costs that places as many pods; absent where none
+	// within a tenth of the choice is known, or the choice has no node.
+	Bound *PoolBound `json:"bound,omitempty"`
 	// Unplaced are the pods that wait after the choice, equal pods together.
 	Unplaced []Unplaced `json:"unplaced,omitempty"`
 	// Omitted are pods that wait after the choice and are in no entry of unplaced.
@@ -82,8 +83,11 @@ type PoolAlone struct {
 	// Smallest is proven where a run was made with each smaller count, from the bound of resources
 	// on; bisected where only some were, among them the next smaller one.
 	Smallest string `json:"smallest" enums:"proven,bisected"`
-	// Bound is how many nodes the missing resources take at least, for all pods.
-	Bound int `json:"bound"`
+	// Bound is how many nodes of this pool all pods take at least; absent where they do not fit, or
+	// none within a tenth of Nodes is known.
+	Bound int `json:"bound,omitempty"`
+	// Reason is why an empty node of the pool rejects the first of the pods, where it places none.
+	Reason string `json:"reason,omitempty"`
 	// Tried are all counts that runs were made with, and how many pods each placed.
 	Tried []PoolTry `json:"tried"`
 } // @name PoolAlone
@@ -193,7 +197,7 @@ func (d *Editor) CountPools(ctx context.Context, v *revision.View, o Options, ar
 	waiting := len(first.out.Waiting)
 	s.already, s.gated = first.out.Placed, len(first.out.Gated)
 	out := &Pools{Snapshot: v.ID(), Pods: len(arrivals), Already: s.already, Waiting: waiting, Gated: s.gated, Pools: []PoolAlone{}}
-	if err := s.measure(ctx); err != nil {
+	if err := s.measure(ctx, first); err != nil {
 		return nil, err
 	}
 	for i := range pools {
@@ -205,6 +209,9 @@ func (d *Editor) CountPools(ctx context.Context, v *revision.View, o Options, ar
 	}
 	counts, err := s.choose(ctx, out.Pools)
 	if err != nil {
+		return nil, err
+	}
+	if counts, out.Bound, err = s.prove(ctx, counts); err != nil {
 		return nil, err
 	}
 	err = s.tell(ctx, out, counts)

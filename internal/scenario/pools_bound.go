@@ -1,76 +1,102 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/decision"
+	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/kube/object/stored"
+	"berth/internal/memory"
 )
 
 // amounts are quantities by resource, cpu in thousandths.
 type amounts map[corev1.ResourceName]float64
 
-// PoolBound is the least that a choice costs, whatever rules pods have beside their requests.
+// PoolBound is the least that any choice costs that places as many pods.
 type PoolBound struct {
 	Cost float64 `json:"cost"`
-	// Resource is the one that the bound comes from; absent where nothing is missing.
+	// Resource is the one that the bound comes from; absent where it rests on runs.
 	Resource string `json:"resource,omitempty" example:"memory"`
+	// Runs reports that cheaper choices which the requests allow were run and place fewer pods.
+	Runs bool `json:"runs,omitempty"`
+} // @name PoolBound
+
+// demand is equal pods, as bounds count them.
+type demand struct {
+	pods  int
+	wants amounts    // of one
+	may   state.Bits // the nodes of the snapshot that do not reject it for what they are
+	pools uint32     // those whose nodes do not either, a bit each
 }
 
-// measure sums up what pods want and nodes have.
-func (s *poolSearch) measure(ctx context.Context) error {
-	s.wanted = requests(s.arrivals, nil)
-	usable, err := s.usable(ctx)
+// measure counts what pods want and nodes have.
+func (s *poolSearch) measure(ctx context.Context, first *poolRun) error {
+	gated := waitingIn(first.out.Gated)
+	var tried []*corev1.Pod
+	for i := range s.arrivals {
+		if !gated[nameOf(s.arrivals[i].Pod)] {
+			tried = append(tried, s.arrivals[i].Pod)
+		}
+	}
+	shapes, err := byShape(ctx, len(tried), func(i int) *corev1.Pod { return tried[i] })
 	if err != nil {
 		return err
 	}
-	s.free = amounts{}
-	counts := s.o.Profiles[0].Counting
-	for row := range usable.All() {
-		s.free.add(s.freeOf(s.v.State.Under(counts), row))
+	each := make([]int, len(s.pools))
+	for i := range each {
+		each[i] = 1
+	}
+	one, err := s.begin(ctx, each)
+	if err != nil {
+		return err
+	}
+	if err := memory.Take(ctx, int64(len(shapes)*s.v.State.Nodes().Len()/8)); err != nil {
+		return err
+	}
+	s.wanted, s.reasons = amounts{}, make([]string, len(s.pools))
+	if len(first.out.Waiting) > 0 {
+		err := one.f.judge(ctx, first.out.Waiting[0].Pod, func(r *engine.Result) {
+			for i, name := range one.added {
+				s.reasons[i], _, _ = r.ReasonOf(r.Nodes().Row(name))
+			}
+		})
+		if bad := (*decision.Error)(nil); err != nil && !errors.As(err, &bad) {
+			return err
+		}
+	}
+	for _, e := range shapes {
+		d, err := s.demand(ctx, one, e)
+		if err != nil {
+			return err
+		}
+		for name, n := range d.wants {
+			s.wanted[name] += n * float64(e.pods)
+		}
+		s.demands = append(s.demands, d)
 	}
 	for i := range s.pools {
 		r, err := s.begin(ctx, s.counts(i, 1))
 		if err != nil {
 			return err
 		}
-		offer, nodes := amounts{}, r.f.State().Nodes()
-		for row := range nodes.Alive().All() {
-			if s.v.State.Nodes().Row(nodes.Node(row).Name) < 0 {
-				offer.add(s.freeOf(r.f.State().Under(counts), row))
-			}
+		offer, st := amounts{}, r.f.State().Under(s.o.Profiles[0].Counting)
+		for name := range s.wanted {
+			offer[name] = freeOf(st, st.Nodes().Row(r.added[0]), name)
 		}
 		s.offers = append(s.offers, offer)
 	}
-	return nil
+	return s.pack(ctx)
 }
 
 // forGood are the plugins that reject a node for what it is, when they call that unresolvable: no
 // pod that comes or goes changes it.
 var forGood = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodeResourcesFit"}
-
-// usable are the nodes of the snapshot that some arrival may use.
-func (s *poolSearch) usable(ctx context.Context) (state.Bits, error) {
-	f, out := NewFork(s.v, s.o), state.NewBits(s.v.State.Nodes().Len())
-	shapes, err := byShape(ctx, len(s.arrivals), func(i int) *corev1.Pod { return s.arrivals[i].Pod })
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range shapes {
-		may, err := f.mayUse(ctx, e.pod)
-		if err != nil {
-			return nil, err
-		}
-		out.Or(may)
-	}
-	return out, nil
-}
 
 // mayUse are the nodes that do not reject a pod for what they are. They are all nodes where no
 // decision can be made about it.
@@ -93,41 +119,63 @@ func (f *Fork) mayUse(ctx context.Context, pod *corev1.Pod) (state.Bits, error) 
 	return out, nil
 }
 
-// freeOf returns what a node has left of the resources that arrivals want.
-func (s *poolSearch) freeOf(st *state.State, row int) amounts {
-	nodes := st.Nodes()
-	c, use := nodes.Capacity(row), st.Use(row)
-	out := amounts{}
-	for name := range s.wanted {
-		var free int64
-		switch name {
-		case corev1.ResourceCPU:
-			free = c.CPU - use.CPU
-		case corev1.ResourceMemory:
-			free = c.Memory - use.Memory
-		case corev1.ResourceEphemeralStorage:
-			free = c.Ephemeral - use.Ephemeral
-		case corev1.ResourcePods:
-			free = c.Pods - int64(use.Pods)
-		default:
-			if id, known := st.ScalarID(string(name)); known {
-				free, _ = nodes.Offers(id, row)
-				if used := st.Requested(id); used != nil {
-					free -= used.At(row)
-				}
-			}
-		}
-		out[name] = float64(max(free, 0))
+// demand returns equal pods as bounds count them, in a run that has one node of each pool.
+func (s *poolSearch) demand(ctx context.Context, one *poolRun, e *equals) (*demand, error) {
+	d := &demand{pods: e.pods, wants: s.countedOf(e.pod), may: state.NewBits(s.v.State.Nodes().Len())}
+	may, err := one.f.mayUse(ctx, e.pod)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	nodes := one.f.State().Nodes()
+	for row := range may.All() {
+		if old := s.v.State.Nodes().Row(nodes.Node(row).Name); old >= 0 {
+			d.may.Set(old)
+		}
+	}
+	for i, name := range one.added {
+		if may.Has(nodes.Row(name)) {
+			d.pools |= 1 << i
+		}
+	}
+	return d, nil
 }
 
-// requests sums up what pods want. Those of a set are left out.
-func requests(list []Arrival, without map[podName]bool) amounts {
-	out := amounts{}
-	for i := range list {
-		if !without[nameOf(list[i].Pod)] {
-			out.add(requestsOf(list[i].Pod))
+// freeOf returns what a node has left of a resource.
+func freeOf(st *state.State, row int, name corev1.ResourceName) float64 {
+	nodes := st.Nodes()
+	c, use := nodes.Capacity(row), st.Use(row)
+	var free int64
+	switch name {
+	case corev1.ResourceCPU:
+		free = c.CPU - use.CPU
+	case corev1.ResourceMemory:
+		free = c.Memory - use.Memory
+	case corev1.ResourceEphemeralStorage:
+		free = c.Ephemeral - use.Ephemeral
+	case corev1.ResourcePods:
+		free = c.Pods - int64(use.Pods)
+	default:
+		if id, known := st.ScalarID(string(name)); known {
+			free, _ = nodes.Offers(id, row)
+			if used := st.Requested(id); used != nil {
+				free -= used.At(row)
+			}
+		}
+	}
+	return float64(max(free, 0))
+}
+
+// countedOf is requestsOf without what a node need not have: resources that a profile ignores, or
+// that devices provide.
+func (s *poolSearch) countedOf(pod *corev1.Pod) amounts {
+	out := requestsOf(pod)
+	for _, p := range s.o.Profiles {
+		fits := slices.ContainsFunc(p.Filter, func(i int) bool { return p.Rules[i].Name == "NodeResourcesFit" })
+		ignores := bytes.Contains(p.Payload, []byte("ignoredResource")) // or ignoredResourceGroups
+		for name := range out {
+			if !fits || ignores && state.IsExtended(name) || s.v.State.ExtendedClass(name) != nil {
+				delete(out, name)
+			}
 		}
 	}
 	return out
@@ -155,56 +203,6 @@ func requestsOf(pod *corev1.Pod) amounts {
 			out[name] = float64(q.MilliValue())
 		case name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || state.IsScalar(name):
 			out[name] = float64(q.Value())
-		}
-	}
-	return out
-}
-
-func (a amounts) add(b amounts) {
-	for name, n := range b {
-		a[name] += n
-	}
-}
-
-// missing is what is wanted and not free.
-func (s *poolSearch) missing(wanted amounts) amounts {
-	out := amounts{}
-	for name, n := range wanted {
-		if n > s.free[name] {
-			out[name] = n - s.free[name]
-		}
-	}
-	return out
-}
-
-// nodesFor returns how many nodes of a pool the missing resources take at least; one more than its
-// maximum where it has none of one.
-func (s *poolSearch) nodesFor(pool int) int {
-	most := *s.pools[pool].Max + 1
-	n := 0
-	for name, missing := range s.missing(s.wanted) {
-		if each := s.offers[pool][name]; each*float64(most-1) < missing {
-			n = most
-		} else {
-			n = max(n, int(math.Ceil(missing/each)))
-		}
-	}
-	return n
-}
-
-// bound is the cost of the cheapest way to get what is missing of the one resource that costs most.
-func (s *poolSearch) bound(wanted amounts) PoolBound {
-	var out PoolBound
-	for name, missing := range s.missing(wanted) {
-		least := math.Inf(1)
-		for i, p := range s.pools {
-			if each := s.offers[i][name]; each > 0 {
-				least = min(least, *p.Cost*(missing/each))
-			}
-		}
-		least = math.Floor(least*1000) / 1000
-		if least > out.Cost && !math.IsInf(least, 1) || least == out.Cost && least > 0 && string(name) < out.Resource {
-			out = PoolBound{least, string(name)}
 		}
 	}
 	return out

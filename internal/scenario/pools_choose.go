@@ -20,7 +20,8 @@ const chunks = 16
 // choose looks for the cheapest counts over all pools. It begins with no node and adds some of the
 // pool that places most for its cost, as long as more pods are placed; then it takes nodes away
 // again, of the dearest pool first, while as many are placed. One pool alone is chosen where that
-// costs less, or places more.
+// costs less, or places more. Where not all pods fit, it begins once more with all nodes that there
+// may be.
 func (s *poolSearch) choose(ctx context.Context, alone []PoolAlone) ([]int, error) {
 	best, bestPlaced, chunk := make([]int, len(alone)), s.already, 0
 	for i := range alone {
@@ -48,9 +49,19 @@ func (s *poolSearch) choose(ctx context.Context, alone []PoolAlone) ([]int, erro
 		}
 	}
 	if s.better(counts, placed, best, bestPlaced) {
-		best = counts
+		best, bestPlaced = counts, placed
 	}
-	return best, nil
+	if bestPlaced == s.all() {
+		return best, nil
+	}
+	counts = make([]int, len(alone))
+	for i := range counts {
+		counts[i] = *s.pools[i].Max
+	}
+	if placed, err = s.placed(ctx, counts); err != nil || placed <= bestPlaced {
+		return best, err
+	}
+	return counts, s.shrink(ctx, counts, placed)
 }
 
 // better reports whether counts place more than others, or as many for less.
@@ -110,7 +121,9 @@ func (s *poolSearch) left(ctx context.Context, counts []int) (sum float64, err e
 	for _, w := range r.out.Waiting {
 		share := 0.0
 		for name, n := range requestsOf(w.Pod) {
-			share = max(share, n/s.wanted[name])
+			if all := s.wanted[name]; all > 0 {
+				share = max(share, n/all)
+			}
 		}
 		sum += share
 	}
@@ -178,7 +191,6 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 		}
 	}
 	out.Choice = c
-	out.Bound = s.bound(requests(s.arrivals, waitingIn(append(slices.Clone(r.out.Waiting), r.out.Gated...))))
 	out.Digest = r.digest(s.arrivals)
 	return s.unplaced(ctx, out, r, counts)
 }

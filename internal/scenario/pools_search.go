@@ -20,15 +20,18 @@ type poolSearch struct {
 	// already and gated count the arrivals that need no new node, and those that are not tried.
 	already, gated int
 	ran            map[string]int // by counts: how many pods the run placed
-	free           amounts        // in the nodes of the snapshot that some arrival may use
-	wanted         amounts        // by all arrivals that are tried
+	demands        []*demand      // the arrivals that are tried
+	wanted         amounts        // by all of them
 	offers         []amounts      // of a node of each pool, beside its daemon pods
+	reasons        []string       // why a node of each pool rejects the first pod that waits
+	packings       []packing
 }
 
 // poolRun is a run with some counts of nodes.
 type poolRun struct {
-	f    *Fork
-	view *revision.View // before any pod arrived
+	f     *Fork
+	view  *revision.View // before any pod arrived
+	added []string       // the names of the new nodes
 	// daemons arrived before all others, as room for them is part of a node's size.
 	daemons []Arrival
 	out     *Outcome
@@ -61,7 +64,7 @@ func (s *poolSearch) begin(ctx context.Context, counts []int) (*poolRun, error) 
 			return nil, err
 		}
 	}
-	r := &poolRun{f: NewFork(e.View, s.o), view: e.View, daemons: e.Daemons}
+	r := &poolRun{f: NewFork(e.View, s.o), view: e.View, added: e.Added, daemons: e.Daemons}
 	_, err := r.f.Run(ctx, e.Daemons, Limits{}, nil)
 	return r, err
 }
@@ -96,7 +99,7 @@ const maxProof = 64
 // on, unless they are too many.
 func (s *poolSearch) alone(ctx context.Context, pool int) (*PoolAlone, error) {
 	p := &s.pools[pool]
-	out := &PoolAlone{Name: p.Name, Like: p.Like, Max: *p.Max, Cost: *p.Cost, Smallest: "proven", Bound: s.nodesFor(pool), Tried: []PoolTry{}}
+	out := &PoolAlone{Name: p.Name, Like: p.Like, Max: *p.Max, Cost: *p.Cost, Smallest: "proven", Tried: []PoolTry{}}
 	tried := map[int]int{0: s.already}
 	try := func(n int) (int, error) {
 		if had, known := tried[n]; known {
@@ -112,10 +115,7 @@ func (s *poolSearch) alone(ctx context.Context, pool int) (*PoolAlone, error) {
 			return nil, err
 		}
 		for {
-			from, most := 1, *p.Max
-			if target == s.all() {
-				from = min(max(out.Bound, 1), *p.Max)
-			}
+			from, most := max(s.nodesFor(pool, target), 1), *p.Max
 			for n, placed := range tried {
 				if placed >= target {
 					most = min(most, n)
@@ -141,6 +141,12 @@ func (s *poolSearch) alone(ctx context.Context, pool int) (*PoolAlone, error) {
 		placed, _ = try(out.Nodes) // it was run
 	}
 	out.Placed, out.Fits = placed-s.already, placed == s.all()
+	if out.Fits {
+		out.Bound = s.boundAlone(pool, out)
+	}
+	if out.Placed == 0 && s.already < s.all() {
+		out.Reason = s.reasons[pool]
+	}
 	return out, nil
 }
 

@@ -113,7 +113,7 @@ func TestPoolsAreSmallest(t *testing.T) {
 		for i, c := range got.Choice.Pools {
 			counts[i] = c.Nodes
 		}
-		if n := placed(counts...) - already; n != got.Choice.Placed || got.Bound.Cost > got.Choice.Cost {
+		if n := placed(counts...) - already; n != got.Choice.Placed || got.Bound != nil && got.Bound.Cost > got.Choice.Cost {
 			t.Errorf("seed %d: the choice %+v places %d, bound %+v", seed, got.Choice, n, got.Bound)
 		}
 		for _, p := range got.Pools {
@@ -126,6 +126,9 @@ func TestPoolsAreSmallest(t *testing.T) {
 		}
 		if slices.ContainsFunc(got.Choice.Pools, func(c scenario.PoolCount) bool { return c.Nodes > 0 }) {
 			choices++
+		}
+		if seed%8 > 0 {
+			continue
 		}
 		again, err := wide().CountPools(t.Context(), v, o, arrivals, pools)
 		if err != nil || jsonOf(t, got) != jsonOf(t, again) {
@@ -173,7 +176,7 @@ func TestPools(t *testing.T) {
 	if p := got.Pools; p[0].Nodes != 10 || p[0].Placed != 10 || p[1].Nodes != 2 || p[1].Smallest != "proven" {
 		t.Errorf("%+v", p)
 	}
-	if got.Bound.Cost != 6.25 || got.Bound.Resource != "cpu" {
+	if got.Bound == nil || got.Bound.Cost != 7 || got.Bound.Resource != "cpu" || got.Bound.Runs {
 		t.Errorf("bound %+v", got.Bound)
 	}
 	if u := got.Unplaced; len(u) != 1 || u[0].Pods != 2 || !strings.Contains(u[0].Message, "Insufficient cpu") || u[0].More[0].Helps || u[0].More[1].Reason != "Insufficient cpu" {
