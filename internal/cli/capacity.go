@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/scenario"
 )
@@ -151,3 +154,139 @@ func requestWords(requests map[string]int64) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// newNodes are the flags for nodes that are not in the cluster.
+type newNodes struct{ like, templates []string }
+
+func (f *newNodes) flags(cmd *cobra.Command, what string) {
+	cmd.Flags().StringArrayVar(&f.like, "like", nil, what+" like this one; ,zone=ZONE and so on is what they have otherwise")
+	cmd.Flags().StringArrayVar(&f.templates, "template", nil, what+" as in this file of Nodes, or of cpu=N,memory=N and so on")
+}
+
+// read returns the nodes, with what only pools have.
+func (f *newNodes) read(a *app) (list []scenario.NodePool, err error) {
+	for _, text := range f.like {
+		name, rest, _ := strings.Cut(text, ",")
+		pool := scenario.NodePool{AddNodes: scenario.AddNodes{Like: nodeName(name)}}
+		if err := setAll(&pool, "--like "+text, rest); err != nil {
+			return nil, err
+		}
+		list = append(list, pool)
+	}
+	for _, text := range f.templates {
+		file, rest, _ := strings.Cut(text, ",")
+		if strings.Contains(file, "=") {
+			file, rest = "", text
+		}
+		pools := []scenario.NodePool{{}}
+		if file != "" {
+			if pools, err = a.nodesIn(file); err != nil {
+				return nil, err
+			}
+		}
+		for i := range pools {
+			if err := setAll(&pools[i], "--template "+text, rest); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, pools...)
+	}
+	return list, nil
+}
+
+// nodesIn reads the Nodes of a file, each under a name that the cluster need not have.
+func (a *app) nodesIn(file string) (pools []scenario.NodePool, err error) {
+	r, end, err := a.open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	err = eachObject(r, func(kind string, raw json.RawMessage) error {
+		var own struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		_ = json.Unmarshal(raw, &own) // eachObject has read it
+		if kind != "Node" && own.Kind != "" {
+			return fmt.Errorf("want Nodes, not a %s", own.Kind)
+		}
+		pools = append(pools, scenario.NodePool{AddNodes: scenario.AddNodes{Template: raw}})
+		return nil
+	})
+	if err == nil && len(pools) == 0 {
+		err = errors.New("there is no Node in it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--template %s: %w", file, err)
+	}
+	return pools, nil
+}
+
+// setAll sets what stands behind the node or file of a flag: KEY=VALUE,KEY=VALUE.
+func setAll(pool *scenario.NodePool, flag, text string) error {
+	if text == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		if want, err := set(pool, key, value); want != "" {
+			return fmt.Errorf("%s: want %s, not %q", flag, want, part)
+		} else if err != nil {
+			return fmt.Errorf("%s: %s: %w", flag, key, err)
+		}
+	}
+	return nil
+}
+
+// set sets one thing of new nodes. It returns what is wanted where the key or the form is wrong.
+func set(pool *scenario.NodePool, key, value string) (want string, err error) {
+	switch key {
+	case "name":
+		pool.Name = value
+	case "zone":
+		pool.Zone = value
+	case "cost":
+		pool.Cost = new(float64)
+		*pool.Cost, err = strconv.ParseFloat(value, 64)
+		want = "cost=NUMBER"
+	case "max":
+		pool.Max = new(int)
+		*pool.Max, err = strconv.Atoi(value)
+		want = "max=NUMBER"
+	case "label":
+		name, of, ok := strings.Cut(value, "=")
+		if !ok {
+			return "label=KEY=VALUE", nil
+		}
+		if pool.Labels == nil {
+			pool.Labels = map[string]string{}
+		}
+		pool.Labels[name] = of
+	case "taint":
+		what, effect, ok := strings.Cut(value, ":")
+		if !ok {
+			return "taint=KEY=VALUE:EFFECT", nil
+		}
+		t := corev1.Taint{Effect: corev1.TaintEffect(effect)}
+		t.Key, t.Value, _ = strings.Cut(what, "=")
+		pool.Taints = append(pool.Taints, t)
+	default:
+		if !strings.Contains(key, "/") && !strings.HasPrefix(key, "hugepages-") && !slices.Contains(ownResources, key) {
+			return "zone, label, taint, a resource such as cpu, name, cost or max, each with =", nil
+		}
+		if pool.Resources == nil {
+			pool.Resources = corev1.ResourceList{}
+		}
+		pool.Resources[corev1.ResourceName(key)], err = resource.ParseQuantity(value)
+	}
+	if value == "" {
+		return key + "=VALUE", nil
+	}
+	if err == nil || want == "" {
+		return "", err
+	}
+	return want, nil
+}
+
+// ownResources are the resources without a domain.
+var ownResources = []string{"cpu", "memory", "pods", "ephemeral-storage"}

@@ -119,12 +119,21 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	p.list(table, "nodes")
 	p.disrupted(d.Pods)
 	if d.Find != nil {
-		var kept [][]string
-		for _, n := range d.Find.Kept {
-			kept = append(kept, []string{n.Name, n.Reason})
-		}
-		p.whys("@NOT TO BE EMPTIED", kept, "nodes")
+		p.kept(d.Find.Reasons)
 	}
+}
+
+// kept lists why nodes are not to be emptied, those with equal reasons in one line.
+func (p *page) kept(list []scenario.KeptReason) {
+	t := newTable("@NOT TO BE EMPTIED", ">NODES", "~BECAUSE")
+	for _, r := range list {
+		why := r.Reason
+		if r.Nodes == 1 {
+			why = r.First
+		}
+		t.add(r.Names[0], count(r.Nodes), why)
+	}
+	p.list(t, "reasons")
 }
 
 // ended counts the pods that are deleted and had ended before.

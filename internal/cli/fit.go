@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,8 +17,9 @@ import (
 
 // fitCommand answers how many more replicas of a pod there is room for.
 type fitCommand struct {
-	file, by, like string
-	most, add      int
+	file, by  string
+	most, add int
+	nodes     newNodes
 }
 
 func (a *app) fitCommand() *cobra.Command {
@@ -30,7 +32,8 @@ before it, in memory, until one gets no node. No pod is evicted for them, no
 room is kept for pods that wait, and the cluster stays as it is.
 
 The pod is in a file, or a workload whose pods are meant; POD names one of the
-source. Exit code 0 if one fits, 2 if none does.`,
+source. Nodes to add are named as for pools. Exit code 0 if one fits, 2 if none
+does.`,
 		Example: "  " + a.name + " fit -f checkout.yaml --by zone --snapshot cluster.json\n" +
 			"  " + a.name + " fit shop/checkout --like node-a1 --add 3",
 		Args:              cobra.MaximumNArgs(1),
@@ -40,8 +43,8 @@ source. Exit code 0 if one fits, 2 if none does.`,
 	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "file with the pod or a workload")
 	cmd.Flags().StringVar(&f.by, "by", "", "count apart by zone, region, node, pool or a node label")
 	cmd.Flags().IntVar(&f.most, "max", 10_000, "stop counting there")
-	cmd.Flags().StringVar(&f.like, "like", "", "with more nodes like this one")
-	cmd.Flags().IntVar(&f.add, "add", 1, "how many of them")
+	f.nodes.flags(cmd, "with more nodes")
+	cmd.Flags().IntVar(&f.add, "add", 1, "how many of each of them")
 	return cmd
 }
 
@@ -63,8 +66,18 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 		},
 		show: (*page).fit, no: func(fit *scenario.Fit) bool { return fit.Count == 0 },
 	}
-	if f.like != "" {
-		h.edits = &scenario.Edits{AddNodes: []scenario.AddNodes{{Like: f.like, Count: &f.add}}}
+	list, err := f.nodes.read(a)
+	if err != nil {
+		return err
+	}
+	for _, n := range list {
+		if n.Name != "" || n.Cost != nil || n.Max != nil {
+			return errors.New("name, cost and max are of pools; fit adds --add nodes")
+		}
+		if n.Count = &f.add; h.edits == nil {
+			h.edits = &scenario.Edits{}
+		}
+		h.edits.AddNodes = append(h.edits.AddNodes, n.AddNodes)
 	}
 	return h.run(ctx, a)
 }
@@ -147,7 +160,7 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 type poolsCommand struct {
 	file  string
 	count int
-	like  []string
+	nodes newNodes
 }
 
 func (a *app) poolsCommand() *cobra.Command {
@@ -160,15 +173,19 @@ pool alone the smallest count, and the cheapest choice over all pools beside a
 lower bound. Each count is tried by a run in memory, with the daemon pods of the
 new nodes. No pod is evicted for another one, and the cluster stays as it is.
 
-A pool is --like NODE, with ,cost=1.2 ,max=20 and ,name=large behind it as
-needed. Exit code 0 if all pods fit, 2 if not.`,
+A pool is --like NODE, or --template FILE (a Node or a list of them), with what
+is otherwise behind it: ,zone=eu-1c ,label=disk=ssd ,taint=team=db:NoSchedule
+,cpu=8 ,memory=32Gi ,pods=110 ,nvidia.com/gpu=4 and ,name=large ,cost=1.2
+,max=20. Without a file that is the whole node: --template cpu=8,memory=32Gi.
+Exit code 0 if all pods fit, 2 if not.`,
 		Example: "  " + a.name + " pools --like node-a1 --snapshot cluster.json\n" +
-			"  " + a.name + " pools --like node-a1,cost=1 --like node-b2,cost=2.5 -f pod.yaml --count 40",
+			"  " + a.name + " pools --like node-a1,cost=1 --like node-b2,cost=2.5 -f pod.yaml --count 40\n" +
+			"  " + a.name + " pools --template cpu=8,memory=32Gi,zone=eu-1c --template node.yaml",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args) },
 	}
-	cmd.Flags().StringArrayVar(&f.like, "like", nil, "a pool of nodes like this one")
+	f.nodes.flags(cmd, "a pool of nodes")
 	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "file with a pod or a workload, instead of the pods that wait")
 	cmd.Flags().IntVar(&f.count, "count", 1, "how many of that pod")
 	return cmd
@@ -176,15 +193,12 @@ needed. Exit code 0 if all pods fit, 2 if not.`,
 
 func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
 	q := &scenario.PoolsQuestion{For: json.RawMessage(`"pending"`)}
-	for _, text := range f.like {
-		pool, err := readPool(text)
-		if err != nil {
-			return err
-		}
-		q.Pools = append(q.Pools, *pool)
+	var err error
+	if q.Pools, err = f.nodes.read(a); err != nil {
+		return err
 	}
 	if len(q.Pools) == 0 {
-		return &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE."}
+		return &problem{what: "which pools?", next: "Name a node that new ones are like: --like NODE. Or what they have: --template cpu=8,memory=32Gi."}
 	}
 	h := &scenarioCommand[scenario.Pools]{verb: "pools", question: q, doing: "running", show: (*page).pools, no: func(out *scenario.Pools) bool { return !out.Choice.Fits }}
 	h.gaps = func(ctx context.Context, from *source) (*gaps, error) {
@@ -203,32 +217,6 @@ func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
 		return g, err
 	}
 	return h.run(ctx, a)
-}
-
-// readPool reads NODE,cost=1.2,max=20,name=large.
-func readPool(text string) (*scenario.NodePool, error) {
-	parts := strings.Split(text, ",")
-	pool := &scenario.NodePool{AddNodes: scenario.AddNodes{Like: parts[0]}}
-	for _, part := range parts[1:] {
-		key, value, _ := strings.Cut(part, "=")
-		var err error
-		switch key {
-		case "name":
-			pool.Name = value
-		case "cost":
-			pool.Cost = new(float64)
-			*pool.Cost, err = strconv.ParseFloat(value, 64)
-		case "max":
-			pool.Max = new(int)
-			*pool.Max, err = strconv.Atoi(value)
-		default:
-			err = strconv.ErrSyntax
-		}
-		if err != nil || value == "" {
-			return nil, fmt.Errorf("--like %s: want cost=NUMBER, max=NUMBER or name=NAME behind the comma, not %q", text, part)
-		}
-	}
-	return pool, nil
 }
 
 func (p *page) pools(out *scenario.Pools, _ *gaps) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/report"
 )
@@ -17,7 +18,8 @@ func (a *app) pendingCommand() *cobra.Command {
 		Short: "Which pods wait, since when, why, and what would help?",
 		Long: `Every pending pod in the order of scheduling, gated ones last: its age, why it
 waits, and the cheapest change that would help (each one tried). Every pod is
-judged as if it were the next; equal pods are judged once. Nothing is recorded.
+judged as if it were the next; equal pods are judged once, and share a row where
+it is not -o wide. Nothing is recorded.
 Pods that have a node and cannot start there, since nothing will bind a claim of
 theirs, are listed below them.
 
@@ -109,13 +111,15 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 	}
 	if len(list.Pods) > 0 {
 		p.gap()
-		t := newTable(".POD", ">AGE", "~WHY", "~TRY")
-		shown := list.Pods
-		if !p.wide && len(shown) > pendingShown {
-			shown = shown[:pendingShown]
+		t := newTable(".POD", ">PODS", ">AGE", "~WHY", "~TRY")
+		rows, left := equalPods(list.Pods, p.wide), 0
+		if !p.wide && len(rows) > pendingShown {
+			for _, row := range rows[pendingShown:] {
+				left += row.pods
+			}
+			rows = rows[:pendingShown]
 		}
-		for i := range shown {
-			o := &shown[i]
+		for _, o := range rows {
 			name, age := o.Name, "?"
 			if namespace == "" {
 				name = o.Namespace + "/" + name
@@ -123,14 +127,14 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 			if o.Since != nil {
 				age = span(int64(a.Now().Sub(*o.Since).Seconds()))
 			}
-			why, remedy := p.whyWaits(o), p.remedyWords(o)
+			why, remedy := p.whyWaits(o.PendingPod), p.remedyWords(o.PendingPod)
 			for _, m := range nodeNamed.FindAllStringSubmatch(why+"\n"+remedy, -1) {
 				p.nodes = append(p.nodes, m[1])
 			}
-			t.add(name, age, why, remedy)
+			t.add(name, count(o.pods), age, why, remedy)
 		}
 		p.table(t)
-		p.left(len(list.Pods)-len(shown), "that wait")
+		p.left(left, "that wait")
 		if c.Omitted > 0 {
 			p.line("and %s more that were not judged", count(c.Omitted))
 		}
@@ -161,6 +165,30 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 		o := &list.Unstarted[0]
 		p.commands(a.again([]string{o.Namespace + "/" + o.Name})("lifecycle"))
 	}
+}
+
+// pendingRow is a pod that waits, and how many are equal to it.
+type pendingRow struct {
+	*report.PendingPod
+	pods int
+}
+
+// equalPods puts pods that were judged as one into one row, unless each is wanted.
+func equalPods(list []report.PendingPod, each bool) (rows []*pendingRow) {
+	of := map[decision.PodRef]*pendingRow{}
+	for i := range list {
+		o := &list[i]
+		if o.Like != nil && !each {
+			if row := of[decision.PodRef{Namespace: o.Like.Namespace, Name: o.Like.Name}]; row != nil {
+				row.pods++
+				continue
+			}
+		}
+		row := &pendingRow{o, 1}
+		of[decision.PodRef{Namespace: o.Namespace, Name: o.Name}] = row
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // nodeNamed finds the names of nodes in sentences, where they have several labels.

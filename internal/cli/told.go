@@ -320,3 +320,15 @@ func (v *verdict) oneRejected() string {
 	}
 	return v.got.Node
 }
+
+// likeIn returns the first node to add of suggestions, as flags name it; empty without.
+func likeIn(list []suggest.Suggestion) string {
+	for i := range list {
+		if s := &list[i]; s.Zone != "" {
+			return s.Like + ",zone=" + s.Zone
+		} else if s.Like != "" {
+			return s.Like
+		}
+	}
+	return ""
+}

@@ -252,8 +252,8 @@ func (v *verdict) try() {
 		t.add(changeWords(&s), plural(s.Fits, "node"), s.Action.Words())
 	}
 	v.table(t)
-	if run := v.got.Suggestions[0].Command; run != "" {
-		v.labelled("RUN", run) // the first
+	if s := &v.got.Suggestions[0]; s.Command != "" && s.Like == "" { // that of a node is below
+		v.labelled("RUN", s.Command) // the first
 	}
 }
 
@@ -389,6 +389,9 @@ func (v *verdict) more() {
 	}
 	if len(v.got.Spread) > 0 {
 		list = append(list, v.again("spread"))
+	}
+	if like := likeIn(v.got.Suggestions); like != "" && v.got.Outcome != engine.Gated {
+		list = append(list, v.again("pools", "--like", like))
 	}
 	v.commands(list...)
 }

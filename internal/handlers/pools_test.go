@@ -40,17 +40,25 @@ func TestPools(t *testing.T) {
 	if got := ask(`{"for":{"workloads":[{"pod":` + deployment + `}]},"pools":[{"like":"n1"}]}`); got.Pods != 9 || got.Choice.Pools[0].Nodes != 1 || len(got.Warnings) != 0 {
 		t.Errorf("%+v", got)
 	}
+	if got := ask(`{"pools":[{"resources":{"cpu":9,"memory":"32Gi"},"zone":"z9","taints":[],"labels":{"disk":"ssd"}}]}`); !got.Choice.Fits || got.Pools[0].Name != "pool-1 in z9" {
+		t.Errorf("%+v", got)
+	}
 	for want, c := range map[string]struct {
 		status int
 		body   string
 	}{
-		"pools: want 1 to":                                       {422, `{}`},
-		"pools[0]: want either like or a template":               {400, `{"pools":[{}]}`},
+		"pools: want 1 to": {422, `{}`},
+		"pools[0]: want like, a template or resources":           {400, `{"pools":[{}]}`},
 		`pools[0].like: prod@1 has no node`:                      {422, `{"pools":[{"like":"n9"}]}`},
 		"pools[0].max: want a number from 1":                     {422, `{"pools":[{"like":"n1","max":61}]}`},
 		"pools[1].max: the pools may get":                        {422, `{"pools":[{"like":"n1"},{"like":"n2","max":11}]}`},
 		"pools[0].cost: want a number above 0":                   {422, `{"pools":[{"like":"n1","cost":-1}]}`},
 		"pools[0].template.status.allocatable":                   {422, `{"pools":[{"template":` + node("x", "-4") + `}]}`},
+		"pools[0].resources.cpu":                                 {400, `{"pools":[{"resources":{"cpu":"much"}}]}`},
+		`"memroy" is no resource`:                                {422, `{"pools":[{"like":"n1","resources":{"memroy":"1Gi"}}]}`},
+		"pools[0].taints[0].effect":                              {422, `{"pools":[{"like":"n1","taints":[{"key":"a","effect":"Never"}]}]}`},
+		`"pools[0].taints[0].efect"`:                             {400, `{"pools":[{"like":"n1","taints":[{"key":"a","efect":"NoSchedule"}]}]}`},
+		"pools[0].zone":                                          {422, `{"pools":[{"like":"n1","zone":"eu 1"}]}`},
 		`unknown field "pools[0].maximum"`:                       {400, `{"pools":[{"like":"n1","maximum":1}]}`},
 		"for: want":                                              {400, `{"for":"all","pools":[{"like":"n1"}]}`},
 		"for.workloads[0].pod: want a pod":                       {400, `{"for":{"workloads":[{"count":1}]},"pools":[{"like":"n1"}]}`},

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"berth/internal/engine/state"
 	"berth/internal/steps"
@@ -16,6 +17,9 @@ type Find struct {
 	// Kept are nodes that were tried and cannot be emptied, with the first reason; at most a
 	// hundred.
 	Kept []KeptNode `json:"kept,omitempty"`
+	// Reasons has all of them, those with the same reason together, the most first. With the nodes
+	// found their numbers add up to tried.
+	Reasons []KeptReason `json:"reasons,omitempty"`
 } // @name DrainFind
 
 // KeptNode is a node that cannot be emptied.
@@ -24,8 +28,39 @@ type KeptNode struct {
 	Reason string `json:"reason" example:"pod prod/web-0 would have no node: 0/3 nodes are available: 3 Insufficient cpu."`
 } // @name KeptNode
 
-// maxKept bounds the nodes that an answer names with a reason.
-const maxKept = 100
+// KeptReason is why nodes cannot be emptied.
+type KeptReason struct {
+	// Reason has no name of a pod, as every node has others.
+	Reason string `json:"reason" example:"a pod would have no node: 0/3 nodes are available: 3 Insufficient cpu."`
+	Nodes  int    `json:"nodes"`
+	// Names are the first few of the nodes, in the order in which they were tried.
+	Names []string `json:"names" example:"worker-7"`
+	// First is the reason of the first node, with the pod's name.
+	First string `json:"first"`
+} // @name DrainKeptReason
+
+const (
+	// maxKept bounds the nodes that an answer names with a reason, maxKeptNames those of a reason.
+	maxKept      = 100
+	maxKeptNames = 5
+)
+
+// keep notes why a node is kept.
+func (f *Find) keep(name, pod, why string) {
+	if len(f.Kept) < maxKept {
+		f.Kept = append(f.Kept, KeptNode{name, why})
+	}
+	reason := strings.Replace(why, "pod "+pod, "a pod", 1)
+	i := slices.IndexFunc(f.Reasons, func(r KeptReason) bool { return r.Reason == reason })
+	if i < 0 {
+		i = len(f.Reasons)
+		f.Reasons = append(f.Reasons, KeptReason{Reason: reason, First: why})
+	}
+	r := &f.Reasons[i]
+	if r.Nodes++; len(r.Names) < maxKeptNames {
+		r.Names = append(r.Names, name)
+	}
+}
 
 // find drains as many of the nodes as can be emptied, up to a number, each on the state that the
 // drains before it left. A node counts if all its pods may go and find another node without a
@@ -42,17 +77,18 @@ func (d *disruption) find(names []string, q *DrainQuestion, out *Drain) error {
 			break
 		}
 		out.Find.Tried++
-		node, why, err := d.empty(name, q)
-		switch {
-		case err != nil:
+		node, pod, why, err := d.empty(name, q)
+		if err != nil {
 			return err
-		case node != nil:
+		}
+		if node != nil {
 			out.Nodes = append(out.Nodes, node)
-		case len(out.Find.Kept) < maxKept:
-			out.Find.Kept = append(out.Find.Kept, KeptNode{name, why})
+		} else {
+			out.Find.keep(name, pod, why)
 		}
 		d.f.o.Watch.progress("nodes tried", out.Find.Tried, len(names))
 	}
+	slices.SortStableFunc(out.Find.Reasons, func(a, b KeptReason) int { return b.Nodes - a.Nodes })
 	out.Seconds = d.now
 	return nil
 }
@@ -87,40 +123,43 @@ func useOf(st *state.State, row int) float64 {
 }
 
 // empty drains a node if all its pods find another one, and returns why where it is kept as it was.
-func (d *disruption) empty(name string, q *DrainQuestion) (node *DrainedNode, why string, err error) {
+func (d *disruption) empty(name string, q *DrainQuestion) (node *DrainedNode, pod, why string, err error) {
 	back := d.mark()
 	if err := d.f.Cordon(name); err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	if node, err = d.drain(name, q); err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	if err := d.finish(); err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
-	if why = d.keeps(node, back.out); why == "" {
+	if pod, why = d.keeps(node, back.out); why == "" {
 		d.f.Keep()
-		return node, "", nil
+		return node, "", "", nil
 	}
-	return nil, why, d.undo(back)
+	return nil, pod, why, d.undo(back)
 }
 
-// keeps returns why a node is not to be emptied; empty where it is. from is the first of its pods.
-func (d *disruption) keeps(node *DrainedNode, from int) string {
+// keeps returns why a node is not to be emptied, and the pod that it names; empty where it is. from
+// is the first of its pods.
+func (d *disruption) keeps(node *DrainedNode, from int) (pod, why string) {
 	for _, list := range [][]PodReason{node.Refused, node.Blocked} {
 		if len(list) > 0 {
-			return "pod " + list[0].Namespace + "/" + list[0].Name + ": " + list[0].Reason
+			pod = list[0].Namespace + "/" + list[0].Name
+			return pod, "pod " + pod + ": " + list[0].Reason
 		}
 	}
 	for _, p := range d.out[from:] {
+		pod = p.Namespace + "/" + p.Name
 		switch {
 		case p.Cause == causePreemption:
-			return "pod " + p.Namespace + "/" + p.Name + " on " + p.Node + " would be preempted"
+			return pod + " on " + p.Node, "pod " + pod + " on " + p.Node + " would be preempted"
 		case p.Replacement != nil && p.Replacement.Node == "":
-			return "pod " + p.Namespace + "/" + p.Name + " would have no node: " + p.Replacement.Message
+			return pod, "pod " + pod + " would have no node: " + p.Replacement.Message
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // marked is a disruption as it was when its fork's changes began to be remembered.

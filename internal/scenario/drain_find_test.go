@@ -2,6 +2,8 @@ package scenario_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"berth/internal/engine/rules"
@@ -39,6 +41,9 @@ func TestFindLeavesNoTrace(t *testing.T) {
 			names = append(names, n.Name)
 		}
 		kept += first.Find.Tried - len(names)
+		if sum := len(names) + keptBy(t, first.Find); sum != first.Find.Tried {
+			t.Errorf("seed %d: %d found or kept, %d tried", seed, sum, first.Find.Tried)
+		}
 		if len(names) == 0 {
 			continue // none named stands for all
 		}
@@ -58,6 +63,48 @@ func TestFindLeavesNoTrace(t *testing.T) {
 	t.Logf("%d found, %d tried in vain, %d pods moved", found, kept, moved)
 	if found < int(n)/4 || kept < int(n)/4 || moved < int(n)/4 {
 		t.Error("too little was tried")
+	}
+}
+
+// keptBy returns how many nodes the reasons of a search count, each reason once.
+func keptBy(t *testing.T, f *scenario.Find) (nodes int) {
+	t.Helper()
+	seen := map[string]bool{}
+	for i, r := range f.Reasons {
+		if seen[r.Reason] || r.Nodes < 1 || len(r.Names) != min(r.Nodes, 5) || i > 0 && r.Nodes > f.Reasons[i-1].Nodes {
+			t.Errorf("%+v", f.Reasons)
+		}
+		seen[r.Reason] = true
+		nodes += r.Nodes
+	}
+	return nodes
+}
+
+// TestFindGroupsEqualReasons has more nodes with a daemon pod each than are named one by one, and
+// others: pods of other names are no other reason.
+func TestFindGroupsEqualReasons(t *testing.T) {
+	var objects []any
+	for i := range 120 {
+		name := fmt.Sprintf("n%03d", i)
+		objects = append(objects, enginetest.Node(name, enginetest.Allocatable("cpu", "4", "pods", "9")))
+		switch {
+		case i < 110:
+			objects = append(objects, running(enginetest.Pod("agent-"+name, enginetest.On(name)), "DaemonSet", "agent", 1, 30))
+		case i < 119:
+			objects = append(objects, enginetest.Pod("bare-"+name, enginetest.On(name)))
+		}
+	}
+	d, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).
+		Drain(t.Context(), &scenario.DrainQuestion{Find: 120, NodeChoice: chosen()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := d.Find
+	if len(d.Nodes) != 1 || f.Tried != 120 || keptBy(t, f) != 119 || len(f.Kept) != 100 || len(f.Reasons) != 2 {
+		t.Fatalf("%d found, %d tried, %d kept, %+v", len(d.Nodes), f.Tried, len(f.Kept), f.Reasons)
+	}
+	if r := f.Reasons[0]; r.Nodes != 110 || !strings.HasPrefix(r.Reason, "a pod: it is managed by a DaemonSet") || !strings.HasPrefix(r.First, "pod default/agent-n") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -31,15 +31,19 @@ type Edits struct {
 	RemoveNodes *NodeSelection    `json:"removeNodes,omitempty"`
 } // @name ScenarioEdits
 
-// AddNodes adds nodes that are Ready, like one that is there or by a template.
+// AddNodes adds nodes that are Ready: like one that is there, by a template, or by their resources.
 type AddNodes struct {
 	// Like names a node of the base. A copy has its labels but a hostname of its own, its
 	// allocatable resources, CSINode, ResourceSlices and taints, and gets its daemon pods. It has
 	// no images, no taints of conditions, and is not cordoned.
 	Like string `json:"like,omitempty"`
-	// Template is a Node. Further ones are named after it.
+	// Template is a Node, of which a cordon, taints of conditions and the conditions are left out.
+	// Further ones are named after it, and all where the name is taken.
 	Template json.RawMessage `json:"template,omitempty" swaggertype:"object"`
-	Count    *int            `json:"count,omitempty" default:"1"`
+	NodeShape
+	Count *int `json:"count,omitempty" default:"1"`
+
+	name string // of nodes without a model
 } // @name ScenarioAddNodes
 
 // NodeSelection selects nodes by name or by labels.
@@ -101,7 +105,7 @@ func (d *Editor) Apply(ctx context.Context, v *revision.View, field string, e *E
 	added := 0
 	for i := range e.AddNodes {
 		a, at := &e.AddNodes[i], fmt.Sprintf("%s.addNodes[%d]", field, i)
-		if a.Count == nil {
+		if a.name = fmt.Sprintf("new-%d", i+1); a.Count == nil {
 			a.Count = new(1)
 		}
 		if added += *a.Count; *a.Count < 1 || d.MaxNodes > 0 && added > d.MaxNodes {

@@ -269,11 +269,13 @@ func (l *loss) report() error {
 		}
 		t.Ended += ended
 		err = d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
-			if d.leaving[name] != nil || pod.DeletionTimestamp != nil {
+			if d.leaving[name] != nil {
 				return nil // it is among those that were deleted
 			}
 			why := "the node is not tainted"
-			if node, err := d.f.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
+			if pod.DeletionTimestamp != nil {
+				why = "it was being deleted before, and stays Terminating: the kubelet of its node does not answer"
+			} else if node, err := d.f.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
 				why = podlife.DeletionByNode(pod, node, nil, d.instant()).Rule.Text
 			}
 			l.out.Staying = append(l.out.Staying, PodReason{name.namespace, name.name, why})

@@ -140,6 +140,15 @@ func TestLoseCountsPods(t *testing.T) {
 	}
 }
 
+// TestLoseTellsOfEveryPod has a pod that is being deleted when its node dies.
+func TestLoseTellsOfEveryPod(t *testing.T) {
+	going := running(enginetest.Pod("going", enginetest.On("a"), enginetest.Terminating()), "ReplicaSet", "web", 20, 30)
+	l := lost(t, scenario.LossQuestion{NodeChoice: chosen("a")}, enginetest.Node("a"), enginetest.Node("b"), going, running(enginetest.Pod("web", enginetest.On("a")), "ReplicaSet", "web", 20, 30))
+	if l.Totals.Pods != 2 || l.Totals.Deleted+len(l.Staying) != 2 || len(l.Staying) != 1 || !strings.Contains(l.Staying[0].Reason, "stays Terminating") {
+		t.Errorf("%+v %+v", l.Totals, l.Staying)
+	}
+}
+
 // TestLoseAtRandom is on random clusters: every pod of a lost node is deleted or stays, once; no
 // replacement is on a lost node; and the same question has the same answer.
 func TestLoseAtRandom(t *testing.T) {
@@ -186,8 +195,8 @@ func TestLoseAtRandom(t *testing.T) {
 		for _, name := range o.Nodes {
 			row := v.State.Nodes().Row(name)
 			for p := range v.State.PodsOn(row).All() {
-				if who := p.Namespace + "/" + p.Name; !p.Terminating && ends[who] == 0 {
-					t.Errorf("seed %d: nothing is told of %s on %s", seed, who, name)
+				if who := p.Namespace + "/" + p.Name; ends[who] != 1 {
+					t.Errorf("seed %d: %s on %s is told of %d times", seed, who, name, ends[who])
 				}
 			}
 		}

@@ -12,18 +12,17 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine/explain/suggest"
+	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 )
 
-const wantModel = "want either like or a template"
-
 // add adds nodes to the view.
 func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes) error {
-	isLike := a.Like != ""
-	if isLike == !isNull(a.Template) {
-		return decision.Errorf(decision.Malformed, field, wantModel)
+	if err := a.of(field); err != nil {
+		return err
 	}
+	isLike := a.Like != ""
 	first, err := d.model(out.View, field, a)
 	if err != nil {
 		return err
@@ -35,23 +34,21 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 		}
 	}
 	var made []object.Object
-	copies := 0
-	for i := range *a.Count {
+	copies, suffix := 0, ""
+	if isLike {
+		suffix = "-copy"
+	}
+	numbered := isLike || *a.Count > 1
+	for range *a.Count {
 		name := first.Name
-		switch {
-		case isLike: // earlier edits may have copied the same node
-			for taken := true; taken; taken = out.View.State.Nodes().Row(name) >= 0 {
-				copies++
-				name = fmt.Sprintf("%s-copy-%d", first.Name, copies)
+		for numbered || out.View.State.Nodes().Row(name) >= 0 { // earlier edits may have made the same
+			copies++
+			if name = fmt.Sprintf("%s%s-%d", first.Name, suffix, copies); out.View.State.Nodes().Row(name) < 0 {
+				break
 			}
-		case *a.Count > 1:
-			name = fmt.Sprintf("%s-%d", first.Name, i+1)
-		}
-		if out.View.State.Nodes().Row(name) >= 0 {
-			return decision.Errorf(decision.Invalid, field, "%s has a node %s already", out.View.ID(), name)
 		}
 		out.Added = append(out.Added, name)
-		list := templated(first, name)
+		list := templated(out.View.State, first, name)
 		if isLike {
 			list = suggest.NodeLike(out.View.State, first, name)
 		}
@@ -70,8 +67,11 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 	return err
 }
 
-// model returns the node that new ones are made of.
+// model returns the node that new ones are made of, in their shape.
 func (d *Editor) model(v *revision.View, field string, a *AddNodes) (*corev1.Node, error) {
+	if a.Like == "" && isNull(a.Template) {
+		return a.bare(a.name), nil
+	}
 	if a.Like == "" {
 		o, err := d.Read(field+".template", withKind(a.Template, "v1", "Node"))
 		if err != nil {
@@ -81,7 +81,7 @@ func (d *Editor) model(v *revision.View, field string, a *AddNodes) (*corev1.Nod
 		if !ok {
 			return nil, decision.Errorf(decision.Invalid, field+".template.kind", "want Node, not %s", o.Kind)
 		}
-		if n.Status.Allocatable.Pods().IsZero() {
+		if n = a.on(n); n.Status.Allocatable.Pods().IsZero() {
 			d.warned = append(d.warned, field+".template: status.allocatable (or capacity) has no pods: such nodes take none")
 		}
 		return n, nil
@@ -94,7 +94,7 @@ func (d *Editor) model(v *revision.View, field string, a *AddNodes) (*corev1.Nod
 	if err != nil {
 		return nil, err
 	}
-	return o.Value.(*corev1.Node), nil
+	return a.on(o.Value.(*corev1.Node)), nil
 }
 
 // withKind adds kind and apiVersion to a JSON object that has neither, as a template may.
@@ -112,10 +112,11 @@ func withKind(raw json.RawMessage, apiVersion, kind string) json.RawMessage {
 	return js
 }
 
-// templated returns a node made by a template.
-func templated(template *corev1.Node, name string) []metav1.Object {
+// templated returns a node made by a template, which may be that of a node as a cluster has it.
+func templated(st *state.State, template *corev1.Node, name string) []metav1.Object {
 	n := template.DeepCopy()
-	n.Name = name
+	n.Spec = suggest.NodeLike(st, template, name)[0].(*corev1.Node).Spec
+	n.Name, n.Status.Conditions = name, nil
 	if n.Labels == nil {
 		n.Labels = map[string]string{}
 	}

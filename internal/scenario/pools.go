@@ -166,7 +166,7 @@ func (q *PoolsQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if active, _, _ := f.base.State.Waiting(f.runs); active > 0 && !pending {
 		out.Notes = append(out.Notes, fmt.Sprintf("no room is kept for the pods of the snapshot that wait: %d", active))
 	}
-	if slices.ContainsFunc(q.Pools, func(p NodePool) bool { return !isNull(p.Template) }) {
+	if slices.ContainsFunc(q.Pools, func(p NodePool) bool { return p.Like == "" }) {
 		out.Notes = append(out.Notes, "no daemon pods are counted on nodes of a template: those of a node are known where a pool is like it")
 	}
 	out.Warnings = s.warnings()
@@ -247,21 +247,24 @@ func (d *Editor) checkPools(v *revision.View, pools []NodePool) error {
 			return decision.Errorf(decision.Malformed, at+".count", "the count is what is searched for; max bounds it")
 		}
 		sum += *p.Max
-		if (p.Like != "") == !isNull(p.Template) {
-			return decision.Errorf(decision.Malformed, at, wantModel)
+		if err := p.of(at); err != nil {
+			return err
 		}
+		p.name = fmt.Sprintf("pool-%d", i+1)
 		n, err := d.model(v, at, &p.AddNodes)
 		if err != nil {
 			return err
 		}
 		if p.Name == "" {
-			p.Name = n.Name
+			if p.Name = n.Name; p.Zone != "" {
+				p.Name += " in " + p.Zone
+			}
 		}
 		if names[p.Name] {
 			return decision.Errorf(decision.Invalid, at+".name", "there are two pools %.253q", p.Name)
 		}
 		names[p.Name] = true
-		if j := slices.IndexFunc(pools[:i], func(b NodePool) bool { return b.Like != "" && b.Like == p.Like }); j >= 0 {
+		if j := slices.IndexFunc(pools[:i], func(b NodePool) bool { return b.Like != "" && b.Like == p.Like && b.empty() && p.empty() }); j >= 0 {
 			return decision.Errorf(decision.Invalid, at+".like", "%s is like the same node", poolField(j))
 		}
 	}

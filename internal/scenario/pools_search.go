@@ -64,9 +64,15 @@ func (s *poolSearch) begin(ctx context.Context, counts []int) (*poolRun, error) 
 			return nil, err
 		}
 	}
-	r := &poolRun{f: NewFork(e.View, s.o), view: e.View, added: e.Added, daemons: e.Daemons}
-	_, err := r.f.Run(ctx, e.Daemons, Limits{}, nil)
-	return r, err
+	r := &poolRun{f: NewFork(e.View, s.o), view: e.View, added: e.Added}
+	out, err := r.f.Run(ctx, e.Daemons, Limits{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	// A DaemonSet makes none for nodes that its pods do not fit on.
+	alone := waitingIn(out.Waiting)
+	r.daemons = slices.DeleteFunc(slices.Clone(e.Daemons), func(a Arrival) bool { return alone[nameOf(a.Pod)] })
+	return r, nil
 }
 
 // placed returns how many pods a run places, and forgets the run.

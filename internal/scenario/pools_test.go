@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
@@ -194,6 +195,54 @@ func TestPools(t *testing.T) {
 	}
 }
 
+// TestPoolsOfOtherShapes has pools that are like a node but for what is said, and pools of nothing
+// but their resources.
+func TestPoolsOfOtherShapes(t *testing.T) {
+	agent := enginetest.Pod("agent-a", enginetest.Requests("cpu", "1"), enginetest.Owner("apps/v1", "DaemonSet", "agent"), enginetest.On("a"))
+	v := viewOf(
+		t, enginetest.Node("a", enginetest.Zone("za"), enginetest.NodeLabels("topology.ebs.csi.aws.com/zone", "za"), enginetest.Allocatable("cpu", "4"), enginetest.Taint("team", "x", corev1.TaintEffectNoSchedule)),
+		agent, enginetest.Claim("data", "", "1Gi", enginetest.BoundTo("pv")), enginetest.Volume("pv", "", "1Gi", enginetest.ReachableFrom("topology.ebs.csi.aws.com/zone", "zb")),
+	)
+	otherwise := func(pool scenario.NodePool, shape scenario.NodeShape) scenario.NodePool {
+		pool.NodeShape = shape
+		return pool
+	}
+	amounts := func(kv ...string) corev1.ResourceList {
+		return enginetest.Node("n", enginetest.Allocatable(kv...)).Status.Allocatable
+	}
+	none := []corev1.Taint{}
+	template := func(js string) scenario.NodePool {
+		return scenario.NodePool{AddNodes: scenario.AddNodes{Template: json.RawMessage(js)}}
+	}
+	for name, c := range map[string]struct {
+		pool   scenario.NodePool
+		pods   []scenario.Arrival
+		nodes  int
+		called string
+	}{
+		"its taint":               {like("a", 9, 1), waiting(6, "web", enginetest.Requests("cpu", "1")), 0, "a"},
+		"no taint":                {otherwise(like("a", 9, 1), scenario.NodeShape{Taints: none}), waiting(6, "web", enginetest.Requests("cpu", "1")), 2, "a"},
+		"another size":            {otherwise(like("a", 9, 1), scenario.NodeShape{Taints: none, Resources: amounts("cpu", "8")}), waiting(6, "web", enginetest.Requests("cpu", "1")), 1, "a"},
+		"its zone":                {otherwise(like("a", 9, 1), scenario.NodeShape{Taints: none}), waiting(1, "db", enginetest.Mounts("data")), 0, "a"},
+		"the volume's zone":       {otherwise(like("a", 9, 1), scenario.NodeShape{Taints: none, Zone: "zb"}), waiting(1, "db", enginetest.Mounts("data")), 1, "a in zb"},
+		"a label":                 {otherwise(like("a", 9, 1), scenario.NodeShape{Taints: none, Labels: map[string]string{"disk": "ssd"}}), waiting(2, "ssd", enginetest.Selects("disk", "ssd")), 1, "a"},
+		"devices":                 {otherwise(scenario.NodePool{}, scenario.NodeShape{Resources: amounts("cpu", "8", "example.com/gpu", "4")}), waiting(6, "train", enginetest.Requests("example.com/gpu", "1")), 2, "pool-1"},
+		"pods as of a kubelet":    {otherwise(scenario.NodePool{}, scenario.NodeShape{Resources: amounts("cpu", "8")}), waiting(111, "tiny", enginetest.Requests("cpu", "1m")), 2, "pool-1"},
+		"fewer pods":              {otherwise(scenario.NodePool{}, scenario.NodeShape{Resources: amounts("cpu", "8", "pods", "3")}), waiting(6, "tiny"), 2, "pool-1"},
+		"a taint":                 {otherwise(scenario.NodePool{}, scenario.NodeShape{Resources: amounts("cpu", "8"), Taints: []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectNoSchedule}}}), waiting(1, "web"), 0, "pool-1"},
+		"a node that is not well": {template(`{"metadata":{"name":"a"},"spec":{"unschedulable":true,"taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"4","pods":"9"},"conditions":[{"type":"Ready","status":"False"}]}}`), waiting(4, "web", enginetest.Requests("cpu", "1")), 1, "a"},
+		"a template in a zone":    {otherwise(template(`{"metadata":{"name":"t"},"status":{"allocatable":{"cpu":"4","pods":"9"}}}`), scenario.NodeShape{Zone: "zc"}), waiting(4, "web", enginetest.Requests("cpu", "1"), enginetest.Selects(corev1.LabelTopologyZone, "zc")), 1, "t in zc"},
+	} {
+		got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, c.pods, []scenario.NodePool{c.pool})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if p := got.Pools[0]; p.Fits != (c.nodes > 0) || p.Nodes != c.nodes || p.Name != c.called || p.Fits == (p.Reason != "") {
+			t.Errorf("%s: %+v, want %d nodes of %s", name, p, c.nodes, c.called)
+		}
+	}
+}
+
 // TestPoolsUnderSpread has zones that only together take pods: a constraint that holds for all.
 func TestPoolsUnderSpread(t *testing.T) {
 	zone := func(name, zone string) *corev1.Node {
@@ -215,6 +264,9 @@ func TestPoolsUnderSpread(t *testing.T) {
 }
 
 func TestPoolsRefuses(t *testing.T) {
+	shaped := func(s scenario.NodeShape) []scenario.NodePool {
+		return []scenario.NodePool{{AddNodes: scenario.AddNodes{Like: "a", NodeShape: s}}}
+	}
 	v := viewOf(t, enginetest.Node("a"))
 	for name, c := range map[string]struct {
 		pools []scenario.NodePool
@@ -232,6 +284,15 @@ func TestPoolsRefuses(t *testing.T) {
 		"counted":   {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Like: "a", Count: new(2)}}}, "pools[0].count"},
 		"same name": {[]scenario.NodePool{like("a", 1, 1), like("a", 1, 1)}, "pools[1].name"},
 		"same node": {[]scenario.NodePool{like("a", 1, 1), {Name: "b", AddNodes: scenario.AddNodes{Like: "a"}}}, "pools[1].like"},
+		"nothing":   {[]scenario.NodePool{{AddNodes: scenario.AddNodes{NodeShape: scenario.NodeShape{Zone: "z"}}}}, "pools[0]"},
+		"both":      {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Like: "a", Template: json.RawMessage(`{}`)}}}, "pools[0]"},
+		"zone":      {shaped(scenario.NodeShape{Zone: "eu 1"}), "pools[0].zone"},
+		"label":     {shaped(scenario.NodeShape{Labels: map[string]string{"a b": "c"}}), "pools[0].labels"},
+		"value":     {shaped(scenario.NodeShape{Labels: map[string]string{"a": "c d"}}), "pools[0].labels"},
+		"taint":     {shaped(scenario.NodeShape{Taints: []corev1.Taint{{Key: "a b", Effect: corev1.TaintEffectNoSchedule}}}), "pools[0].taints[0].key"},
+		"effect":    {shaped(scenario.NodeShape{Taints: []corev1.Taint{{Key: "a", Effect: "Never"}}}), "pools[0].taints[0].effect"},
+		"resource":  {shaped(scenario.NodeShape{Resources: corev1.ResourceList{"memroy": resource.MustParse("1Gi")}}), "pools[0].resources"},
+		"amount":    {shaped(scenario.NodeShape{Resources: corev1.ResourceList{"cpu": resource.MustParse("-1")}}), "pools[0].resources.cpu"},
 		"a pod":     {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)}}}, "pools[0].template.kind"},
 	} {
 		_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, c.pools)

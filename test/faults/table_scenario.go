@@ -12,7 +12,7 @@ var scenarioFaults = []fault{
 		{"internal/scenario/replicaset_order.go", `cmp.Compare(on[nodeB], on[nodeA]),`, `cmp.Compare(on[nodeA], on[nodeA]),`},
 	}},
 	{"daemons-forgotten", "new nodes are counted without their daemon pods", "./internal/scenario", "TestPools", []edit{
-		{"internal/scenario/pools_search.go", `_, err := r.f.Run(ctx, e.Daemons, Limits{}, nil)`, `_, err := r.f.Run(ctx, nil, Limits{}, nil)`},
+		{"internal/scenario/pools_search.go", `out, err := r.f.Run(ctx, e.Daemons, Limits{}, nil)`, `out, err := r.f.Run(ctx, nil, Limits{}, nil)`},
 	}},
 	{"scenario-order", "pods are tried as they come, whatever their priority", "./internal/scenario", "TestQueueOrder", []edit{
 		{"internal/scenario/run.go", `return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))`, `return cmp.Compare(a.order, b.order)`},

@@ -48,7 +48,7 @@ type PoolsRequest struct {
 // newPools returns an empty request.
 //
 //	@Summary		How many nodes of which pools pods need to fit
-//	@Description	Each count is tried by a run: nodes are added to a fork in memory, their daemon pods placed, and all pods arrive in the order of the queue. Of each pool it finds the smallest count with which all pods fit, and over all pools the cheapest choice that a greedy search finds, beside a lower bound. No pod is evicted for another one, nothing is recorded, and the cluster stays as it is.
+//	@Description	Each count is tried by a run: nodes are added to a fork in memory, their daemon pods placed, and all pods arrive in the order of the queue. Of each pool it finds the smallest count with which all pods fit, and over all pools the cheapest choice that is found, beside a lower bound where one within a tenth of it is known. No pod is evicted for another one, nothing is recorded, and the cluster stays as it is.
 //	@Tags			scenarios
 //	@Accept			json,application/yaml
 //	@Produce		json

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
@@ -171,5 +172,58 @@ func TestClaimsThatAreNotBound(t *testing.T) {
 	groups, list, _, ok := c.advise()
 	if !ok || len(groups) != 1 || groups[0].Reason != engine.CauseClaimUnbound || groups[0].Action != suggest.Wait || len(list) != 0 {
 		t.Errorf("%+v, %+v", groups, list)
+	}
+}
+
+// TestANodeElsewhere has pods that no copy of a node helps, but one in another zone does.
+func TestANodeElsewhere(t *testing.T) {
+	small := enginetest.Allocatable("cpu", "4", "memory", "8Gi", "pods", "110")
+	spread := func(min int32) *corev1.Pod {
+		same := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "ng"}}
+		return enginetest.Pod("ng-2", enginetest.Labels("app", "ng"), enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, same, enginetest.MinDomains(min)))
+	}
+	first := enginetest.Pod("ng-1", enginetest.Labels("app", "ng"), enginetest.On("a1"))
+	a1, a2 := enginetest.Node("a1", enginetest.Zone("eu-1a"), small), enginetest.Node("a2", enginetest.Zone("eu-1a"), small)
+	ofNodes := func(pod *corev1.Pod, objects ...any) (out []string) {
+		for _, text := range offered(t, pod, objects...) {
+			if strings.HasPrefix(text, "node: ") {
+				out = append(out, text)
+			}
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		pod     *corev1.Pod
+		objects []any
+		want    []string
+	}{
+		"one zone where two are wanted": {spread(2), []any{a1, a2, first}, []string{"node: add a node like a1 in a zone that has none (askPlatform)"}},
+		"a zone of nodes that take no pod": {
+			spread(1), []any{a1, first, enginetest.Node("b1", enginetest.Zone("eu-1b"), small, enginetest.Taint("gpu", "", corev1.TaintEffectNoSchedule))},
+			[]string{"node: add a node like a1 in zone eu-1b (askPlatform)"},
+		},
+		"one zone where three are wanted": {spread(3), []any{a1, first}, []string{"node: add a node like a1 in a zone that has none (askPlatform)"}},
+		"a volume in another zone": {
+			enginetest.Pod("db-0", enginetest.Mounts("data"), enginetest.Selects("cap", "ondemand")),
+			[]any{
+				enginetest.Node("a1", enginetest.Zone("za"), enginetest.NodeLabels("cap", "spot", "topology.ebs.csi.aws.com/zone", "za"), small),
+				enginetest.Node("b1", enginetest.Zone("zb"), enginetest.NodeLabels("cap", "ondemand", "topology.ebs.csi.aws.com/zone", "zb"), small),
+				enginetest.Node("c1", enginetest.Zone("zc"), enginetest.NodeLabels("cap", "other"), small),
+				enginetest.Claim("data", "", "1Gi", enginetest.BoundTo("pv")), enginetest.Volume("pv", "", "1Gi", enginetest.ReachableFrom("topology.ebs.csi.aws.com/zone", "za")),
+			},
+			[]string{"node: add a node like b1 in zone za (askPlatform)"},
+		},
+		"a copy in its own zone is enough": {
+			enginetest.Pod("p", enginetest.Requests("cpu", "3")), []any{a1, enginetest.Pod("full", enginetest.Requests("cpu", "3"), enginetest.On("a1"))},
+			[]string{"node: add one more node like a1 (askPlatform)"},
+		},
+		"a label that no node has":        {enginetest.Pod("p", enginetest.Selects("disk", "nvme")), []any{a1, a2}, nil},
+		"a zone that no node is in":       {enginetest.Pod("p", enginetest.Selects(corev1.LabelTopologyZone, "eu-9z")), []any{a1, a2}, nil},
+		"a device that no node has":       {enginetest.Pod("p", enginetest.Requests("example.com/gpu", "1")), []any{a1, a2}, nil},
+		"a request larger than each node": {enginetest.Pod("p", enginetest.Requests("cpu", "9")), []any{a1, a2}, nil},
+	} {
+		if d := cmp.Diff(c.want, ofNodes(c.pod, c.objects...)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
 	}
 }

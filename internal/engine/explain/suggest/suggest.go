@@ -22,6 +22,9 @@ type Suggestion struct {
 	Node   string   `json:"node,omitempty"`
 	// Like is the existing node that the new one would copy, without its pods.
 	Like string `json:"like,omitempty"`
+	// Zone is the one that the copy is in, where it is another than that of the node; new-zone
+	// stands for one without nodes.
+	Zone string `json:"zone,omitempty"`
 	// nodes on which the pod would fit; of a budget's, those where no budget would be violated
 	Fits  int      `json:"fits"`
 	Nodes []string `json:"nodes"` // up to five of them, by name

@@ -38,12 +38,25 @@ func (s *searcher) oneMoreNode(alone *explain.Alone) {
 	if s.q.Options.Candidates != nil || s.base.PreFilter != nil {
 		return // another node is not judged, or rejected like the others
 	}
+	like := s.kinds(func(row int) bool { return s.couldBeLike(alone, row) })
+	offered := 0
+	for _, n := range like[:min(len(like), maxNodesTried)] {
+		if offered < maxNodesOffered && s.offerNodeLike(n, "") {
+			offered++
+		}
+	}
+	if offered == 0 {
+		s.nodeElsewhere(alone)
+	}
+}
+
+// kinds returns a node of each kind that meets a condition, the smallest first.
+func (s *searcher) kinds(meets func(row int) bool) (like []*corev1.Node) {
 	nodes := s.base.Nodes()
 	kinds := map[nodeKind]bool{}
-	var like []*corev1.Node
 	for _, r := range nodes.Order() {
 		row := int(r)
-		if !s.base.Query.Candidates.Has(row) || !s.couldBeLike(alone, row) {
+		if !s.base.Query.Candidates.Has(row) || !meets(row) {
 			continue
 		}
 		c, n := nodes.Capacity(row), nodes.Node(row)
@@ -62,12 +75,7 @@ func (s *searcher) oneMoreNode(alone *explain.Alone) {
 		x, y := a.Status.Allocatable, b.Status.Allocatable
 		return cmp.Or(extended(x)-extended(y), x.Cpu().Cmp(*y.Cpu()), x.Memory().Cmp(*y.Memory()), cmp.Compare(a.Name, b.Name))
 	})
-	offered := 0
-	for _, n := range like[:min(len(like), maxNodesTried)] {
-		if offered < maxNodesOffered && s.offerNodeLike(n) {
-			offered++
-		}
-	}
+	return like
 }
 
 // extended counts the extended resources of a node. A node with devices is not a copy to suggest to
@@ -83,17 +91,23 @@ func extended(list corev1.ResourceList) (n int) {
 
 // couldBeLike reports whether the cause against a node may be absent on an empty copy.
 func (s *searcher) couldBeLike(alone *explain.Alone, row int) bool {
+	return s.absentOnCopy(alone, row, "NodeAffinity", "NodeName", "NodeDeclaredFeatures", "VolumeZone", "VolumeBinding")
+}
+
+// absentOnCopy reports whether the causes against a node may be absent on an empty copy. The
+// plugins named reject a copy as they do the node.
+func (s *searcher) absentOnCopy(alone *explain.Alone, row int, same ...string) bool {
 	v := explain.Verdict(s.base, row)
 	failing, _ := alone.Failing(row, false)
 	for _, f := range append(failing, engine.RuleFailure{Plugin: v.Plugin, Code: v.Code}) {
-		switch f.Plugin {
-		case "NodeAffinity", "NodeName", "NodeDeclaredFeatures", "VolumeZone", "VolumeBinding":
+		switch {
+		case slices.Contains(same, f.Plugin):
 			return false
-		case "NodeResourcesFit": // unresolvable: the request is larger than the node
+		case f.Plugin == "NodeResourcesFit": // unresolvable: the request is larger than the node
 			if f.Code == engine.UnschedulableAndUnresolvable.String() {
 				return false
 			}
-		case "TaintToleration":
+		case f.Plugin == "TaintToleration":
 			if !slices.ContainsFunc(s.base.Nodes().Node(row).Taints, func(t corev1.Taint) bool { return ails(t.Key) || t.Key == corev1.TaintNodeUnschedulable }) {
 				return false
 			}
@@ -103,15 +117,23 @@ func (s *searcher) couldBeLike(alone *explain.Alone, row int) bool {
 }
 
 // offerNodeLike tries the pod on a state with one more node, with its volume limits and its
-// devices.
-func (s *searcher) offerNodeLike(like *corev1.Node) bool {
+// devices, in its zone or another one.
+func (s *searcher) offerNodeLike(like *corev1.Node, zone string) bool {
 	name := s.newName(like.Name)
 	if len(name) > maxNodeName {
 		return false
 	}
 	e := s.q.State.Overlay()
 	var edits []Edit
-	for _, o := range NodeLike(s.q.State, like, name) {
+	list, change := NodeLike(s.q.State, like, name), "add one more node like "+like.Name
+	if n, ok := list[0].(*corev1.Node); ok && zone != "" {
+		n.Labels = InZone(n.Labels, zone)
+		change = "add a node like " + like.Name + " in zone " + zone
+		if zone == newZone {
+			change = "add a node like " + like.Name + " in a zone that has none"
+		}
+	}
+	for _, o := range list {
 		if e.Put(o) != nil {
 			return false
 		}
@@ -122,7 +144,7 @@ func (s *searcher) offerNodeLike(like *corev1.Node) bool {
 	if v == nil {
 		return false
 	}
-	g := Suggestion{Kind: "node", Change: "add one more node like " + like.Name, Target: "node", Node: name, Like: like.Name, Action: AskPlatform, Edit: edits[0]}
+	g := Suggestion{Kind: "node", Change: change, Target: "node", Node: name, Like: like.Name, Zone: zone, Action: AskPlatform, Edit: edits[0], Command: s.askPools(like.Name, zone)}
 	if len(edits) > 1 {
 		g.Edits = edits
 	}
@@ -191,4 +213,21 @@ func emptyCopy(like *corev1.Node, name string) *corev1.Node {
 	n.Annotations = maps.Clone(n.Annotations)
 	maps.DeleteFunc(n.Annotations, func(k, _ string) bool { return strings.HasPrefix(k, "csi.volume.kubernetes.io/") })
 	return n
+}
+
+// InZone returns labels of a node as they are in another zone: its label, and those of volume
+// drivers and clouds that name the zone as it does.
+func InZone(labels map[string]string, zone string) map[string]string {
+	out := maps.Clone(labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	old := labels[corev1.LabelTopologyZone]
+	for key, value := range labels {
+		if strings.HasSuffix(key, "/zone") && value == old {
+			out[key] = zone
+		}
+	}
+	out[corev1.LabelTopologyZone] = zone
+	return out
 }
