@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,30 +112,7 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 	}
 	if len(list.Pods) > 0 {
 		p.gap()
-		t := newTable(".POD", ">PODS", ">AGE", "~WHY", "~TRY")
-		rows, left := equalPods(list.Pods, p.wide), 0
-		if !p.wide && len(rows) > pendingShown {
-			for _, row := range rows[pendingShown:] {
-				left += row.pods
-			}
-			rows = rows[:pendingShown]
-		}
-		for _, o := range rows {
-			name, age := o.Name, "?"
-			if namespace == "" {
-				name = o.Namespace + "/" + name
-			}
-			if o.Since != nil {
-				age = span(int64(a.Now().Sub(*o.Since).Seconds()))
-			}
-			why, remedy := p.whyWaits(o.PendingPod), p.remedyWords(o.PendingPod)
-			for _, m := range nodeNamed.FindAllStringSubmatch(why+"\n"+remedy, -1) {
-				p.nodes = append(p.nodes, m[1])
-			}
-			t.add(name, count(o.pods), age, why, remedy)
-		}
-		p.table(t)
-		p.left(left, "that wait")
+		p.waiting(a, list.Pods, namespace)
 		if c.Omitted > 0 {
 			p.line("and %s more that were not judged", count(c.Omitted))
 		}
@@ -165,6 +143,42 @@ func (p *page) pending(a *app, list *report.Pending, namespace string) {
 		o := &list.Unstarted[0]
 		p.commands(a.again([]string{o.Namespace + "/" + o.Name})("lifecycle"))
 	}
+}
+
+// waiting lists pods that wait, equal ones in one row with their number.
+func (p *page) waiting(a *app, list []report.PendingPod, namespace string) {
+	rows, left := equalPods(list, p.wide), 0
+	head, shared := []string{".POD", ">AGE", "~WHY", "~TRY"}, len(rows) < len(list)
+	if shared {
+		head = slices.Insert(head, 1, ">PODS")
+	}
+	t := newTable(head...)
+	if !p.wide && len(rows) > pendingShown {
+		for _, row := range rows[pendingShown:] {
+			left += row.pods
+		}
+		rows = rows[:pendingShown]
+	}
+	for _, o := range rows {
+		name, age := o.Name, "?"
+		if namespace == "" {
+			name = o.Namespace + "/" + name
+		}
+		if o.Since != nil {
+			age = span(int64(a.Now().Sub(*o.Since).Seconds()))
+		}
+		why, remedy := p.whyWaits(o.PendingPod), p.remedyWords(o.PendingPod)
+		for _, m := range nodeNamed.FindAllStringSubmatch(why+"\n"+remedy, -1) {
+			p.nodes = append(p.nodes, m[1])
+		}
+		cells := []string{name, age, why, remedy}
+		if shared {
+			cells = slices.Insert(cells, 1, count(o.pods))
+		}
+		t.add(cells...)
+	}
+	p.table(t)
+	p.left(left, "that wait")
 }
 
 // pendingRow is a pod that waits, and how many are equal to it.

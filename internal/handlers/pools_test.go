@@ -54,7 +54,7 @@ func TestPools(t *testing.T) {
 		"pools[1].max: the pools may get":                        {422, `{"pools":[{"like":"n1"},{"like":"n2","max":11}]}`},
 		"pools[0].cost: want a number above 0":                   {422, `{"pools":[{"like":"n1","cost":-1}]}`},
 		"pools[0].template.status.allocatable":                   {422, `{"pools":[{"template":` + node("x", "-4") + `}]}`},
-		"pools[0].resources.cpu":                                 {400, `{"pools":[{"resources":{"cpu":"much"}}]}`},
+		"pools[0].resources[cpu]":                                {400, `{"pools":[{"resources":{"cpu":"much"}}]}`},
 		`"memroy" is no resource`:                                {422, `{"pools":[{"like":"n1","resources":{"memroy":"1Gi"}}]}`},
 		"pools[0].taints[0].effect":                              {422, `{"pools":[{"like":"n1","taints":[{"key":"a","effect":"Never"}]}]}`},
 		`"pools[0].taints[0].efect"`:                             {400, `{"pools":[{"like":"n1","taints":[{"key":"a","efect":"NoSchedule"}]}]}`},
