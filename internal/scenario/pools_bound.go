@@ -25,7 +25,7 @@ type PoolBound struct {
 	Resource string `json:"resource,omitempty" example:"memory"`
 	// Runs reports that cheaper choices which the requests allow were run and place fewer pods.
 	Runs bool `json:"runs,omitempty"`
-} // @name PoolBound
+}
 
 // demand is equal pods, as bounds count them.
 type demand struct {
