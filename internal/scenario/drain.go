@@ -122,12 +122,7 @@ func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := out.Find
-	if found != nil { // the digest was there before reasons were summed up
-		out.Find = &Find{Asked: found.Asked, Tried: found.Tried, Kept: found.Kept}
-	}
-	out.Digest, err = digestOf(ctx, "berth-drain-1", out)
-	out.Find = found
+	out.Digest, err = digestOf(ctx, "berth-drain-1", out.withoutReasons())
 	out.Snapshot, out.Warnings = f.base.ID(), append(append(out.Warnings, atOnce(out.Totals.Preempted)...), s.warnings()...) // no part of the digest
 	return out, err
 }

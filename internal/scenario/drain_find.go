@@ -45,6 +45,16 @@ const (
 	maxKeptNames = 5
 )
 
+// withoutReasons returns the answer that digests are over: they were there before the reasons.
+func (d *Drain) withoutReasons() *Drain {
+	if d.Find == nil {
+		return d
+	}
+	out, find := *d, *d.Find
+	find.Reasons, out.Find = nil, &find
+	return &out
+}
+
 // keep notes why a node is kept.
 func (f *Find) keep(name, pod, why string) {
 	if len(f.Kept) < maxKept {

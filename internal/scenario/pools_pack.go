@@ -85,9 +85,9 @@ func (s *poolSearch) pack(ctx context.Context) error {
 			continue
 		}
 		larger := s.which(func(o *demand) bool { return o.covers(d) })
-		alike := s.which(func(o *demand) bool { return o.covers(d) && o.pools&^d.pools == 0 && o.may.Within(d.may) })
-		for i, of := range [][]*demand{larger, alike} {
-			if i > 0 && len(alike) == len(larger) {
+		narrower := s.which(func(o *demand) bool { return o.covers(d) && o.pools&^d.pools == 0 && o.may.Within(d.may) })
+		for i, of := range [][]*demand{larger, narrower} {
+			if i > 0 && len(narrower) == len(larger) {
 				continue
 			}
 			if err := add(of, d.scarcest(s.offers), func(has func(corev1.ResourceName) float64) float64 { return d.piecesIn(has) }, true); err != nil {

@@ -33,18 +33,18 @@ func (s *poolSearch) least(list []demanded, counts []int, pool int) int {
 			need -= d.each[i] * float64(counts[i])
 		}
 		switch {
-		case need <= d.need*slack:
+		case need <= d.need*margin:
 		case d.each[pool] == 0:
 			return most
 		default:
-			n = max(n, int(min(math.Ceil(need/d.each[pool]-slack), float64(most))))
+			n = max(n, int(min(math.Ceil(need/d.each[pool]-margin), float64(most))))
 		}
 	}
 	return n
 }
 
-// slack is what sums of floating-point numbers may be off, as a share.
-const slack = 1e-9
+// margin is what sums of floating-point numbers may be off, as a share.
+const margin = 1e-9
 
 // nodesFor returns how many nodes of one pool the packings need for a target, at most its maximum.
 func (s *poolSearch) nodesFor(pool, target int) int {
@@ -183,7 +183,7 @@ func (s *poolSearch) cheaper(needs []demanded, limit float64, target int) (list 
 			}
 			if placed, known := s.ran[key(counts)]; known && placed < target {
 				ran = true
-			} else if s.cost(counts) < limit*(1-slack) {
+			} else if s.cost(counts) < limit*(1-margin) {
 				list = append(list, slices.Clone(counts))
 			}
 		}
