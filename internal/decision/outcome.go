@@ -166,6 +166,9 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	o.noteAdmission(ans, level)
 	if level != engine.ExplainNone {
 		ans.Notes = append(ans.Notes, o.valueNotes()...)
+		if o.Result.Outcome == engine.Scheduled {
+			ans.Notes = append(ans.Notes, o.storageNotes(o.Result.Node())...)
+		}
 	}
 	if level == engine.ExplainGroups {
 		ans.Groups, ans.Narrowed = suggest.NamedGroups(o.Result, suggest.DefaultSample)

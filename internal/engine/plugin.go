@@ -28,12 +28,14 @@ type Plugin struct {
 	// These are read by explanations.
 	Details      func(q *Query, state any, row int) []Detail
 	NameBlockers func(q *Query, state any, row int, details []Detail)
-	Devices      func(q *Query, state any, row int) []AllottedDevice
-	Volumes      func(q *Query, state any, row int) []VolumeBinding
-	Spread       func(q *Query) []SpreadConstraint
-	NamePods     func(q *Query, table []SpreadConstraint)
-	Skews        func(q *Query) []Skew
-	NotEvaluated func(q *Query) (reason string, ok bool)
+	// PreFilterDetails are named already.
+	PreFilterDetails func(q *Query) []Detail
+	Devices          func(q *Query, state any, row int) []AllottedDevice
+	Volumes          func(q *Query, state any, row int) []VolumeBinding
+	Spread           func(q *Query) []SpreadConstraint
+	NamePods         func(q *Query, table []SpreadConstraint)
+	Skews            func(q *Query) []Skew
+	NotEvaluated     func(q *Query) (reason string, ok bool)
 }
 
 // Adapt makes a plugin from a rule whose PreFilter state is an S. It is the only place where states
@@ -90,6 +92,13 @@ func Adapt[S any](rule Rule) *Plugin {
 				r.NameBlockers(q, typed(state), row, &details[i])
 			}
 			named(details)
+		}
+	}
+	if r, ok := rule.(PreFilterDetailer); ok {
+		p.PreFilterDetails = func(q *Query) []Detail {
+			out := clipped(r.PreFilterDetails(q))
+			named(out)
+			return out
 		}
 	}
 	if r, ok := rule.(Allotter[S]); ok {

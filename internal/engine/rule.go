@@ -106,6 +106,14 @@ type BlockerNamer[S any] interface {
 	NameBlockers(q *Query, state S, row int, d *Detail)
 }
 
+// PreFilterDetailer explains why its PreFilter, or its PreEnqueue, rejects a pod: it describes the
+// objects that keep the pod from every node, and names them as blockers. It runs where an answer
+// shows them, and a record keeps them.
+type PreFilterDetailer interface {
+	Rule
+	PreFilterDetails(q *Query) []Detail
+}
+
 // Spreader lists the domains of topology spread, and returns how even they are now.
 type Spreader interface {
 	Rule

@@ -76,6 +76,23 @@ GROUP BY plugin, reason
 ORDER BY nodes DESC, plugin, reason
 LIMIT @limit
 
+-- top-blockers: Which pods and other objects are in the way most often?
+-- Of live attempts that placed no pod, by the record that began them: pods by what they belong to,
+-- others by name. `pods` counts the pods that they kept waiting, `objects` of how many objects the
+-- row is. A record names at most ten; those of releases up to v0.3.0 name none.
+-- optional: namespace
+-- example: cluster=demo since=2026-01-02T00:00:00Z until=2026-01-03T00:00:00Z limit=10
+SELECT kind, blocker_namespace, name, plugin, count(DISTINCT decision_id) AS attempts, count(DISTINCT pod) AS pods, count(DISTINCT blocker) AS objects
+FROM (
+  SELECT coalesce(blocker_owner_kind, kind) AS kind, blocker_namespace, coalesce(blocker_owner, blocker) AS name, plugin, decision_id, namespace || '/' || pod AS pod, blocker
+  FROM decision_blockers
+  WHERE cluster = @cluster AND created_at >= @since AND created_at < @until AND (@namespace = '' OR namespace = @namespace)
+    AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
+) b
+GROUP BY kind, blocker_namespace, name, plugin
+ORDER BY attempts DESC, pods DESC, kind, coalesce(blocker_namespace, ''), name, plugin
+LIMIT @limit
+
 -- top-plugins-by-hour: Which plugin rejects most, hour by hour?
 -- Rank 1 is the plugin that rejected most nodes in that hour, of live attempts. Start here when a
 -- cluster seems full. The newest hour is first.

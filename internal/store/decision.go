@@ -65,6 +65,9 @@ type Decision struct {
 	// an earlier record has them, in questions, and in records of before they were kept. No digest
 	// covers them.
 	Facts string `json:",omitempty"`
+	// Blockers are the objects in the way of a decision that places nothing, by EncodeBlockers;
+	// empty of others, and in records of before they were kept. No digest covers them.
+	Blockers string `json:",omitempty"`
 }
 
 // Failure counts the nodes that a plugin rejected with a reason.
@@ -196,6 +199,7 @@ var DecisionColumns = []Column{
 	{Name: "purpose", Kind: Text, Null: true, Since: 23, Field: func(d *Decision) any { return &d.Purpose }},
 	{Name: "attempt", Kind: Text, Null: true, Since: 23, Field: func(d *Decision) any { return &d.Attempt }},
 	{Name: "facts", Kind: List, Null: true, Since: 28, Field: func(d *Decision) any { return &d.Facts }},
+	{Name: "blockers", Kind: List, Null: true, Since: 30, Field: func(d *Decision) any { return &d.Blockers }},
 }
 
 // ReplayColumns name the columns that a replay needs beside the cluster.

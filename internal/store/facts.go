@@ -55,15 +55,21 @@ func (f *PodFacts) Encode() string {
 // ValidateFacts returns why Facts cannot be stored. It does not look at each field, since it is for
 // each new pod.
 func (d *Decision) ValidateFacts() error {
-	switch {
-	case d.Facts == "":
-		return nil
-	case d.PodDigest == "":
+	if d.Facts != "" && d.PodDigest == "" {
 		return invalid("decision.facts", "is about a pod without a digest")
-	case d.Facts[0] != '[' || !json.Valid([]byte(d.Facts)) || strings.Contains(d.Facts, nul):
-		return invalid("decision.facts", "is not a JSON list without NUL")
 	}
-	return validateText("decision.facts", d.Facts)
+	return validateEncoded("decision.facts", d.Facts)
+}
+
+// validateEncoded wants a JSON list, or nothing.
+func validateEncoded(where, list string) error {
+	if list == "" {
+		return nil
+	}
+	if list[0] != '[' || !json.Valid([]byte(list)) || strings.Contains(list, nul) {
+		return invalid(where, "is not a JSON list without NUL")
+	}
+	return validateText(where, list)
 }
 
 // PodFacts reads Facts; nil where the record has none.

@@ -119,6 +119,12 @@ func (d *Decision) validate() error {
 	if err := d.ValidateFacts(); err != nil {
 		return err
 	}
+	if err := validateEncoded("decision.blockers", d.Blockers); err != nil {
+		return err
+	}
+	if len(d.Blockers) > maxBlockerBytes {
+		return invalid("decision.blockers", fmt.Sprintf("has %d bytes, and %d are the most", len(d.Blockers), maxBlockerBytes))
+	}
 	for i := range DecisionColumns {
 		c := &DecisionColumns[i]
 		if err := c.validate(d); err != nil {

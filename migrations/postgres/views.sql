@@ -139,6 +139,25 @@ SELECT d.cluster, d.id AS decision_id,
        v.value ->> 5 AS budget_violated, nullif(v.value ->> 6, '') AS victim_owner_kind, nullif(v.value ->> 7, '') AS victim_owner
 FROM decisions d, json_array_elements(d.victims::json) v;
 
+-- What was in the way of decisions that place nothing: at most ten objects of the nodes that are
+-- nearest to taking the pod, the nearest first, and how many more these nodes have. Records of
+-- releases that kept no names have no rows.
+CREATE OR REPLACE VIEW decision_blockers AS
+SELECT d.cluster, d.id AS decision_id,
+       to_char(d.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       (b.place - 1)::integer AS rank,
+       b.value ->> 0 AS plugin,
+       b.value ->> 1 AS kind,
+       nullif(b.value ->> 2, '') AS blocker_namespace,
+       b.value ->> 3 AS blocker,
+       b.value ->> 4 AS blocker_owner_kind, b.value ->> 5 AS blocker_owner,
+       (d.blockers::json ->> 0)::bigint AS more,
+       d.revision, d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+FROM decisions d, json_array_elements(d.blockers::json) WITH ORDINALITY AS b (value, place)
+WHERE b.place > 1;
+
 -- What was tried to place pods: a row an attempt, which is one decision that binds, or the calls of
 -- one of kube-scheduler's cycles. Its outcome is that of its last record, which is looked for among
 -- the pod's records up to its next attempt: no call comes later than an hour after the first.
@@ -753,7 +772,7 @@ GROUP BY cluster, u.hour, namespace, cause;
 DO $$
 BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_pool_rejections, decision_rejected_nodes, decision_scores,
-    decision_plugin_scores, decision_margins, decision_victims, pending_reasons, revision_log, capacity,
+    decision_plugin_scores, decision_margins, decision_victims, decision_blockers, pending_reasons, revision_log, capacity,
     revision_objects, pod_deletions, priority_class_log, evictions, pods_over_time,
     simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,

@@ -137,6 +137,25 @@ SELECT d.cluster, d.id AS decision_id,
        json_extract(v.value, '$[5]') AS budget_violated, nullif(json_extract(v.value, '$[6]'), '') AS victim_owner_kind, nullif(json_extract(v.value, '$[7]'), '') AS victim_owner
 FROM decisions d, json_each(d.victims) v;
 
+-- What was in the way of decisions that place nothing: at most ten objects of the nodes that are
+-- nearest to taking the pod, the nearest first, and how many more these nodes have. Records of
+-- releases that kept no names have no rows.
+CREATE VIEW decision_blockers AS
+SELECT d.cluster, d.id AS decision_id,
+       strftime('%Y-%m-%dT%H:%M:%S', d.created_at / 1000000, 'unixepoch') || printf('.%06dZ', d.created_at % 1000000) AS time,
+       d.verb, d.namespace, d.pod, d.outcome,
+       b.key AS rank,
+       json_extract(b.value, '$[0]') AS plugin,
+       json_extract(b.value, '$[1]') AS kind,
+       nullif(json_extract(b.value, '$[2]'), '') AS blocker_namespace,
+       json_extract(b.value, '$[3]') AS blocker,
+       json_extract(b.value, '$[4]') AS blocker_owner_kind, json_extract(b.value, '$[5]') AS blocker_owner,
+       json_extract(d.blockers, '$[0]') AS more,
+       d.revision, d.created_at,
+       coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt
+FROM decisions d, json_each(d.blockers) b
+WHERE b.key > 0;
+
 -- What was tried to place pods: a row an attempt, which is one decision that binds, or the calls of
 -- one of kube-scheduler's cycles. Its outcome is that of its last record, which is looked for among
 -- the pod's records up to its next attempt: no call comes later than an hour after the first.

@@ -25,6 +25,9 @@ func full() *store.Decision {
 			OwnerKind: "Job", OwnerName: "ü\"\\", CPUMilli: 1,
 			Requests: []byte(`{"cpu":"1m"}`), Labels: []byte("{}"), CreatedAt: at(0),
 		}).Encode(),
+		Blockers: store.EncodeBlockers([]store.Blocker{
+			{"NodeResourcesFit", "Pod", "batch", "job-\"1\"", "Job", "ü"}, {Plugin: "VolumeBinding", Kind: "PersistentVolume", Name: "pv"},
+		}, 7),
 		Asked: store.Asked{By: "token:ci", Peer: "10.0.0.7", RequestID: "r-1"},
 		Input: []byte{0, 0xff, '{', 0xc3, 0x28},
 		Failures: []store.Failure{

@@ -85,7 +85,7 @@ func init() {
 		"WhatAListShows": func(t *testing.T, s store.Store) {
 			appendAll(t, s, revision("prod", 1), &store.Entry{Decision: full()})
 			want := full()
-			want.Input, want.Failures, want.Scores, want.Victims, want.Facts = nil, nil, nil, nil, ""
+			want.Input, want.Failures, want.Scores, want.Victims, want.Facts, want.Blockers = nil, nil, nil, nil, "", ""
 			ds, err := s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod"})
 			wantErr(t, "ListDecisions", err, nil)
 			same(t, "list", []*store.Decision{want}, ds)

@@ -51,9 +51,13 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 			{Plugin: "NodeResourcesFit", Code: "Unschedulable", Reason: "Insufficient cpu", Nodes: 4, Pools: []store.PoolCount{{Pool: "m5", Nodes: 3}, {Pool: "(others)", Nodes: 1}}},
 		},
 		Victims: []store.Victim{{Namespace: "batch", Pod: "job", UID: "u", Priority: -1, Node: "n3"}},
+		Blockers: store.EncodeBlockers([]store.Blocker{
+			{Plugin: "NodeResourcesFit", Kind: "Pod", Namespace: "batch", Name: "job", OwnerKind: "Deployment", OwnerName: "jobs"},
+			{Plugin: "VolumeBinding", Kind: "PersistentVolume", Name: "pv"},
+		}, 3),
 	}
 	retried := *pending
-	retried.ID, retried.CreatedAt, retried.Victims = "d3", start.Add(time.Hour+time.Minute), nil
+	retried.ID, retried.CreatedAt, retried.Victims, retried.Blockers = "d3", start.Add(time.Hour+time.Minute), nil, ""
 	first := &store.Entry{
 		Revision: &store.Revision{
 			Cluster: "prod", Number: 1, Token: "t", CreatedAt: start, Cause: "upload", Change: []byte("abc"), Summary: []byte("{}"),
@@ -89,6 +93,13 @@ func Views(t *testing.T, s store.Store, ask Ask) {
 		{`SELECT node, plugin, raw, normalized, weight, weighted FROM decision_plugin_scores`, []string{"n1|NodeAffinity|3|100|2|200"}},
 		{`SELECT pod, first, second, margin FROM decision_margins`, []string{"cart|n1|n2|12"}},
 		{`SELECT pod, victim_namespace, victim, victim_priority, node FROM decision_victims`, []string{"till|batch|job|-1|n3"}},
+		{
+			`SELECT decision_id, time, outcome, namespace, pod, rank, plugin, kind, blocker_namespace, blocker, blocker_owner_kind, blocker_owner, more, purpose FROM decision_blockers ORDER BY rank`,
+			[]string{
+				"d2|2026-01-02T04:04:05.000006Z|Unschedulable|shop|till|1|NodeResourcesFit|Pod|batch|job|Deployment|jobs|3|live",
+				"d2|2026-01-02T04:04:05.000006Z|Unschedulable|shop|till|2|VolumeBinding|PersistentVolume|<nil>|pv|<nil>|<nil>|3|live",
+			},
+		},
 		{
 			`SELECT hour, plugin, pods, decisions, nodes FROM pending_reasons ORDER BY nodes DESC`,
 			[]string{"2026-01-02T04:00:00Z|NodeResourcesFit|1|2|8", "2026-01-02T04:00:00Z|TaintToleration|1|2|2"},

@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/revision"
@@ -35,12 +38,15 @@ func BenchmarkRecord(b *testing.B) {
 	for i := 0; i < len(names); i += 2 {
 		half = append(half, names[i])
 	}
+	wide := logtest.Pod(b, "w", "") // fits no node, and some if they were empty
+	wide.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("11")
 	for _, c := range []struct {
 		name string
 		q    decision.Question
 	}{
 		{"all", decision.Question{Pod: logtest.Pod(b, "w", "")}},
 		{"names", decision.Question{Pod: logtest.Pod(b, "w", ""), NodeNames: names}},
+		{"unplaced", decision.Question{Pod: wide}},
 		{"half", decision.Question{Pod: logtest.Pod(b, "w", ""), NodeNames: half}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

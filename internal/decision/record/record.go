@@ -98,9 +98,21 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	}
 	d.Mode, d.Purpose, d.NominatedNode, d.Victims = o.Mode, o.Purpose(), r.NominatedNode(), victims(o.View, r)
 	d.Attempt = l.attempts.of(d)
-	d.Facts = l.facts(o.View, o.Pod, d)
+	d.Facts, d.Blockers = l.facts(o.View, o.Pod, d), blockers(r)
 	l.list(d, r)
 	return d, finish(d, newEvaluated(o), began)
+}
+
+// blockers names what is in the way of a decision that places nothing.
+func blockers(r *engine.Result) string {
+	list, more := explain.Blockers(r)
+	named := make([]store.Blocker, len(list))
+	for i := range list {
+		b := &list[i]
+		named[i] = store.Blocker{Plugin: b.Rule, Kind: b.Kind, Namespace: b.Namespace, Name: b.Name}
+		named[i].OwnerKind, named[i].OwnerName, _ = strings.Cut(b.Owner, "/")
+	}
+	return store.EncodeBlockers(named, more)
 }
 
 // list adds the failures and the best scores of an answer.

@@ -47,6 +47,9 @@ func alone(t *testing.T, c *enginetest.Case, s *state.State, node string) (faili
 // every rule runs.
 func unname(d *engine.Decision) {
 	for i := range d.Nodes {
+		if d.Nodes[i].Stage == engine.StagePreFilter { // its details are for what they name
+			d.Nodes[i].Details = nil
+		}
 		for k := range d.Nodes[i].Details {
 			det := &d.Nodes[i].Details[k]
 			det.Blockers, det.BlockersOmitted = nil, 0

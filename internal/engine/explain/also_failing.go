@@ -49,7 +49,11 @@ func (a *Alone) failure(rule *ruleAlone, row int, details bool) *engine.RuleFail
 		return nil
 	}
 	if whole != nil {
-		return &engine.RuleFailure{Code: whole.Code.String(), Reasons: []string{whole.Reason}}
+		f := &engine.RuleFailure{Code: whole.Code.String(), Reasons: []string{whole.Reason}}
+		if details && a.named {
+			f.Details = preFilterDetails(on.q, on.q.Profile.Rules[rule.index].Name)
+		}
+		return f
 	}
 	if len(rej.Reasons) == 0 || !rej.Nodes.Has(row) {
 		return nil

@@ -46,18 +46,51 @@ type Blocker struct {
 
 // The nodes that Blockers looks at, and those of which it names the objects.
 const (
-	lookedAt = 256
-	nearest  = 3
+	lookedAt    = 256
+	nearestRows = 3
 )
 
 // Blockers returns at most ten objects that keep a pod from being placed: those of the nodes that
 // are nearest to taking it, the nearest first. Nodes on which evictions may help come before the
-// others, then those with fewer obstacles, then those that are short of less, and last by name. A
-// decision that places the pod, or that judged no node, has none.
-func Blockers(r *engine.Result) []Blocker {
-	if r.Outcome == engine.Scheduled || !listsNodes(r) || r.PreFilter != nil {
-		return nil
+// others, then those with fewer obstacles, then those that are short of less, and last by name.
+// Where a plugin rejects the pod before any node is judged, they are the objects for which it does.
+// A decision that places the pod has none. More counts what is left out of these nodes; an object
+// that several details leave out counts for each.
+func Blockers(r *engine.Result) (out []Blocker, more int) {
+	add := func(rule string, details []engine.Detail) {
+		for i := range details {
+			more += details[i].BlockersOmitted
+			for _, b := range details[i].Blockers {
+				same := func(o Blocker) bool {
+					return o.Rule == rule && o.Kind == b.Kind && o.Namespace == b.Namespace && o.Name == b.Name
+				}
+				if !slices.ContainsFunc(out, same) {
+					out = append(out, Blocker{rule, b})
+				}
+			}
+		}
 	}
+	switch {
+	case r.Outcome == engine.Scheduled:
+	case r.Outcome == engine.Gated:
+		add(r.HeldBy, preFilterDetails(r.Query, r.HeldBy))
+	case !listsNodes(r):
+	case r.PreFilter != nil:
+		add(r.PreFilter.Plugin, preFilterDetails(r.Query, r.PreFilter.Plugin))
+	default:
+		for _, row := range nearest(r) {
+			v := NamedVerdict(r, row)
+			add(v.Plugin, v.Details)
+		}
+	}
+	if n := len(out) - engine.MaxBlockers; n > 0 {
+		return out[:engine.MaxBlockers], more + n
+	}
+	return out, more
+}
+
+// nearest returns the rejected rows that are nearest to taking the pod.
+func nearest(r *engine.Result) []int {
 	type near struct {
 		row, obstacles int
 		short          float64
@@ -70,19 +103,9 @@ func Blockers(r *engine.Result) []Blocker {
 	slices.SortStableFunc(rows, func(a, b near) int {
 		return cmp.Or(cmp.Compare(a.obstacles, b.obstacles), cmp.Compare(a.short, b.short))
 	})
-	var out []Blocker
-	for _, at := range rows[:min(len(rows), nearest)] {
-		v := NamedVerdict(r, at.row)
-		for i := range v.Details {
-			for _, b := range v.Details[i].Blockers {
-				same := func(o Blocker) bool {
-					return o.Rule == v.Plugin && o.Kind == b.Kind && o.Namespace == b.Namespace && o.Name == b.Name
-				}
-				if len(out) < engine.MaxBlockers && !slices.ContainsFunc(out, same) {
-					out = append(out, Blocker{v.Plugin, b})
-				}
-			}
-		}
+	out := make([]int, 0, nearestRows)
+	for _, at := range rows[:min(len(rows), nearestRows)] {
+		out = append(out, at.row)
 	}
 	return out
 }

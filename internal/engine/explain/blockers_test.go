@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,8 +25,12 @@ func blockersOf(t *testing.T, pod *corev1.Pod, objects ...any) (out []string) {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	for _, b := range explain.Blockers(r) {
+	list, more := explain.Blockers(r)
+	for _, b := range list {
 		out = append(out, b.Rule+" "+b.Name+" "+b.Owner)
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprint(more, " more"))
 	}
 	return out
 }

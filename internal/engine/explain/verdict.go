@@ -25,6 +25,9 @@ func verdict(r *engine.Result, row int, names bool) engine.NodeVerdict {
 	switch {
 	case r.PreFilter != nil:
 		v.Stage = engine.StagePreFilter
+		if names {
+			v.Details = preFilterDetails(r.Query, v.Plugin)
+		}
 	case r.Narrowed && r.Rejected[0].Nodes.Has(row):
 		v.Stage = engine.StageNarrowing
 		v.Details = []engine.Detail{{Kind: "narrowed", Name: v.Plugin}}
@@ -40,6 +43,14 @@ func verdict(r *engine.Result, row int, names bool) engine.NodeVerdict {
 		}
 	}
 	return v
+}
+
+// preFilterDetails describes the objects for which a plugin rejects the pod on every node.
+func preFilterDetails(q *engine.Query, plugin string) []engine.Detail {
+	if rule := q.Profile.RuleNamed(plugin); rule != nil && rule.PreFilterDetails != nil {
+		return rule.PreFilterDetails(q)
+	}
+	return nil
 }
 
 // details returns those of a rule about a row. Where only the pods nominated to the node take the

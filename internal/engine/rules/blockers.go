@@ -139,7 +139,7 @@ func (NodeName) NameBlockers(q *engine.Query, _ engine.NoState, _ int, d *engine
 func nodeBlocker(q *engine.Query, name string) engine.Blocker {
 	b := engine.Blocker{Kind: kindNode, Name: name}
 	if q.Nodes.Row(name) < 0 {
-		b.State, b.Why = engine.BlockerMissing, "it is not in this cluster"
+		b.State, b.Why = engine.BlockerMissing, notHere
 	}
 	return b
 }

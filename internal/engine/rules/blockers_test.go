@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
@@ -93,6 +94,9 @@ func TestBlockersOfResources(t *testing.T) {
 func TestBlockers(t *testing.T) {
 	disk := et.MountsVolume(corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: []string{"a"}, RBDPool: "rbd", RBDImage: "image"}})
 	hosts := corev1.LabelHostname
+	immediate := storagev1.VolumeBindingImmediate
+	atOnce := et.Class("fast", "csi.example.com")
+	atOnce.VolumeBindingMode = &immediate
 	for _, c := range []struct {
 		name, node string
 		ruleCase
@@ -129,6 +133,19 @@ func TestBlockers(t *testing.T) {
 			objects: list(et.Node("n"), et.CSINode("n", "d", 1), et.BoundClaim("one", "v1"), et.CSIVolume("v1", "d", "h1"), et.BoundClaim("two", "v2"), et.CSIVolume("v2", "d", "h2"), et.Pod("b", et.On("n"), et.Mounts("one"))),
 			pod:     et.Pod("p", et.Mounts("two")), spec: alone("NodeVolumeLimits"),
 		}, []string{"Pod default/b 1"}},
+		{"a claim that is not there", "n", ruleCase{objects: list(et.Node("n")), pod: et.Pod("p", et.Mounts("data"))}, []string{"PersistentVolumeClaim default/data missing"}},
+		{"a claim whose class binds at once", "n", ruleCase{
+			objects: list(et.Node("n"), et.Claim("data", "fast", "1Gi"), atOnce), pod: et.Pod("p", et.Mounts("data")),
+		}, []string{"PersistentVolumeClaim default/data", "StorageClass /fast"}},
+		{"a claim whose class is not there", "n", ruleCase{
+			objects: list(et.Node("n"), et.Claim("data", "fast", "1Gi")), pod: et.Pod("p", et.Mounts("data")),
+		}, []string{"PersistentVolumeClaim default/data", "StorageClass /fast missing"}},
+		{"a volume that is not there", "n", ruleCase{
+			objects: list(et.Node("n"), et.BoundClaim("data", "pv")), pod: et.Pod("p", et.Mounts("data")),
+		}, []string{"PersistentVolumeClaim default/data", "PersistentVolume /pv missing"}},
+		{"a device class that is not there", "n", ruleCase{
+			objects: list(et.Node("n"), et.DeviceClaim("gpu", et.Wants("r", "big", 1))), pod: et.Pod("p", et.Claims("gpu")),
+		}, []string{"ResourceClaim default/gpu", "DeviceClass /big missing"}},
 		{"the node of a pod that has one", "n", ruleCase{objects: list(et.Node("n"), et.Node("m")), pod: et.Pod("p", et.On("gone")), spec: alone("NodeName")}, []string{"Node /gone missing"}},
 	} {
 		got, _ := named(t, c.ruleCase, c.node)

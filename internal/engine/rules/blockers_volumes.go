@@ -41,7 +41,7 @@ func (VolumeBinding) NameBlockers(q *engine.Query, _ *bindings, _ int, d *engine
 	case "selectedNode":
 		storageBlockers(d, claim, nodeBlocker(q, d.Value))
 	case "volumeMissing":
-		volume.State, volume.Why = engine.BlockerMissing, "it is not in this cluster"
+		volume.State, volume.Why = engine.BlockerMissing, notHere
 		storageBlockers(d, claim, volume)
 	default:
 		storageBlockers(d, claim, class)
@@ -64,7 +64,7 @@ func unknownPlaces(q *engine.Query, sel *corev1.NodeSelector) (out []engine.Bloc
 				for _, v := range r.Values {
 					named := k == 1 && q.Nodes.Row(v) < 0
 					if named || k == 0 && q.Nodes.Column(r.Key).Lookup(v) < 0 {
-						b := engine.Blocker{Kind: kindNode, Name: v, State: engine.BlockerMissing, Why: "it is not in this cluster"}
+						b := engine.Blocker{Kind: kindNode, Name: v, State: engine.BlockerMissing, Why: notHere}
 						if k == 0 && r.Key != corev1.LabelHostname {
 							b.Name, b.Why = r.Key+"="+v, "no node has it"
 						}

@@ -73,7 +73,7 @@ var volumeBindingDescriptor = Descriptor{
 		"Of pools with enough capacity the first by namespace and name is scored; upstream takes the first of a Go map. " +
 		"A decision fails where upstream's score ends kube-scheduler: at a claim whose class stands in the annotation alone, and at a pool with `maximumVolumeSize` and no `capacity`.",
 	Args: codecOf(nil, readVolumeBindingArgs),
-	Details: []*engine.DetailKind{
+	Details: append([]*engine.DetailKind{
 		ofClaim("volumeAffinity", "claim, volume, term: where the volume can be used", engine.CauseVolumeElsewhere,
 			func(d *engine.Detail) string { return "its volume " + d.Volume + " can be used where " + d.Term }),
 		ofClaim("allowedTopologies", "claim, name of the class, term", engine.CauseVolumeElsewhere,
@@ -87,7 +87,7 @@ var volumeBindingDescriptor = Descriptor{
 				return "no volume of class " + d.Name + " suits it, and the class makes none"
 			}),
 		storageCapacityKind(),
-	},
+	}, unreadyKinds...),
 	in:    scoringNeeds,
 	build: buildVolumeBinding,
 }

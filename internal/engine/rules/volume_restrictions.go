@@ -41,6 +41,7 @@ var volumeRestrictionsDescriptor = Descriptor{
 	},
 	Upstream: "volumerestrictions/volume_restrictions.go",
 	Details: []*engine.DetailKind{
+		unreadyKinds[0],
 		{
 			Name: "diskInUse", Fields: "key: the volume source, name", Named: ", mounted by ",
 			Cause: func(d *engine.Detail) engine.Cause { return engine.Cause{Code: engine.CauseVolumeInUse, About: d.Name} },

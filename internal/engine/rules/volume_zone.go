@@ -54,7 +54,7 @@ var volumeZoneDescriptor = Descriptor{
 		"A label may list several zones (`a__b`); one that does not parse is ignored. A node without any of these labels takes every volume. " +
 		"A pod is rejected before any node is judged if a claim, its volume or its class is missing, or if a claim without a volume does not wait for the pod.",
 	Code: codeUnresolvable, Reasons: []string{ReasonVolumeZone, ReasonClaimNameless, ReasonClaimClassless, ReasonVolumeNameless}, Upstream: "volumezone/volume_zone.go",
-	Details: []*engine.DetailKind{volumeZoneKind()},
+	Details: append([]*engine.DetailKind{volumeZoneKind()}, unreadyKinds...),
 	build:   always[*zonesOfVolumes](VolumeZone{}),
 }
 

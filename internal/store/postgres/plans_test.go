@@ -29,6 +29,8 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_margins", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"decision_victims", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"decision_victims", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
+	{"decision_blockers", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
+	{"decision_blockers", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"attempts", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},
 	{"attempts", "pod", "Index Cond: ((cluster = 'prod'::text) AND (pod = 'cart'::text)"},
 	{"evictions", "time", "Index Cond: ((cluster = 'prod'::text) AND (created_at >"},

@@ -161,6 +161,10 @@ func fillNamespaces(t *testing.T, s *Store, both bool) {
 			d.Facts = (&store.PodFacts{Scheduler: "s", Requests: []byte("{}"), Labels: []byte(`{"team":"a"}`)}).Encode()
 			if i == 1 {
 				d.Outcome = "Unschedulable"
+				d.Blockers = store.EncodeBlockers([]store.Blocker{
+					{Plugin: "NodeResourcesFit", Kind: "Pod", Namespace: "shop", Name: "shop-batch"},
+					{Plugin: "NodeResourcesFit", Kind: "Pod", Namespace: "rival", Name: "rival-batch"},
+				}, 2)
 			}
 			if i >= 3 {
 				d.Outcome, d.NominatedNode = "Preempting", "n1"

@@ -22,6 +22,7 @@ func TestHashesStay(t *testing.T) {
 		Failures: []store.Failure{{Plugin: "NodeName", Code: "Unschedulable", Reason: "no", Nodes: 1}},
 		Scores:   []store.Score{{Rank: 1, Node: "n1", Total: 100}},
 		Facts:    `["","","","s",1,2,{},{},0]`,
+		Blockers: `[1,["NodeResourcesFit","Pod","shop","till"]]`,
 	})
 	row.StampID, row.Seq = 3, 9
 	values := lists.Stored.Values(row, func(t time.Time) any { return t.UnixMicro() })
@@ -65,6 +66,7 @@ func TestHashesStay(t *testing.T) {
 	row15, seal15, removal15 := as(15)
 	row16, seal16, removal16 := as(16)
 	row25, seal25, removal25 := as(25)
+	row28, seal28, removal28 := as(28)
 	for _, c := range []struct {
 		what, want string
 		got        []byte
@@ -78,9 +80,12 @@ func TestHashesStay(t *testing.T) {
 		{"row of schema 25", "a57a9ec09f5f0fa1d3ac2d277a9004a579eee2ac6ff3cce64c0b7b4927cbd092", row25},
 		{"seal of schema 25", "6bbda173df148b2f6c0df479f6f14af8a11ffd2ca991065ab130cf50b719391d", seal25.Hash},
 		{"removal of schema 25", "9c0c5864cb23c35c41500e4c07711082a9b02578faa410a986a7a7195ba14fd5", Hash(&removal25)},
-		{"row", "cdfdd25d7cd2fbd489eebf4264efcc39ad8d89aae0037cb74a50ef6f1eb1b9f2", s.RowHashes},
-		{"seal", "92ac5c02a74b209c5a75de7c646e359c9a3839be8822f1a3221f9ef3025804f7", s.Hash},
-		{"removal", "b1bd21ff2bf174c2f65da93b463255cd8428c3f91ed01a28a8d5e12b23fbcabd", removal.Hash},
+		{"row of schema 28", "cdfdd25d7cd2fbd489eebf4264efcc39ad8d89aae0037cb74a50ef6f1eb1b9f2", row28},
+		{"seal of schema 28", "92ac5c02a74b209c5a75de7c646e359c9a3839be8822f1a3221f9ef3025804f7", seal28.Hash},
+		{"removal of schema 28", "b1bd21ff2bf174c2f65da93b463255cd8428c3f91ed01a28a8d5e12b23fbcabd", Hash(&removal28)},
+		{"row", "b5df2532dddf8778ddfb2f83851e3ac9b7b63b6957cac8c6c28d3eea242678f7", s.RowHashes},
+		{"seal", "49919f37b530e064f9cbd4a81f317db889d7ff1beacc6ea47d4ae628ccf50d91", s.Hash},
+		{"removal", "9099fa536f5f7ac9141aa572dc58585199a63f4a1ac9f690d9a6373d0f52f88d", removal.Hash},
 	} {
 		if got := hex.EncodeToString(c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)

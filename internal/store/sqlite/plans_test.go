@@ -25,6 +25,8 @@ var narrowed = []struct{ view, by, index string }{
 	{"decision_margins", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"decision_victims", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"decision_victims", "pod", "decisions_by_pod (cluster=? AND pod=?"},
+	{"decision_blockers", "time", "decisions_by_time (cluster=? AND created_at>?)"},
+	{"decision_blockers", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"attempts", "time", "decisions_by_time (cluster=? AND created_at>?)"},
 	{"attempts", "pod", "decisions_by_pod (cluster=? AND pod=?"},
 	{"evictions", "time", "decisions_by_time (cluster=? AND created_at>?)"},

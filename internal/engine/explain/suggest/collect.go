@@ -239,7 +239,8 @@ func (b *openGroup) name(r *engine.Result, g *Group) {
 	v := explain.NamedVerdict(r, b.nearest)
 	for i := range v.Details {
 		d := &v.Details[i]
-		if k, _ := causeOf(&v, d); k == b.cause && len(d.Blockers) > 0 {
+		// Details of a PreFilter are for people alone: the group is by its reason.
+		if k, _ := causeOf(&v, d); (k == b.cause || v.Stage == engine.StagePreFilter) && len(d.Blockers) > 0 {
 			g.Nearest = &Nearest{v.Name, *d}
 			return
 		}

@@ -119,7 +119,8 @@ func (s *searcher) deletions() {
 		return
 	}
 	tried := map[string]bool{}
-	for _, b := range explain.Blockers(s.base) {
+	blockers, _ := explain.Blockers(s.base)
+	for _, b := range blockers {
 		name := b.Namespace + "/" + b.Name
 		if b.Kind != "Pod" || tried[name] || s.sibling(b.Namespace, b.Name) || !deletable(&b) {
 			continue
