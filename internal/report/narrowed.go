@@ -30,18 +30,34 @@ func NoNode(nodes int, groups []suggest.Group, n *suggest.Narrowed) string {
 		}
 		return clip("No node fits: " + text)
 	}
-	parts := make([]part, 0, len(n.Obstacles))
-	for i := range n.Obstacles {
-		parts = addPart(parts, obstacleWords(&n.Obstacles[i], n.Asks), n.Obstacles[i].Nodes)
-	}
-	if len(n.Asks) == 0 {
-		return clip(counted(n.Of, parts))
-	}
-	text := lacking(n, askedAll(n.Asks, n.Nodes), parts)
-	if utf8.RuneCountInString(text) > maxSummary || strings.HasSuffix(text, " otherwise.") { // what they lack counts more
-		text = lacking(n, agree(n.Nodes, "have")+" what it wants", parts)
+	text := ""
+	for _, names := range []bool{true, false} { // who has it, where there is room
+		if text = obstaclesOf(n, names); whole(text) {
+			break
+		}
 	}
 	return clip(text)
+}
+
+// whole reports whether a sentence has room for all that it is about.
+func whole(text string) bool {
+	return utf8.RuneCountInString(text) <= maxSummary && !strings.HasSuffix(text, " otherwise.")
+}
+
+// obstaclesOf counts the nodes that the pod wants by what they have against it.
+func obstaclesOf(n *suggest.Narrowed, names bool) string {
+	parts := make([]part, 0, len(n.Obstacles))
+	for i := range n.Obstacles {
+		parts = addPart(parts, obstacleWords(&n.Obstacles[i], n.Asks, names), n.Obstacles[i].Nodes)
+	}
+	if len(n.Asks) == 0 {
+		return counted(n.Of, parts)
+	}
+	text := lacking(n, askedAll(n.Asks, n.Nodes), parts)
+	if !whole(text) { // what they lack counts more
+		text = lacking(n, agree(n.Nodes, "have")+" what it wants", parts)
+	}
+	return text
 }
 
 // lacking returns how many nodes have what the pod wants, and what those lack.
@@ -182,8 +198,52 @@ var states = map[string]string{
 	corev1.TaintNodeOutOfService:       "are out of service",
 }
 
-// obstacleWords names what nodes of a lack have against the pod.
-func obstacleWords(l *suggest.Obstacle, asks []suggest.Ask) string {
+// heldPhrases say what nodes have against the pod where few pods have it, whose owners follow.
+var heldPhrases = map[string]string{
+	engine.CausePortTaken:                    "have its host port taken by %s",
+	engine.CauseInsufficientCPU:              "lack cpu beside %s",
+	engine.CauseInsufficientMemory:           "lack memory beside %s",
+	engine.CauseInsufficientEphemeralStorage: "lack ephemeral storage beside %s",
+	engine.CauseDeviceUnavailable:            "have its device taken by %s",
+	engine.CauseVolumeInUse:                  "cannot have its volume, in use by %s",
+	engine.CauseVolumeLimitExceeded:          "can attach no more volumes beside those of %s",
+	engine.CausePodAntiAffinityViolated:      "have pods it avoids, of %s",
+	engine.CauseOthersAntiAffinityViolated:   "have pods that avoid it, of %s",
+}
+
+// heldWords names who has what nodes lack; empty where that is not known, or these are many.
+func heldWords(l *suggest.Obstacle, asked bool) string {
+	if len(l.Holders) == 0 || l.Never {
+		return ""
+	}
+	names := make([]string, len(l.Holders))
+	for i, h := range l.Holders {
+		names[i] = h.Namespace + "/" + h.Name
+		if h.Kind == "ResourceClaim" {
+			names[i] = "claim " + names[i]
+		}
+	}
+	phrase := heldPhrases[l.Reason]
+	switch {
+	case l.Reason != engine.CauseInsufficientExtended:
+	case asked && l.AllHeld:
+		phrase = "are taken by %s"
+	case asked:
+		phrase = "have too few left beside %s"
+	case l.AllHeld:
+		phrase = "have " + l.Detail + " taken by %s"
+	default:
+		phrase = "have too little " + l.Detail + " beside %s"
+	}
+	return fmt.Sprintf(phrase, strings.Join(names, " and "))
+}
+
+// obstacleWords names what nodes of a lack have against the pod, by names who has it.
+func obstacleWords(l *suggest.Obstacle, asks []suggest.Ask, names bool) string {
+	asked := len(asks) == 1 && asks[0].By == suggest.AskResource && asks[0].Detail == l.Detail
+	if text := heldWords(l, asked); names && text != "" {
+		return text
+	}
 	switch l.Reason {
 	case engine.CauseUntoleratedTaint:
 		key, _, _ := strings.Cut(l.Detail, ":")
@@ -191,10 +251,8 @@ func obstacleWords(l *suggest.Obstacle, asks []suggest.Ask) string {
 			return text
 		}
 	case engine.CauseInsufficientExtended:
-		for i := range asks {
-			if asks[i].By == suggest.AskResource && asks[i].Detail == l.Detail && len(asks) == 1 {
-				return "have too few of them left"
-			}
+		if asked {
+			return "have too few of them left"
 		}
 		return "have too little " + l.Detail
 	}

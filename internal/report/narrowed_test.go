@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,7 +36,7 @@ func TestNoNode(t *testing.T) {
 		if i == 5 {
 			keepOut(corev1.TaintNodeNotReady)(n)
 		} else {
-			pool = append(pool, enginetest.Pod(fmt.Sprint("train-", i), enginetest.On(n.Name), enginetest.Requests("example.com/gpu", "1")))
+			pool = append(pool, enginetest.Pod(fmt.Sprint("train-", i), enginetest.On(n.Name), enginetest.Requests("example.com/gpu", "1"), enginetest.Owner("batch/v1", "Job", "train")))
 		}
 		pool = append(pool, n)
 	}
@@ -44,8 +46,8 @@ func TestNoNode(t *testing.T) {
 		want string
 		opts []enginetest.PodOption
 	}{
-		{"No node fits: 6 of 24 have example.com/gpu; 5 have too few of them left, 1 is not Ready.", []enginetest.PodOption{gpu, tolerant}},
-		{"No node fits: 6 of 24 have example.com/gpu; 5 have too few of them left, 1 is not Ready.", []enginetest.PodOption{enginetest.Requests("example.com/gpu", "1", "cpu", "5"), tolerant}},
+		{"No node fits: 6 of 24 have example.com/gpu; 5 are taken by default/train, 1 is not Ready.", []enginetest.PodOption{gpu, tolerant}},
+		{"No node fits: 6 of 24 have example.com/gpu; 5 are taken by default/train, 1 is not Ready.", []enginetest.PodOption{enginetest.Requests("example.com/gpu", "1", "cpu", "5"), tolerant}},
 		{"No node fits: the 6 nodes that have example.com/gpu have a taint that it does not tolerate: gpu:NoSchedule.", []enginetest.PodOption{gpu}},
 		{"No node fits: none has example.com/tpu.", []enginetest.PodOption{enginetest.Requests("example.com/tpu", "1")}},
 		{"No node fits: none of the 18 nodes that match its nodeSelector pool=general has example.com/gpu.", []enginetest.PodOption{gpu, enginetest.Selects("pool", "general")}},
@@ -59,22 +61,78 @@ func TestNoNode(t *testing.T) {
 		{"No node fits: it is for node general-3, which lacks cpu even when empty.", []enginetest.PodOption{enginetest.RequireNodes(enginetest.FieldTerm(enginetest.Expr("metadata.name", corev1.NodeSelectorOpIn, "general-3"))), enginetest.Requests("cpu", "5")}},
 		{"No node fits: the only node that matches its node affinity lacks example.com/gpu.", []enginetest.PodOption{enginetest.RequireNodes(enginetest.FieldTerm(enginetest.Expr("metadata.name", corev1.NodeSelectorOpIn, "general-3"))), gpu}},
 	} {
-		s, err := enginetest.State(pool...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := rules.Build(rules.DefaultSpec())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := engine.Decide(s, enginetest.Pod("p", c.opts...), p, engine.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		groups, narrowed := suggest.Groups(r, 0)
-		if got := report.NoNode(24, groups, narrowed); got != c.want {
+		if got := noNode(t, pool, enginetest.Pod("p", c.opts...)); got != c.want {
 			t.Errorf("\n got %s\nwant %s", got, c.want)
 		}
-		r.Release()
+	}
+}
+
+// noNode decides about a pod on a state of some objects.
+func noNode(t *testing.T, objects []any, pod *corev1.Pod) string {
+	t.Helper()
+	s, err := enginetest.State(objects...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := rules.Build(rules.DefaultSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := engine.Decide(s, pod, p, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	groups, narrowed := suggest.NamedGroups(r, 0)
+	return report.NoNode(s.Nodes().Len(), groups, narrowed)
+}
+
+// TestHoldersInTheHeadline: who has what is short is told where it is one or two owners on all of
+// the nodes, and where the sentence has room for them.
+func TestHoldersInTheHeadline(t *testing.T) {
+	on := func(name, node, job string, opts ...enginetest.PodOption) any {
+		return enginetest.Pod(name, append(opts, enginetest.On(node), enginetest.Owner("batch/v1", "Job", job))...)
+	}
+	gpu := func(n string) enginetest.PodOption { return enginetest.Requests("example.com/gpu", n) }
+	two := []any{enginetest.Node("a", enginetest.Allocatable("example.com/gpu", "2")), enginetest.Node("b", enginetest.Allocatable("example.com/gpu", "2")), enginetest.Node("c")}
+	long := strings.Repeat("long-name-", 6)
+	for name, c := range map[string]struct {
+		objects []any
+		pod     *corev1.Pod
+		want    string
+	}{
+		"two owners": {
+			append(slices.Clone(two), on("x", "a", "one", gpu("2")), on("y", "b", "two", gpu("2"))), enginetest.Pod("p", gpu("1")),
+			"No node fits: 2 of 3 have example.com/gpu, and are taken by default/one and default/two.",
+		},
+		"some is left": {
+			append(slices.Clone(two), on("x", "a", "one", gpu("1")), on("y", "b", "one", gpu("1"))), enginetest.Pod("p", gpu("2")),
+			"No node fits: 2 of 3 have example.com/gpu, and have too few left beside default/one.",
+		},
+		"three owners": {
+			append(slices.Clone(two), on("x", "a", "one", gpu("1")), on("z", "a", "three", gpu("1")), on("y", "b", "two", gpu("2"))), enginetest.Pod("p", gpu("1")),
+			"No node fits: 2 of 3 have example.com/gpu, and have too few of them left.",
+		},
+		"no room for the names": {
+			append(slices.Clone(two), on("x", "a", long, gpu("2")), on("y", "b", "x"+long, gpu("2"))), enginetest.Pod("p", gpu("1")),
+			"No node fits: 2 of 3 have example.com/gpu, and have too few of them left.",
+		},
+		"a port": {
+			[]any{enginetest.Node("a"), enginetest.Pod("x", enginetest.On("a"), enginetest.HostPort("", "TCP", 80))}, enginetest.Pod("p", enginetest.HostPort("", "TCP", 80)),
+			"No node fits: of 1 node 1 has its host port taken by default/x.",
+		},
+		"pods it avoids": {
+			[]any{enginetest.Node("a"), on("x", "a", "one", enginetest.Labels("app", "a"))},
+			enginetest.Pod("p", enginetest.Away(enginetest.PodTerm(corev1.LabelHostname, enginetest.Match("app", "a")))),
+			"No node fits: of 1 node 1 has pods it avoids, of default/one.",
+		},
+		"an empty node would lack it, too": {
+			[]any{enginetest.Node("a", enginetest.Allocatable("cpu", "2")), on("x", "a", "one", enginetest.Requests("cpu", "1"))}, enginetest.Pod("p", enginetest.Requests("cpu", "3")),
+			"No node fits: of 1 node 1 lacks cpu even when empty.",
+		},
+	} {
+		if got := noNode(t, c.objects, c.pod); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
+		}
 	}
 }

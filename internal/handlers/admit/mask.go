@@ -100,7 +100,11 @@ func Mask(ctx context.Context, ans *decision.Answer) {
 		masked := *n
 		masked.Obstacles = slices.Clone(n.Obstacles)
 		for i := range masked.Obstacles {
-			masked.Obstacles[i].Detail = maskTerm(masked.Obstacles[i].Reason, masked.Obstacles[i].Detail)
+			o := &masked.Obstacles[i]
+			o.Detail = maskTerm(o.Reason, o.Detail)
+			if slices.ContainsFunc(o.Holders, func(h suggest.Holder) bool { return hidden(h.Namespace) }) {
+				o.Holders, o.AllHeld = nil, false
+			}
 		}
 		ans.Narrowed = &masked
 	}

@@ -113,7 +113,7 @@ func groups(r *engine.Result, sample int, names bool) ([]Group, *Narrowed) {
 	for i, b := range list {
 		out[i].AlsoFailing = alsoFailing(alone, b.rows)
 	}
-	return out, narrow(r, c, alone)
+	return out, narrow(r, c, alone, names)
 }
 
 // alsoFailing counts the other rules that reject the rows of a group, the one that rejects most

@@ -78,6 +78,10 @@ type Obstacle struct {
 	Nodes  int    `json:"nodes"`
 	// Never is set where the nodes would lack it without any pod.
 	Never bool `json:"never,omitempty"`
+	// Holders have what the nodes lack, where they are at most two on all of the nodes; AllHeld is
+	// set where none of a resource is left.
+	Holders []Holder `json:"holders,omitempty"`
+	AllHeld bool     `json:"allHeld,omitempty"`
 }
 
 // Cause is the reason that keeps the pod from a node: what none has that it wants, else what
@@ -115,16 +119,18 @@ type narrowing struct {
 	r    *engine.Result
 	left state.Bits // that have what was looked at so far
 	out  *Narrowed
+	// names is set where the answer names objects.
+	names bool
 }
 
 // narrow returns nil where nodes do not decide: for a pod that fits, that is gated, or that is
 // rejected before any node is judged.
-func narrow(r *engine.Result, c *collection, alone *explain.Alone) *Narrowed {
+func narrow(r *engine.Result, c *collection, alone *explain.Alone, names bool) *Narrowed {
 	if len(c.groups) == 0 || r.Outcome == engine.Gated || r.PreFilter != nil && r.PreFilter.Plugin != "NodeAffinity" {
 		return nil
 	}
 	q := r.Query
-	n := &narrowing{r: r, left: q.Candidates.Clone(), out: &Narrowed{}}
+	n := &narrowing{r: r, left: q.Candidates.Clone(), out: &Narrowed{}, names: names}
 	n.left.And(r.Nodes().Alive())
 	n.out.Of = n.left.Count()
 	if sel := q.Pod.Spec.NodeSelector; len(sel) > 0 {
@@ -250,10 +256,12 @@ func (n *narrowing) obstacles(c *collection) {
 			both.AndNot(scarce)
 		}
 		if nodes := both.Count(); nodes > 0 {
-			n.out.Obstacles = append(n.out.Obstacles, Obstacle{
+			o := Obstacle{
 				Rule: k.Rule, Reason: k.Reason, Detail: k.About, Nodes: nodes,
 				Never: k.Rule == "NodeResourcesFit" && k.Action != Wait,
-			})
+			}
+			n.held(&o, both, func(v *engine.NodeVerdict, d *engine.Detail) bool { is, _ := causeOf(v, d); return is == k })
+			n.out.Obstacles = append(n.out.Obstacles, o)
 		}
 	}
 	slices.SortFunc(n.out.Obstacles, func(a, b Obstacle) int {
@@ -282,20 +290,21 @@ func (n *narrowing) scarce() state.Bits {
 		if s.N == 0 || !state.IsExtended(corev1.ResourceName(name)) {
 			continue
 		}
-		never := true
+		never, rows := true, state.NewBits(n.r.Nodes().Len())
 		for row := range n.left.AllAnd(fit.Nodes) {
 			have, _ := n.r.Nodes().Offers(s.ID, row)
 			if all.Has(row) || have == 0 || s.N <= have-q.State.Requested(s.ID).At(row) {
 				continue
 			}
 			all.Set(row)
+			rows.Set(row)
 			nodes++
 			never = never && s.N > have
 		}
 		if nodes > 0 {
-			n.out.Obstacles = append(n.out.Obstacles, Obstacle{
-				Rule: "NodeResourcesFit", Reason: engine.CauseInsufficientExtended, Detail: name, Nodes: nodes, Never: never,
-			})
+			o := Obstacle{Rule: "NodeResourcesFit", Reason: engine.CauseInsufficientExtended, Detail: name, Nodes: nodes, Never: never}
+			n.held(&o, rows, func(_ *engine.NodeVerdict, d *engine.Detail) bool { return d.Kind == "resource" && d.Name == name })
+			n.out.Obstacles = append(n.out.Obstacles, o)
 		}
 	}
 	return all
