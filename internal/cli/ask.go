@@ -102,6 +102,7 @@ func (a *app) show(raw json.RawMessage, gaps *gaps, answer any, write func(*page
 type question struct {
 	pod     target
 	explain engine.Explain
+	node    string // that is explained; empty: none in particular
 	suggest bool
 	// ungated asks about the pod without its scheduling gates.
 	ungated bool
@@ -118,7 +119,7 @@ type answer struct {
 // decide answers a question without recording it.
 func (s *source) decide(ctx context.Context, q question) (*answer, error) {
 	body := rest.DecisionRequest{
-		Snapshot: q.snapshot, Pod: q.pod.whole, Profile: s.profile, Config: s.config, Semantics: s.semantics, Explain: string(q.explain), Suggest: q.suggest, DryRun: true,
+		Snapshot: q.snapshot, Pod: q.pod.whole, Profile: s.profile, Config: s.config, Semantics: s.semantics, Explain: string(q.explain), ExplainNode: q.node, Suggest: q.suggest, DryRun: true,
 	}
 	if body.Snapshot == "" {
 		body.Snapshot = s.snapshot

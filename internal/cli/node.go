@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/internal/engine"
@@ -26,7 +28,7 @@ func (e *explain) oneNode(ctx context.Context, a *app, from *source, pod target)
 		}
 		return err
 	}
-	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainAll})
+	got, err := from.decide(ctx, question{pod: pod, explain: engine.ExplainAll, node: e.node})
 	if err != nil {
 		return err
 	}
@@ -193,6 +195,14 @@ func (p *page) scores(node, chosen *engine.NodeVerdict) {
 			row = append(row, pointsOf(chosen, s.Plugin))
 		}
 		t.add(row...)
+		for i := range s.Parts {
+			part := &s.Parts[i]
+			row := []string{"- " + partWords(part), points(part.Points), "", "", ""}
+			if other {
+				row = append(row, "")
+			}
+			t.add(row...)
+		}
 	}
 	total := []string{"all", "", "", "", fmt.Sprint(*node.Score)}
 	if other {
@@ -201,6 +211,30 @@ func (p *page) scores(node, chosen *engine.NodeVerdict) {
 	t.add(total...)
 	p.table(t)
 }
+
+// partWords says what a constraint or a term counts on a node.
+func partWords(p *engine.ScorePart) string {
+	by := strings.TrimPrefix(prefixes.Replace(p.TopologyKey), "kubernetes.io/")
+	pods := plural(int(p.Count), "pod")
+	switch p.By {
+	case engine.PartSpread:
+		return fmt.Sprintf("ScheduleAnyway over %s: %s x %s + %d", by, pods, points(p.Weight), p.Base)
+	case engine.PartNodeAffinity, engine.PartAddedAffinity:
+		if p.Count == 0 {
+			return fmt.Sprintf("prefers %s (%s): not here", p.Term, points(p.Weight))
+		}
+		return "prefers " + p.Term
+	case engine.PartMore:
+		return p.Term + " more terms"
+	case engine.PartAffinity, engine.PartAntiAffinity:
+		return fmt.Sprintf("prefers %s: %s x %s", p.Term, pods, points(p.Weight))
+	case engine.PartOthersAffinity, engine.PartOthersAntiAffin:
+	}
+	return fmt.Sprintf("others prefer %s: %s x %s", p.Term, pods, points(p.Weight))
+}
+
+// points writes a part of a score, which need not be a whole number.
+func points(n float64) string { return strconv.FormatFloat(math.Round(n*100)/100, 'f', -1, 64) }
 
 func exitForAll(got *answer) error {
 	if got.Outcome == engine.Scheduled {

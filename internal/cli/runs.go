@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"berth/internal/engine"
@@ -214,6 +215,24 @@ func (p *page) difference(d *scenario.RunDifference) {
 	}
 }
 
+// mostApart says in which constraint or term two nodes differ most, where there are several.
+func mostApart(a, b []engine.ScorePart) string {
+	most, at := 0.0, -1
+	for i := range a {
+		if len(a) == len(b) && a[i].By == b[i].By && a[i].Term == b[i].Term && math.Abs(a[i].Points-b[i].Points) > most {
+			most, at = math.Abs(a[i].Points-b[i].Points), i
+		}
+	}
+	if at < 0 || len(a) < 2 {
+		return ""
+	}
+	name := a[at].Term
+	if a[at].By == engine.PartSpread {
+		name = prefixes.Replace(a[at].TopologyKey)
+	}
+	return fmt.Sprintf(" [%s %s:%s]", name, points(a[at].Points), points(b[at].Points))
+}
+
 // noNode stands for the node of a pod that has none.
 const noNode = "none"
 
@@ -242,7 +261,7 @@ func (p *page) oneOutcome(name string, o *scenario.OneOutcome) {
 	var parts []string
 	for i := range a.Scores {
 		if i < len(b.Scores) && a.Scores[i].Weighted != b.Scores[i].Weighted {
-			parts = append(parts, fmt.Sprintf("%s %d:%d", a.Scores[i].Plugin, a.Scores[i].Weighted, b.Scores[i].Weighted))
+			parts = append(parts, fmt.Sprintf("%s %d:%d%s", a.Scores[i].Plugin, a.Scores[i].Weighted, b.Scores[i].Weighted, mostApart(a.Scores[i].Parts, b.Scores[i].Parts)))
 		}
 	}
 	text := fmt.Sprintf("%s: %s with %d points, %s has %d", name, a.Name, *a.Score, b.Name, *b.Score)

@@ -173,6 +173,9 @@ func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	if level == engine.ExplainGroups {
 		ans.Groups, ans.Narrowed = suggest.NamedGroups(o.Result, suggest.DefaultSample)
 	}
+	if level == engine.ExplainAll {
+		explain.AddParts(o.Result, &ans.Decision, o.ExplainNode)
+	}
 	if o.Suggest {
 		ans.Suggestions = o.suggest(ctx)
 	}

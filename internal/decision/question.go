@@ -64,6 +64,8 @@ type Question struct {
 	Profile  string
 	Profiles []*engine.Profile
 	Explain  engine.Explain
+	// ExplainNode is the node whose scores ExplainAll takes apart, beside those of the best.
+	ExplainNode string
 	// NoPreemption tries no preemption. DryRun records nothing. Bind binds a Scheduled outcome in
 	// the same write, and nominates the pod to the node of a Preempting one. ScoreAlways scores a
 	// single feasible node too.

@@ -151,7 +151,44 @@ type PluginScore struct {
 	Normalized int64  `json:"normalized"`
 	Weight     int64  `json:"weight"`
 	Weighted   int64  `json:"weighted"`
+	// Parts are what constraints and terms add to the raw score, which is the sum of their points,
+	// rounded. They are worked out for ExplainAll, for the best nodes and the one that the question
+	// names, and are part of no digest.
+	Parts []ScorePart `json:"parts,omitempty"`
 }
+
+// ScorePart is what one constraint or term adds to a plugin's raw score of a node.
+type ScorePart struct {
+	By PartKind `json:"by" enums:"topologySpread,nodeAffinity,addedAffinity,podAffinity,podAntiAffinity,othersPodAffinity,othersPodAntiAffinity,more" swaggertype:"string"`
+	// TopologyKey is that of a constraint, or of a term about pods.
+	TopologyKey string `json:"topologyKey,omitempty"`
+	// Term is the selector in words; of more: how many others there are.
+	Term string `json:"term,omitempty"`
+	// Count is the number of pods in the node's domain that count; of node affinity 1 where the node
+	// matches.
+	Count int64 `json:"count"`
+	// Weight is that of the term, negative for anti-affinity; of a constraint it is ln(domains + 2).
+	Weight float64 `json:"weight"`
+	// Base is maxSkew - 1 of a constraint.
+	Base int64 `json:"base,omitempty"`
+	// Points are Count × Weight + Base.
+	Points float64 `json:"points"`
+}
+
+// PartKind is what a part of a score comes from.
+type PartKind string
+
+// The kinds. Others' terms are those of pods that are there and select the pod.
+const (
+	PartSpread          PartKind = "topologySpread"
+	PartNodeAffinity    PartKind = "nodeAffinity"
+	PartAddedAffinity   PartKind = "addedAffinity"
+	PartAffinity        PartKind = "podAffinity"
+	PartAntiAffinity    PartKind = "podAntiAffinity"
+	PartOthersAffinity  PartKind = "othersPodAffinity"
+	PartOthersAntiAffin PartKind = "othersPodAntiAffinity"
+	PartMore            PartKind = "more"
+)
 
 // AllottedDevice is a device that the pod would get on the chosen node, with its claim and request:
 // request/alternative where the request left a choice. The claim named <extended-resources>,

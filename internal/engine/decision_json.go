@@ -65,6 +65,7 @@ func WriteVerdict(w *jsonscan.Writer, v *NodeVerdict) {
 		w.Int(`,"normalized":`, s.Normalized)
 		w.Int(`,"weight":`, s.Weight)
 		w.Int(`,"weighted":`, s.Weighted)
+		jsonscan.OptValues(w, `,"parts":`, s.Parts)
 	})
 	w.OptText(`,"plugin":`, v.Plugin)
 	w.OptText(`,"code":`, v.Code)

@@ -30,6 +30,7 @@ type Plugin struct {
 	NameBlockers func(q *Query, state any, row int, details []Detail)
 	// PreFilterDetails are named already.
 	PreFilterDetails func(q *Query) []Detail
+	ScoreParts       func(q *Query, state any, feasible state.Bits) func(row int) []ScorePart
 	Devices          func(q *Query, state any, row int) []AllottedDevice
 	Volumes          func(q *Query, state any, row int) []VolumeBinding
 	Spread           func(q *Query) []SpreadConstraint
@@ -63,6 +64,11 @@ func Adapt[S any](rule Rule) *Plugin {
 	if r, ok := rule.(Scorer[S]); ok {
 		p.Score = func(q *Query, state any, feasible state.Bits, out *Scores) error {
 			return r.Score(q, typed(state), feasible, out)
+		}
+	}
+	if r, ok := rule.(PartScorer[S]); ok {
+		p.ScoreParts = func(q *Query, state any, feasible state.Bits) func(row int) []ScorePart {
+			return r.ScoreParts(q, typed(state), feasible)
 		}
 	}
 	if r, ok := rule.(PreBinder[S]); ok {

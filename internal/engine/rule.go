@@ -52,6 +52,15 @@ type Scorer[S any] interface {
 	Score(q *Query, state S, feasible state.Bits, out *Scores) error
 }
 
+// PartScorer is a scorer whose raw score is the sum of what several constraints or terms add.
+type PartScorer[S any] interface {
+	Scorer[S]
+	// ScoreParts returns what takes the raw score of a feasible row apart. The points of a row's
+	// parts, added up in order and rounded, are its raw score. It runs for nodes that an answer
+	// shows in detail.
+	ScoreParts(q *Query, state S, feasible state.Bits) func(row int) []ScorePart
+}
+
 // Locality is how far a rule reads when it judges a node for one pod.
 type Locality uint8
 

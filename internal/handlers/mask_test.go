@@ -129,3 +129,17 @@ func TestBlockersOfOthersAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestTermsOfOthersInScores: what the terms of other pods add to a score is told, and their words
+// to who may see those pods.
+func TestTermsOfOthersInScores(t *testing.T) {
+	g := startGuarded(t)
+	away := `,"nodeName":"n1","affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":9,"podAffinityTerm":{"topologyKey":"kubernetes.io/hostname","namespaceSelector":{},"labelSelector":{"matchExpressions":[{"key":"classified","operator":"DoesNotExist"}]}}}]}}`
+	g.upload("prod", listOf(node("n1", "4"), node("n2", "4"), strings.ReplaceAll(pod("secret", "1", away), `"shop"`, `"vault"`)))
+	for who, sees := range map[string]bool{g.token("all", "binder", "prod", "*"): true, g.token("team", "binder", "prod", "shop"): false} {
+		w := g.as(bearing(who), "POST", "/v1/decisions", `{"snapshot":"prod@latest","dryRun":true,"explain":"all","pod":`+pod("p", "1", "")+`}`)
+		if text := w.Body.String(); !strings.Contains(text, `"by":"othersPodAntiAffinity","topologyKey":"kubernetes.io/hostname"`) || !strings.Contains(text, `"weight":-9,"points":-9`) || strings.Contains(text, "classified") != sees {
+			t.Errorf("sees all %v: %s", sees, text)
+		}
+	}
+}

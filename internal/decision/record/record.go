@@ -133,7 +133,7 @@ func (l *Log) list(d *store.Decision, r *engine.Result) {
 	for i, v := range explain.TopScores(r, l.o.TopScores) {
 		plugins := make(store.PluginScores, len(v.Scores))
 		for j, p := range v.Scores {
-			plugins[j] = store.PluginScore(p)
+			plugins[j] = store.PluginScore{Plugin: p.Plugin, Raw: p.Raw, Normalized: p.Normalized, Weight: p.Weight, Weighted: p.Weighted}
 		}
 		d.Scores = append(d.Scores, store.Score{Rank: i + 1, Node: v.Name, Total: *v.Score, Plugins: plugins})
 	}

@@ -91,12 +91,14 @@ func feasibleVerdict(r *engine.Result, row int) engine.NodeVerdict {
 	return v
 }
 
-// TopScores returns up to n of the best feasible nodes, best first.
+// TopScores returns up to n of the best feasible nodes, best first, with the parts of their scores.
 func TopScores(r *engine.Result, n int) []engine.NodeVerdict {
-	rows := r.BestRows(n)
+	rows, apart := r.BestRows(n), newParts(r)
 	out := make([]engine.NodeVerdict, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, feasibleVerdict(r, int(row)))
+		v := feasibleVerdict(r, int(row))
+		apart.add(&v, int(row))
+		out = append(out, v)
 	}
 	return out
 }

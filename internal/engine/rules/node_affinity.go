@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +31,7 @@ type NodeAffinity struct {
 var (
 	_ engine.PreFilterer[engine.NoState] = NodeAffinity{}
 	_ engine.Filterer[engine.NoState]    = NodeAffinity{}
-	_ engine.Scorer[engine.NoState]      = NodeAffinity{}
+	_ engine.PartScorer[engine.NoState]  = NodeAffinity{}
 	_ engine.Detailer[engine.NoState]    = NodeAffinity{}
 	_ engine.Local                       = NodeAffinity{}
 )
@@ -212,17 +213,56 @@ func SelectorWords(sel *corev1.NodeSelector) string {
 	return strings.Join(terms, ", or ")
 }
 
-// Score adds up the weights of the preferred terms that a node matches, the
-// profile's and the pod's. A term of the pod that does not parse is an error.
-func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
-	var own []corev1.PreferredSchedulingTerm
-	if na := affinityOf(q.Pod); na != nil {
-		own = na.PreferredDuringSchedulingIgnoredDuringExecution
-	}
-	var added []corev1.PreferredSchedulingTerm
+// preferred returns the profile's and the pod's preferred terms.
+func (a NodeAffinity) preferred(pod *corev1.Pod) (added, own []corev1.PreferredSchedulingTerm) {
 	if a.Added != nil {
 		added = a.Added.PreferredDuringSchedulingIgnoredDuringExecution
 	}
+	if na := affinityOf(pod); na != nil {
+		own = na.PreferredDuringSchedulingIgnoredDuringExecution
+	}
+	return added, own
+}
+
+// scores reports whether a preferred term can count.
+func scores(t *corev1.PreferredSchedulingTerm) bool {
+	return t.Weight != 0 && len(t.Preference.MatchExpressions)+len(t.Preference.MatchFields) > 0
+}
+
+// ScoreParts has a part for each preferred term, also for those that the node does not match.
+func (a NodeAffinity) ScoreParts(q *engine.Query, _ engine.NoState, _ state.Bits) func(row int) []engine.ScorePart {
+	added, own := a.preferred(q.Pod)
+	var list []engine.ScorePart
+	var rows []state.Bits
+	add := func(by engine.PartKind, terms []corev1.PreferredSchedulingTerm) {
+		for i := range terms {
+			t := &terms[i]
+			if !scores(t) {
+				continue
+			}
+			if match, ok := q.TermRows(&t.Preference); ok {
+				words := engine.ClipTerm(SelectorWords(&corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{t.Preference}}))
+				list, rows = append(list, engine.ScorePart{By: by, Term: words, Weight: float64(t.Weight)}), append(rows, match)
+			}
+		}
+	}
+	add(engine.PartAddedAffinity, added)
+	add(engine.PartNodeAffinity, own)
+	return func(row int) []engine.ScorePart {
+		parts := slices.Clone(list)
+		for i := range parts {
+			if rows[i].Has(row) {
+				parts[i].Count, parts[i].Points = 1, parts[i].Weight
+			}
+		}
+		return parts
+	}
+}
+
+// Score adds up the weights of the preferred terms that a node matches, the
+// profile's and the pod's. A term of the pod that does not parse is an error.
+func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bits, out *engine.Scores) error {
+	added, own := a.preferred(q.Pod)
 	if own == nil && len(added) == 0 {
 		out.Skip()
 		return nil
@@ -231,7 +271,7 @@ func (a NodeAffinity) Score(q *engine.Query, _ engine.NoState, feasible state.Bi
 	for _, list := range [][]corev1.PreferredSchedulingTerm{added, own} {
 		for i := range list {
 			t := &list[i]
-			if t.Weight == 0 || len(t.Preference.MatchExpressions)+len(t.Preference.MatchFields) == 0 {
+			if !scores(t) {
 				continue
 			}
 			rows, ok := q.TermRows(&t.Preference)

@@ -13,26 +13,13 @@ import (
 // ln(domains+2) + maxSkew-1; for hostnames the count is the node's own. Fewer is better
 // (plugins/podtopologyspread/scoring.go).
 func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible state.Bits, out *engine.Scores) error {
-	list, err := p.constraints(q, corev1.ScheduleAnyway)
+	points, scored, err := p.soft(q, feasible)
 	if err != nil {
 		return err
 	}
-	if len(list) == 0 {
+	if len(points) == 0 {
 		out.Skip()
 		return nil
-	}
-	keyed := withKeys(q, list)
-	scored := q.Bits() // the feasible nodes that are not ignored for lacking a key
-	copy(scored, feasible)
-	if p.needsAllKeys(q) {
-		scored.And(keyed)
-	} else {
-		keyed = q.Nodes.Alive()
-	}
-	nodes := scored.Count()
-	points := make([]softPoints, 0, len(list))
-	for _, c := range list {
-		points = append(points, c.points(q, keyed, scored, nodes))
 	}
 	least, most := int64(math.MaxInt64), int64(0)
 	for row := range scored.All() {
@@ -44,6 +31,56 @@ func (p *PodTopologySpread) Score(q *engine.Query, _ []*spreadCounts, feasible s
 	return nil
 }
 
+// soft returns the points of the soft constraints, none without such, and the feasible nodes that
+// are not ignored for lacking a key.
+func (p *PodTopologySpread) soft(q *engine.Query, feasible state.Bits) ([]softPoints, state.Bits, error) {
+	list, err := p.constraints(q, corev1.ScheduleAnyway)
+	if err != nil || len(list) == 0 {
+		return nil, nil, err
+	}
+	keyed := withKeys(q, list)
+	scored := q.Bits()
+	copy(scored, feasible)
+	if p.needsAllKeys(q) {
+		scored.And(keyed)
+	} else {
+		keyed = q.Nodes.Alive()
+	}
+	nodes := scored.Count()
+	points := make([]softPoints, 0, len(list))
+	for _, c := range list {
+		points = append(points, c.points(q, keyed, scored, nodes))
+	}
+	return points, scored, nil
+}
+
+// ScoreParts has a part for each soft constraint.
+func (p *PodTopologySpread) ScoreParts(q *engine.Query, _ []*spreadCounts, feasible state.Bits) func(row int) []engine.ScorePart {
+	points, scored, err := p.soft(q, feasible)
+	return func(row int) (parts []engine.ScorePart) {
+		if err != nil || !scored.Has(row) {
+			return nil
+		}
+		for k := range points {
+			s := &points[k]
+			v := s.column.Value[row]
+			if v < 0 {
+				continue
+			}
+			n := int64(0)
+			if s.counts != nil {
+				n = int64(s.counts[row])
+			} else {
+				n = s.inDomain[v]
+			}
+			parts = append(parts, engine.ScorePart{
+				By: engine.PartSpread, TopologyKey: s.column.Key, Count: n, Weight: s.weight, Base: int64(s.base), Points: s.of(n),
+			})
+		}
+		return parts
+	}
+}
+
 // needsAllKeys reports whether a node that lacks the key of a soft constraint is left out of the
 // score. Upstream's own default constraints leave none out: many nodes have no zone.
 func (p *PodTopologySpread) needsAllKeys(q *engine.Query) bool {
@@ -53,11 +90,12 @@ func (p *PodTopologySpread) needsAllKeys(q *engine.Query) bool {
 // softPoints is one soft constraint's part of a node's score: by value of the topology key or, for
 // hostnames, by the count of each row. Rows without the key have 0.
 type softPoints struct {
-	column  *state.Column
-	byValue []float64
-	counts  []int32
-	weight  float64
-	base    float64
+	column   *state.Column
+	byValue  []float64
+	inDomain []int64 // pods, by value
+	counts   []int32
+	weight   float64
+	base     float64
 }
 
 // pointsAt returns the sum of all constraints for a row.
@@ -139,7 +177,7 @@ func (c *spreadConstraint) points(q *engine.Query, keyed, scored state.Bits, nod
 			}
 		}
 	}
-	out.byValue = make([]float64, len(counts))
+	out.byValue, out.inDomain = make([]float64, len(counts)), counts
 	for v := range counts {
 		out.byValue[v] = out.of(counts[v])
 	}

@@ -126,7 +126,7 @@ func Mask(ctx context.Context, ans *decision.Answer) {
 	for i := range ans.Nodes {
 		n := &ans.Nodes[i]
 		n.Details = maskDetails(n.Details, hidden)
-		n.AlsoFailing = slices.Clone(n.AlsoFailing)
+		n.AlsoFailing, n.Scores = slices.Clone(n.AlsoFailing), maskParts(n.Scores)
 		for j := range n.AlsoFailing {
 			n.AlsoFailing[j].Details = maskDetails(n.AlsoFailing[j].Details, hidden)
 		}
@@ -139,6 +139,20 @@ func maskTerm(reason, detail string) string {
 		return ""
 	}
 	return detail
+}
+
+// maskParts leaves out the terms of other pods.
+func maskParts(list []engine.PluginScore) []engine.PluginScore {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Parts = slices.Clone(list[i].Parts)
+		for k := range list[i].Parts {
+			if p := &list[i].Parts[k]; p.By == engine.PartOthersAffinity || p.By == engine.PartOthersAntiAffin {
+				p.Term = ""
+			}
+		}
+	}
+	return list
 }
 
 // maskReplay masks a replay's answer, and leaves out the differences that may name other pods.

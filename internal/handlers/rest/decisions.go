@@ -45,6 +45,9 @@ type DecisionRequest struct {
 	// Explain describes how much is written out: full, failures, groups, all (full, with every rule
 	// that rejects a node) or none.
 	Explain string `json:"explain,omitempty" enums:"full,failures,groups,all,none" default:"failures"`
+	// ExplainNode names a node for explain all: beside those of the best 50 nodes, its scores are
+	// told constraint by constraint and term by term.
+	ExplainNode string `json:"explainNode,omitempty"`
 	// Preempt false tries no preemption for this decision.
 	Preempt *bool `json:"preempt,omitempty" default:"true"`
 	// Suggest requests single changes that would make a pod fit that fits nowhere, each tried.
@@ -166,7 +169,7 @@ func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err e
 	if req.Now != nil {
 		q.Now = *req.Now
 	}
-	q.NodeNames, q.Profile, q.Explain = req.NodeNames, req.Profile, engine.Explain(req.Explain)
+	q.NodeNames, q.Profile, q.Explain, q.ExplainNode = req.NodeNames, req.Profile, engine.Explain(req.Explain), req.ExplainNode
 	q.NoPreemption, q.DryRun, q.Bind, q.Suggest = req.Preempt != nil && !*req.Preempt, req.DryRun, req.Bind, req.Suggest
 	return q, nil
 }
