@@ -117,6 +117,7 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 		table.add(n.Name, n.Outcome, count(n.Evicted), count(n.Waves), span(n.Seconds), p.because(n))
 	}
 	p.list(table, "nodes")
+	p.remedies(d.Nodes)
 	p.disrupted(d.Pods)
 	if d.Find != nil {
 		p.kept(d.Find.Reasons)
@@ -171,6 +172,20 @@ func (p *page) because(n *scenario.DrainedNode) string {
 		return plural(len(n.Skipped), "pod") + " left on it"
 	}
 	return ""
+}
+
+// remedies lists the changes of budgets after which pods that are blocked may go, each once.
+func (p *page) remedies(nodes []*scenario.DrainedNode) {
+	known := map[string]bool{}
+	for _, n := range nodes {
+		for _, pod := range n.Blocked {
+			if r := pod.Remedy; r != nil && !known[r.Command] {
+				known[r.Command] = true
+				p.labelled("TRY", r.Change)
+				p.labelled("RUN", r.Command)
+			}
+		}
+	}
 }
 
 // replaced writes what becomes of the places of pods that left.

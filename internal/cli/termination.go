@@ -237,7 +237,7 @@ func endWord(e *podlife.Termination, now time.Time) (string, colour) {
 	case e.NodeDeletion != nil && e.NodeDeletion.Rule.ID == "node-deletion/since-unknown" && e.GoneAfterSeconds == nil:
 		return "NOT KNOWN", yellow
 	case e.OverdueSince != nil:
-		return "OVERDUE BY " + span(int64(now.Sub(*e.OverdueSince).Seconds())), yellow
+		return overdueBy(*e.OverdueSince, now), yellow
 	case e.NodeDeletion != nil && e.GoneAfterSeconds == nil && len(e.Timeline) == 0:
 		return "STAYS", green
 	case len(e.LeftRunning) > 0:
@@ -248,6 +248,11 @@ func endWord(e *podlife.Termination, now time.Time) (string, colour) {
 		return "GONE AFTER " + span(*e.GoneAfterSeconds), green
 	}
 	return "OVER AFTER " + span(*e.GoneAfterSeconds), green
+}
+
+// overdueBy is the verdict on a pod that was to be gone before.
+func overdueBy(since, now time.Time) string {
+	return "OVERDUE BY " + span(int64(now.Sub(since).Seconds()))
 }
 
 // expected writes the end with the exits that were given.
@@ -289,6 +294,9 @@ func (p *page) ending(pod target, cause string, e *podlife.Termination, now time
 	}
 	if e.Eviction != nil {
 		s := fmt.Sprintf("The Eviction API answers %d. %s", e.Eviction.Code, e.Eviction.Rule.Text)
+		if r := e.Eviction.Remedy; r != nil {
+			defer func() { p.labelled("TRY", r.Change); p.labelled("RUN", r.Command) }()
+		}
 		if !e.Eviction.Allowed {
 			s = fmt.Sprintf("The Eviction API answers %d: %s", e.Eviction.Code, cmp.Or(e.Eviction.Cause, e.Eviction.Message))
 		}

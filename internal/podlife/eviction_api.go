@@ -27,7 +27,15 @@ type EvictionVerdict struct {
 	// UsesAllowance reports whether it takes one off the budget's disruptionsAllowed.
 	UsesAllowance bool `json:"usesAllowance,omitempty"`
 	Rule          Rule `json:"rule"`
+	// Remedy is a change after which the API allows it, which was tried; absent without one.
+	Remedy *EvictionRemedy `json:"remedy,omitempty"`
 } // @name EvictionVerdict
+
+// EvictionRemedy is a change of a budget after which a pod may be evicted.
+type EvictionRemedy struct {
+	Change  string `json:"change"` // in words
+	Command string `json:"command" example:"kubectl patch pdb web -n shop --type=merge -p '{\"spec\":{\"unhealthyPodEvictionPolicy\":\"AlwaysAllow\"}}'"`
+} // @name EvictionRemedy
 
 // Temporary reports whether the same request may be allowed later: 429.
 func (v EvictionVerdict) Temporary() bool { return v.Code == http.StatusTooManyRequests }
@@ -70,6 +78,17 @@ func JudgeEviction(p *corev1.Pod, budgets []*policyv1.PodDisruptionBudget, ready
 	b := matching[0]
 	v := underBudget(b, ready, allow)
 	v.Budgets = names
+	if !v.Allowed && !ready {
+		always := b.DeepCopy()
+		always.Spec.UnhealthyPodEvictionPolicy = new(policyv1.AlwaysAllow)
+		if underBudget(always, ready, allow).Allowed {
+			v.Remedy = &EvictionRemedy{
+				Change: fmt.Sprintf("set unhealthyPodEvictionPolicy AlwaysAllow in budget %s: then pods that are not ready, as this one, may be evicted", b.Name),
+				Command: fmt.Sprintf(`kubectl patch pdb %s -n %s --type=merge -p '{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}'`,
+					b.Name, cmp.Or(b.Namespace, metav1.NamespaceDefault)),
+			}
+		}
+	}
 	return v
 }
 

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/kube/object/apiserver"
 )
@@ -160,4 +162,27 @@ func TestEndedPodsAreNotRanked(t *testing.T) {
 	}
 	is(t, "ranked", ranked, []string{"dying", "side", "stopping", "web"})
 	is(t, "left out", left, []string{"done", "held", "unsaid"})
+}
+
+// TestRemedyOfARefusedEviction: a pod that is not ready may go once its budget lets such pods go; a
+// ready one may not.
+func TestRemedyOfARefusedEviction(t *testing.T) {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name, pod.Labels = "shop", "web-1", map[string]string{"app": "web"}
+	pod.Status.Phase = corev1.PodRunning
+	b := &policyv1.PodDisruptionBudget{}
+	b.Namespace, b.Name, b.Spec.Selector = "shop", "web", &metav1.LabelSelector{MatchLabels: pod.Labels}
+	b.Status.CurrentHealthy, b.Status.DesiredHealthy = 0, 1
+	budgets := []*policyv1.PodDisruptionBudget{b}
+	v := JudgeEviction(pod, budgets, false)
+	if r := v.Remedy; v.Allowed || r == nil || r.Command != `kubectl patch pdb web -n shop --type=merge -p '{"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}}'` || b.Spec.UnhealthyPodEvictionPolicy != nil {
+		t.Errorf("%+v", v)
+	}
+	if v = JudgeEviction(pod, budgets, true); v.Allowed || v.Remedy != nil {
+		t.Errorf("a ready pod: %+v", v)
+	}
+	b.Spec.UnhealthyPodEvictionPolicy = new(policyv1.AlwaysAllow)
+	if v = JudgeEviction(pod, budgets, false); !v.Allowed || v.Remedy != nil {
+		t.Errorf("with the policy: %+v", v)
+	}
 }

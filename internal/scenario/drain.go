@@ -96,6 +96,8 @@ type PodReason struct {
 	Namespace string `json:"namespace" example:"prod"`
 	Name      string `json:"name" example:"web-0"`
 	Reason    string `json:"reason" example:"it is managed by a DaemonSet"`
+	// Remedy is a change of its budget after which it may be evicted, which was tried.
+	Remedy *podlife.EvictionRemedy `json:"remedy,omitempty"`
 } // @name PodReason
 
 // Outcomes of a node's drain.
@@ -220,7 +222,7 @@ func (d *disruption) evictFrom(node string, n podName, q *DrainQuestion, out *Dr
 		v = d.budgets.judge(pod)
 	}
 	if !v.Allowed {
-		why := PodReason{n.namespace, n.name, cmp.Or(v.Cause, v.Message)}
+		why := PodReason{n.namespace, n.name, cmp.Or(v.Cause, v.Message), v.Remedy}
 		if v.Temporary() {
 			round.later, round.refused = append(round.later, n), append(round.refused, why)
 		} else {
@@ -239,7 +241,7 @@ func (d *disruption) evictFrom(node string, n podName, q *DrainQuestion, out *Dr
 	}
 	round.last = max(round.last, gone)
 	if gone < 0 {
-		out.Blocked = append(out.Blocked, PodReason{n.namespace, n.name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists"})
+		out.Blocked = append(out.Blocked, PodReason{n.namespace, n.name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists", nil})
 	}
 	return nil
 }
@@ -307,9 +309,9 @@ func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo
 		case drainTakes:
 			todo = append(todo, n)
 		case drainSkips:
-			out.Skipped = append(out.Skipped, PodReason{n.namespace, n.name, why})
+			out.Skipped = append(out.Skipped, PodReason{n.namespace, n.name, why, nil})
 		case drainRefuses:
-			out.Refused = append(out.Refused, PodReason{n.namespace, n.name, why})
+			out.Refused = append(out.Refused, PodReason{n.namespace, n.name, why, nil})
 		}
 		return nil
 	})

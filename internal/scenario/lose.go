@@ -278,7 +278,7 @@ func (l *loss) report() error {
 			} else if node, err := d.f.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
 				why = podlife.DeletionByNode(pod, node, nil, d.instant()).Rule.Text
 			}
-			l.out.Staying = append(l.out.Staying, PodReason{name.namespace, name.name, why})
+			l.out.Staying = append(l.out.Staying, PodReason{name.namespace, name.name, why, nil})
 			return nil
 		})
 		if err != nil {

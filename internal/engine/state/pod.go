@@ -308,6 +308,17 @@ func resizing(t *Tables, pod *corev1.Pod, c *Class) *Amount {
 	if !deferred {
 		return nil
 	}
+	has := AsAllocated(pod)
+	now := placedRequest(t, has)
+	more := c.Request.Minus(&now.Request.Amount)
+	if more == (Amount{}) {
+		return nil
+	}
+	return &more
+}
+
+// AsAllocated returns a copy of a pod whose containers request what its node has allocated to them.
+func AsAllocated(pod *corev1.Pod) *corev1.Pod {
 	has := pod.DeepCopy()
 	given := map[string]corev1.ResourceList{}
 	for i := range has.Status.ContainerStatuses {
@@ -322,10 +333,5 @@ func resizing(t *Tables, pod *corev1.Pod, c *Class) *Amount {
 			has.Spec.Containers[i].Resources.Requests = list
 		}
 	}
-	now := placedRequest(t, has)
-	more := c.Request.Minus(&now.Request.Amount)
-	if more == (Amount{}) {
-		return nil
-	}
-	return &more
+	return has
 }

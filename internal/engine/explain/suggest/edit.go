@@ -10,7 +10,7 @@ import (
 
 // Edit is a change of one object.
 type Edit struct {
-	Kind      string `json:"kind" enums:"Pod,Node,PodDisruptionBudget,PersistentVolumeClaim"`
+	Kind      string `json:"kind" enums:"Pod,Node,PodDisruptionBudget,PersistentVolumeClaim,PersistentVolume,ResourceClaim,CSINode,ResourceSlice"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	// Patch is a JSON patch (RFC 6902) of the object as it was decided on. A pod has its defaults

@@ -115,7 +115,7 @@ func (c *trial) edited(t testing.TB, g *suggest.Suggestion, ops []suggest.Op) (*
 		}
 		into := objectOf(t, edits[i].Kind)
 		js := c.object(edits[i].Kind, edits[i].Namespace, edits[i].Name)
-		if p, ok := into.(*corev1.Pod); ok {
+		if p, ok := into.(*corev1.Pod); ok && edits[i].Namespace == c.Pod.Namespace && edits[i].Name == c.Pod.Name {
 			var err error
 			if js, err = json.Marshal(c.Pod); err != nil {
 				t.Fatal(err)
@@ -148,6 +148,8 @@ func objectOf(t testing.TB, kind string) any {
 		return &storagev1.CSINode{}
 	case "ResourceSlice":
 		return &resourcev1.ResourceSlice{}
+	case "ResourceClaim":
+		return &resourcev1.ResourceClaim{}
 	}
 	t.Fatalf("a %s is changed", kind)
 	return nil

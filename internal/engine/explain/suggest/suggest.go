@@ -15,7 +15,7 @@ import (
 // where no single one helps. It was tried: Fits and Nodes are the engine's result with the change
 // in place.
 type Suggestion struct {
-	Kind   string   `json:"kind"`            // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget; node (one more), pair; wait, delete (of other pods)
+	Kind   string   `json:"kind"`            // gate, toleration, resource, topologySpread, nodeSelector, nodeAffinity, podAffinity, podAntiAffinity, hostPort, claim; uncordon, recover, capacity, label; preemptionPolicy, priorityClass, budget; node (one more), pair; wait, delete, resize (of other pods)
 	Parts  []string `json:"parts,omitempty"` // of a pair: the kinds of its two changes
 	Change string   `json:"change"`          // in words
 	Target string   `json:"target"`          // pod, node, budget or claim
@@ -86,6 +86,7 @@ const (
 	costForce // a deletion that is overdue
 	costGate
 	costTypo
+	costRevision // a spread that counts pods of other revisions
 	costResource
 	costSkew
 	costPolicy // another policy of a spread constraint
@@ -95,7 +96,8 @@ const (
 	costPodAffinity
 	costPort
 	costClaim
-	costPair // two changes of the pod
+	costPair   // two changes of the pod
+	costResize // of another pod, which waits for it
 	costDelete
 	costUncordon
 	costRecover
@@ -108,6 +110,7 @@ const (
 	costBudget
 	costPreemptionPolicy
 	costPriorityClass
+	costLost // a volume and what is in it
 )
 
 // Suggest returns the changes that would let the pod fit, cheapest first: single ones, one more
@@ -143,6 +146,8 @@ func Suggest(q Question, r *engine.Result) []Suggestion {
 		s.recoveries()
 		s.preemption()
 		s.beyond()
+		s.resizes()
+		s.lostVolume()
 		s.deletions()
 	}
 	s.check() // a change that was not tried for lack of time is no answer

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain"
 )
 
 const maxStorageClasses = 4
@@ -48,6 +49,48 @@ func (s *searcher) claim() {
 		}
 		s.offerClaim(name, class.Name)
 	}
+}
+
+// lostVolume gives up a volume that can be used only where no node is, as one on a node's own disk:
+// the claim is deleted, and made anew.
+func (s *searcher) lostVolume() {
+	var claim *corev1.PersistentVolumeClaim
+	where := ""
+	for _, b := range explain.Blockers(s.base) {
+		switch {
+		case b.Rule != "VolumeBinding":
+		case b.Kind == "PersistentVolumeClaim" && claim == nil:
+			claim = s.q.State.PersistentVolumeClaim(b.Namespace, b.Name)
+		case b.Kind == "Node" && b.State == engine.BlockerMissing && where == "":
+			where = b.Name
+		}
+	}
+	if claim == nil || where == "" || claim.Spec.VolumeName == "" {
+		return
+	}
+	volume, anew := claim.Spec.VolumeName, &corev1.PersistentVolumeClaim{}
+	ops := []Op{{Op: "remove", Path: "/spec/volumeName"}, {"add", "/status", corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}}}
+	if claim.Annotations != nil {
+		ops = append(ops, Op{Op: "remove", Path: "/metadata/annotations"})
+	}
+	js := s.q.Object("PersistentVolumeClaim", claim.Namespace, claim.Name)
+	if js == nil || apply(js, ops, anew) != nil {
+		return
+	}
+	e := s.q.State.Overlay()
+	if e.Delete("PersistentVolume", "", volume); e.Put(anew) != nil {
+		return
+	}
+	v := s.fits(e.Done(), s.q.Pod, placing)
+	if v == nil {
+		return
+	}
+	edits := []Edit{{"PersistentVolumeClaim", claim.Namespace, claim.Name, ops}, deletion("PersistentVolume", "", volume)}
+	s.keep(v, engine.Scheduled, costLost, Suggestion{
+		Kind: "claim", Change: fmt.Sprintf("bring back %s, or delete claim %s, whose volume %s is only there, so that it is made anew", where, claim.Name, volume),
+		Target: "claim", Action: AskPlatform, Edit: edits[0], Edits: edits,
+		Command: fmt.Sprintf("kubectl delete pvc %s -n %s", claim.Name, claim.Namespace), Warning: "the data in the volume is lost with the claim",
+	})
 }
 
 // offerClaim tries the pod on a state that has the claim.

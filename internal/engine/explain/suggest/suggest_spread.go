@@ -3,8 +3,11 @@ package suggest
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const maxConstraints = 4
@@ -24,6 +27,7 @@ func (s *searcher) spreading() {
 			continue
 		}
 		tried++
+		s.ownRevision(i, c)
 		s.moreSkew(i, c, over)
 		at := func(field string) string { return pointer("spec", "topologySpreadConstraints", i, field) }
 		if c.NodeTaintsPolicy == nil || *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyIgnore {
@@ -38,6 +42,22 @@ func (s *searcher) spreading() {
 				append(without(c.MinDomains != nil, at("minDomains")), Op{"replace", at("whenUnsatisfiable"), corev1.ScheduleAnyway})...)
 		}
 	}
+}
+
+// ownRevision counts only pods of the pod's own ReplicaSet: in a rollout those of the old one fill
+// domains that they are about to leave.
+func (s *searcher) ownRevision(i int, c *corev1.TopologySpreadConstraint) {
+	const key = appsv1.DefaultDeploymentUniqueLabelKey
+	own := metav1.GetControllerOf(s.q.Pod)
+	if own == nil || own.Kind != "ReplicaSet" || s.q.Pod.Labels[key] == "" || c.LabelSelector == nil || slices.Contains(c.MatchLabelKeys, key) {
+		return
+	}
+	at := pointer("spec", "topologySpreadConstraints", i, "matchLabelKeys")
+	op := Op{"add", at, []string{key}}
+	if len(c.MatchLabelKeys) > 0 {
+		op = Op{"add", at + "/-", key}
+	}
+	s.offerPod("topologySpread", costRevision, ChangePod, fmt.Sprintf("leave pods of other ReplicaSets out of the spread over %s (matchLabelKeys %s)", c.TopologyKey, key), op)
 }
 
 // without drops a field that is there.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
@@ -72,7 +74,6 @@ func (s *searcher) offerEnd(v *verdict, pods []*state.Pod) {
 		until = max(until, p.Ends)
 		overdue = overdue || !s.q.Options.Now.IsZero() && p.Ends < s.q.Options.Now.Unix()
 		names = append(names, p.Namespace+"/"+p.Name)
-		g.Edits = append(g.Edits, deletion(p))
 	}
 	more := ""
 	if len(names) > maxEnding {
@@ -91,26 +92,65 @@ func (s *searcher) offerEnd(v *verdict, pods []*state.Pod) {
 			g.Command = fmt.Sprintf("kubectl delete pod %s -n %s --grace-period=0 --force", pods[0].Name, pods[0].Namespace)
 		}
 	}
-	g.Edit = g.Edits[0]
-	if len(g.Edits) == 1 {
-		g.Edits = nil
-	}
+	s.withoutPods(&g, pods)
 	s.keep(v, engine.Scheduled, cost, g)
 }
 
-// deletion is the end of a pod.
-func deletion(p *state.Pod) Edit {
-	return Edit{"Pod", p.Namespace, p.Name, []Op{{Op: "remove", Path: ""}}}
+// deletion is the end of an object.
+func deletion(kind, namespace, name string) Edit {
+	return Edit{kind, namespace, name, []Op{{Op: "remove", Path: ""}}}
 }
 
-// without is the state without some pods.
+// without is the state without some pods, and without what only their claims have.
 func (s *searcher) without(pods []*state.Pod) *state.State {
 	e := s.q.State.Overlay()
 	for _, p := range pods {
 		e.Delete("Pod", p.Namespace, p.Name)
 	}
+	for _, c := range s.freed(pods) {
+		free := c.DeepCopy()
+		free.Status.Allocation, free.Status.ReservedFor = nil, nil
+		if e.Put(free) != nil {
+			return s.q.State
+		}
+	}
 	return e.Done()
 }
+
+// freed returns the claims that lose their devices with the last of the pods that use them
+// (pkg/controller/resourceclaim controller.go syncClaim).
+func (s *searcher) freed(pods []*state.Pod) (out []*resourcev1.ResourceClaim) {
+	gone := func(c *resourcev1.ResourceClaim) bool {
+		for _, r := range c.Status.ReservedFor {
+			if r.APIGroup != "" || r.Resource != "pods" || !slices.ContainsFunc(pods, func(p *state.Pod) bool { return p.Namespace == c.Namespace && p.Name == r.Name }) {
+				return false
+			}
+		}
+		return len(c.Status.ReservedFor) > 0
+	}
+	for _, c := range s.q.State.ResourceClaims() {
+		if c.Status.Allocation != nil && gone(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// withoutPods completes a change that ends pods: what is done, and what follows for claims.
+func (s *searcher) withoutPods(g *Suggestion, pods []*state.Pod) {
+	var edits []Edit
+	for _, p := range pods {
+		edits = append(edits, deletion("Pod", p.Namespace, p.Name))
+	}
+	for _, c := range s.freed(pods) {
+		edits = append(edits, Edit{kindDeviceClaim, c.Namespace, c.Name, []Op{{Op: "remove", Path: "/status/allocation"}, {Op: "remove", Path: "/status/reservedFor"}}})
+	}
+	if g.Edit = edits[0]; len(edits) > 1 {
+		g.Edits = edits
+	}
+}
+
+const kindDeviceClaim = "ResourceClaim"
 
 // deletions deletes one of the pods that are in the way, where no eviction helps by itself. Pods of
 // the same owner gain nothing by it, and others that end or wait are no help.
@@ -122,6 +162,10 @@ func (s *searcher) deletions() {
 	blockers, _ := explain.Blockers(s.base)
 	for _, b := range blockers {
 		name := b.Namespace + "/" + b.Name
+		if b.Kind == kindDeviceClaim && !tried[name] {
+			tried[name] = true
+			s.deleteClaim(b.Namespace, b.Name)
+		}
 		if b.Kind != "Pod" || tried[name] || s.sibling(b.Namespace, b.Name) || !deletable(&b) {
 			continue
 		}
@@ -138,14 +182,100 @@ func (s *searcher) deletions() {
 			continue
 		}
 		g := Suggestion{
-			Kind: "delete", Change: "delete pod " + name, Target: "pod", Action: AskPlatform, Edit: deletion(p),
+			Kind: "delete", Change: "delete pod " + name, Target: "pod", Action: AskPlatform,
 			Command: fmt.Sprintf("kubectl delete pod %s -n %s", b.Name, b.Namespace),
+		}
+		if s.withoutPods(&g, []*state.Pod{p}); b.Rule == "DynamicResources" {
+			g.Change += ", which has the device"
 		}
 		if b.Owner != "" {
 			g.Warning = b.Owner + " makes another, which may take the place again"
 		}
 		s.keep(v, engine.Scheduled, costDelete, g)
 	}
+}
+
+// deleteClaim deletes a claim that has devices and that no pod uses.
+func (s *searcher) deleteClaim(namespace, name string) {
+	c := s.q.State.ResourceClaim(namespace, name)
+	if c == nil || c.Status.Allocation == nil || len(c.Status.ReservedFor) > 0 {
+		return
+	}
+	e := s.q.State.Overlay()
+	e.Delete(kindDeviceClaim, namespace, name)
+	if v := s.fits(e.Done(), s.q.Pod, placing); v != nil {
+		s.keep(v, engine.Scheduled, costDelete, Suggestion{
+			Kind: "delete", Change: fmt.Sprintf("delete claim %s/%s, which has the device and no pod", namespace, name), Target: "claim",
+			Action: AskPlatform, Edit: deletion(kindDeviceClaim, namespace, name),
+			Command: fmt.Sprintf("kubectl delete resourceclaim %s -n %s", name, namespace),
+		})
+	}
+}
+
+// maxResizes is how many deferred resizes are tried to be undone, one at a time.
+const maxResizes = 4
+
+// resizes undoes a resize that a node defers, of a pod that is in the way: meanwhile the pod counts
+// with what it asks for, and once the resize is done it really has that.
+func (s *searcher) resizes() {
+	tried := 0
+	for _, b := range explain.Blockers(s.base) {
+		if b.State != engine.BlockerResizing || tried == maxResizes {
+			continue
+		}
+		tried++
+		pod, js := &corev1.Pod{}, s.q.Object("Pod", b.Namespace, b.Name)
+		if js == nil || apply(js, nil, pod) != nil {
+			continue
+		}
+		as := state.AsAllocated(pod)
+		ops, what := resizeBack(pod, as)
+		e := s.q.State.Overlay()
+		if len(ops) == 0 || e.Put(as) != nil {
+			continue
+		}
+		v := s.fits(e.Done(), s.q.Pod, placing)
+		if v == nil {
+			continue
+		}
+		patch, err := json.Marshal(ops)
+		if err != nil {
+			continue
+		}
+		g := Suggestion{
+			Kind: "resize", Change: fmt.Sprintf("undo the resize of %s/%s, which its node defers: %s", b.Namespace, b.Name, what), Target: "pod",
+			Action: AskPlatform, Edit: Edit{"Pod", b.Namespace, b.Name, ops},
+			Command: fmt.Sprintf("kubectl patch pod %s -n %s --subresource=resize --type=json -p %s", b.Name, b.Namespace, words.Quote(string(patch))),
+		}
+		if b.Owner != "" {
+			g.Warning = "whoever resized the pods of " + b.Owner + " may do it again"
+		}
+		s.keep(v, engine.Scheduled, costResize, g)
+	}
+}
+
+// resizeBack is the patch that makes a pod ask for what it has, and that in words. A limit that
+// was the request stays it, so that the pod keeps its quality of service.
+func resizeBack(pod, as *corev1.Pod) (ops []Op, what string) {
+	var list []string
+	for i := range pod.Spec.Containers {
+		from, to := pod.Spec.Containers[i].Resources, &as.Spec.Containers[i].Resources
+		to.Limits = to.Limits.DeepCopy()
+		for _, name := range slices.Sorted(maps.Keys(to.Requests)) {
+			old, has := from.Requests[name], to.Requests[name]
+			if old.Cmp(has) == 0 {
+				continue
+			}
+			at := pointer("spec", "containers", i, "resources")
+			ops = append(ops, Op{"replace", at + pointer("requests", name), has.String()})
+			if limit, limited := from.Limits[name]; limited && limit.Cmp(old) == 0 {
+				to.Limits[name] = has
+				ops = append(ops, Op{"replace", at + pointer("limits", name), has.String()})
+			}
+			list = append(list, fmt.Sprintf("%s of container %s %s", name, pod.Spec.Containers[i].Name, fromTo(name, amountOf(name, old), amountOf(name, has))))
+		}
+	}
+	return ops, strings.Join(list, ", ")
 }
 
 // deletable reports whether people would delete a pod that is in the way: one of lower priority, or

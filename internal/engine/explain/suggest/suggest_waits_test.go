@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
@@ -20,6 +22,29 @@ func ownedBy(kind, name string) enginetest.PodOption {
 		yes := true
 		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, UID: "o", Controller: &yes}}
 		p.Labels["pod-template-hash"] = "5d"
+	}
+}
+
+// deferred makes a pod one that has less cpu than it asks for.
+func deferred(cpu string) enginetest.PodOption {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonDeferred}}
+		has := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, AllocatedResources: has, Resources: &corev1.ResourceRequirements{Requests: has}}}
+	}
+}
+
+// gpu is a node with one device, which a claim has; reserved for the pod "user" where the claim is
+// named.
+func gpu(used string) []any {
+	held := enginetest.Given(enginetest.DeviceClaim("theirs", enginetest.Wants("r", "gpu", 1)), "n", "s/d0")
+	held.Status.ReservedFor = nil
+	if used != "" {
+		held.Status.ReservedFor = []resourcev1.ResourceClaimConsumerReference{{Resource: "pods", Name: "user", UID: "u"}}
+	}
+	return []any{
+		enginetest.Node("n"), enginetest.DeviceClass("gpu"), enginetest.Slice("s", "n", enginetest.Device("d0")), held,
+		enginetest.DeviceClaim("mine", enginetest.Wants("r", "gpu", 1)),
 	}
 }
 
@@ -92,6 +117,37 @@ func TestWhatPeopleDo(t *testing.T) {
 			[]any{enginetest.Node("a"), enginetest.Node("b", enginetest.Allocatable("cpu", "8"))},
 			"resource|lower the cpu request of container main from 5 to 4|kubectl set resources daemonset agent -n default -c main --requests=cpu=4|",
 		},
+		"a resize that is deferred": {
+			enginetest.Pod("p", enginetest.Requests("cpu", "500m")),
+			[]any{enginetest.Node("n"), enginetest.Pod("other", enginetest.On("n"), enginetest.Requests("cpu", "1500m")), enginetest.Pod("grow", enginetest.On("n"), enginetest.Requests("cpu", "3500m"), deferred("1"))},
+			"resize|undo the resize of default/grow, which its node defers: cpu of container main from 3500m to 1000m|" +
+				`kubectl patch pod grow -n default --subresource=resize --type=json -p '[{"op":"replace","path":"/spec/containers/0/resources/requests/cpu","value":"1"}]'|`,
+		},
+		"a device of another pod's claim": {
+			enginetest.Pod("p", enginetest.Claims("mine")), append(gpu("theirs"), enginetest.Pod("user", enginetest.On("n"), enginetest.Claims("theirs"), ownedBy("ReplicaSet", "db-5d"))),
+			"delete|delete pod default/user, which has the device|kubectl delete pod user -n default|Deployment/db makes another, which may take the place again",
+		},
+		"a claim that no pod uses": {
+			enginetest.Pod("p", enginetest.Claims("mine")), gpu(""),
+			"delete|delete claim default/theirs, which has the device and no pod|kubectl delete resourceclaim theirs -n default|",
+		},
+		"pods of the old ReplicaSet": {
+			enginetest.Pod("p", enginetest.Labels("app", "web"), ownedBy("ReplicaSet", "web-5d"), enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, disk)),
+			[]any{
+				enginetest.Node("a", enginetest.Zone("a")), enginetest.Node("b", enginetest.Zone("b"), enginetest.Taint("team", "a", corev1.TaintEffectNoSchedule)),
+				enginetest.Pod("old", enginetest.On("a"), enginetest.Labels("app", "web", "pod-template-hash", "4c")),
+			},
+			"topologySpread|leave pods of other ReplicaSets out of the spread over topology.kubernetes.io/zone (matchLabelKeys pod-template-hash)|" +
+				`kubectl patch deployment web -n default --type=json -p '[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints/0/matchLabelKeys","value":["pod-template-hash"]}]'|`,
+		},
+		"a volume on a node that is gone": {
+			enginetest.Pod("p", enginetest.Mounts("data")),
+			[]any{
+				enginetest.Node("n"), enginetest.Class("local", "local"), enginetest.Claim("data", "local", "1Gi", enginetest.BoundTo("pv")),
+				enginetest.Volume("pv", "local", "1Gi", enginetest.ReachableFrom(corev1.LabelHostname, "n9"), enginetest.ReservedFor("data")),
+			},
+			"claim|bring back n9, or delete claim data, whose volume pv is only there, so that it is made anew|kubectl delete pvc data -n default|the data in the volume is lost with the claim",
+		},
 		"evictions help already": {
 			enginetest.Pod("p", big, enginetest.Priority(9)), []any{enginetest.Node("n"), enginetest.Pod("low", enginetest.On("n"), big)}, "",
 		},
@@ -110,6 +166,9 @@ func TestWhatPeopleDo(t *testing.T) {
 			t.Errorf("%s (%s):\n got %s\nwant %s", name, d.Message, got, c.want)
 		}
 		for i := range list {
+			if s, pod := tr.edited(t, &list[i], list[i].Edit.Patch); tr.decide(t, s, pod).Outcome != list[i].Outcome {
+				t.Errorf("%s: %s does not help", name, list[i].Change)
+			}
 			if c.pod.OwnerReferences != nil && c.pod.OwnerReferences[0].Kind == "DaemonSet" && list[i].Kind == "nodeAffinity" {
 				t.Errorf("%s: %s", name, list[i].Change)
 			}
@@ -118,4 +177,25 @@ func TestWhatPeopleDo(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAnotherZone: where no node like those that are there helps a spread, one in a domain of its own
+// may.
+func TestAnotherZone(t *testing.T) {
+	pod := enginetest.Pod("p", enginetest.Labels("app", "web"), enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "web"), enginetest.MinDomains(2)))
+	objects := []any{enginetest.Node("n", enginetest.Zone("a")), enginetest.Pod("web-0", enginetest.On("n"), enginetest.Labels("app", "web"))}
+	tr := ready(t, &enginetest.Case{Objects: objects, Pod: pod, Spec: rules.DefaultSpec()})
+	_, list, _, _ := tr.advise()
+	for i := range list {
+		g := &list[i]
+		if g.Kind != "node" {
+			continue
+		}
+		s, p := tr.edited(t, g, g.Edit.Patch)
+		if d := tr.decide(t, s, p); g.Change != "add one more node like n with another topology.kubernetes.io/zone" || d.Node != "n-new" {
+			t.Errorf("%s: %s", g.Change, d.Message)
+		}
+		return
+	}
+	t.Error("no node is offered")
 }
