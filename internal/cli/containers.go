@@ -55,7 +55,14 @@ func (p *page) life(pod target, l life, now time.Time) {
 	if l.StatusAfter != "" {
 		beside = "after " + l.StatusAfter + ", " + beside
 	}
-	p.head(word, l.colour(), pod.String(), beside, "")
+	if since := l.OverdueSince; since != nil {
+		p.head(overdueBy(*since, now), red, pod.String(), word+", "+beside, "")
+		p.gap()
+		p.text(overdueWords(l, now))
+		p.labelled("RUN", fmt.Sprintf("kubectl delete pod %s -n %s --grace-period=0 --force", pod.name, pod.namespace))
+	} else {
+		p.head(word, l.colour(), pod.String(), beside, "")
+	}
 	p.gap()
 	p.labelled("PHASE", l.PhaseRule.Text)
 	p.labelled("STATUS", l.StatusRule.Text)
@@ -92,6 +99,15 @@ func (p *page) life(pod target, l life, now time.Time) {
 	if l.Message != "" {
 		p.labelled("SAYS", l.Message)
 	}
+}
+
+// overdueWords returns why the object of a deleted pod is still there, and what removes it.
+func overdueWords(l life, now time.Time) string {
+	s := "It was deleted, and was to be gone at " + clock(*l.OverdueSince, now) + "."
+	if l.PhaseRule.ID == ruleNodeLost {
+		s += " Its node does not answer: the object stays until the node is back, or the Node object is deleted."
+	}
+	return s + " Deleting it by force removes the object; its containers may still run on the node."
 }
 
 // reasons prints why the next step is what it is, once for containers that are alike.

@@ -135,11 +135,7 @@ func (v *verdict) decide(ctx context.Context, from *source, pod target) error {
 	if v.told != nil {
 		q.snapshot = v.told.Snapshot
 	}
-	got, err := from.decide(ctx, q)
-	if err == nil && got.Outcome == engine.Scheduled { // then the scores are of interest, and nothing is to be changed
-		q.explain, q.suggest = engine.ExplainFailures, false
-		got, err = from.decide(ctx, q)
-	}
+	got, err := from.explained(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -147,6 +143,9 @@ func (v *verdict) decide(ctx context.Context, from *source, pod target) error {
 	if v.told == nil {
 		is, err := named(ctx, from, pod)
 		if err != nil {
+			return err
+		}
+		if err := v.admit(ctx, from, q); err != nil {
 			return err
 		}
 		v.node, v.scheduler = is.Node, is.Scheduler
@@ -169,6 +168,17 @@ func (v *verdict) decide(ctx context.Context, from *source, pod target) error {
 	return nil
 }
 
+// explained decides, and explains what is of interest: of a pod that fits its scores, of another
+// one what rejects it.
+func (s *source) explained(ctx context.Context, q question) (*answer, error) {
+	got, err := s.decide(ctx, q)
+	if err == nil && got.Outcome == engine.Scheduled {
+		q.explain, q.suggest = engine.ExplainFailures, false
+		got, err = s.decide(ctx, q)
+	}
+	return got, err
+}
+
 // waits reports whether a pod of this state may yet be placed.
 func waits(s report.State) bool {
 	return s == report.StatePending || s == report.StateGated || s == report.StateNominated
@@ -177,6 +187,8 @@ func waits(s report.State) bool {
 // exit says yes where the pod has a node, or one is free for it now.
 func (v *verdict) exit() error {
 	switch {
+	case v.refusal != "":
+		return errNo
 	case v.node != "" || v.told != nil && v.told.State == report.StateEnded:
 		return nil
 	case v.got != nil && v.got.Outcome == engine.Scheduled:

@@ -90,10 +90,10 @@ func TestGoldenAdmissionOfDumps(t *testing.T) {
 		code               int
 	}{
 		"admit-runtimeclass":   {"admit", kata, fieldInputs + "runtimeclass-overhead.yaml", exitYes},
-		"explain-runtimeclass": {"explain", kata, fieldInputs + "runtimeclass-overhead.yaml", exitYes},
+		"explain-runtimeclass": {"explain", kata, fieldInputs + "runtimeclass-overhead.yaml", exitNo},
 		"admit-quota-status":   {"admit", bare, fieldInputs + "limitrange-and-quota.yaml", exitNo},
 		"admit-quota":          {"admit", bare, fieldInputs + "quota-used-up.yaml", exitNo},
-		"explain-quota":        {"explain", bare, fieldInputs + "quota-used-up.yaml", exitYes},
+		"explain-quota":        {"explain", bare, fieldInputs + "quota-used-up.yaml", exitNo},
 	} {
 		r := call{in: c.pod}.run(t, c.command, "-", "--snapshot", c.dump)
 		if r.code != c.code {
@@ -147,4 +147,85 @@ func TestConstraintsThatConflict(t *testing.T) {
 			t.Errorf("%v: exit %d\n%s", c.on, r.code, r.out)
 		}
 	}
+}
+
+// TestMisspeltPod: a dump has most likely the pod that was meant, whose name may have ends that
+// controllers gave it.
+func TestMisspeltPod(t *testing.T) {
+	cluster := filepath.Join(t.TempDir(), "cluster.yaml")
+	pod := func(name string) string {
+		return `{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `, namespace: shop}, spec: {containers: [{name: c}]}, status: {phase: Pending}}`
+	}
+	text := "apiVersion: v1\nkind: List\nitems:\n- " + strings.Join([]string{fieldNode("n1", ""), pod("import"), pod("checkout-7d9f8c-x2v4q")}, "\n- ") + "\n"
+	if err := os.WriteFile(cluster, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"shop/imprt": "Did you mean shop/import?", "shp/import": "There is one of that name in another namespace: -n shop.",
+		"shp/imprt": "Did you mean shop/import?", "shop/chekout": "Did you mean shop/checkout-7d9f8c-x2v4q?", "shop/other": "Pass the full object",
+	} {
+		if r := (call{}).run(t, "explain", name, "--snapshot", cluster); r.code != exitBroken || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// TestLifecycleOfAnOverduePod: that it was to be gone comes first, and what removes it.
+func TestLifecycleOfAnOverduePod(t *testing.T) {
+	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"late","namespace":"shop","deletionTimestamp":"2026-09-01T10:00:30Z","deletionGracePeriodSeconds":30},"spec":{"nodeName":"n1","containers":[{"name":"c","image":"i"}]},
+		"status":{"phase":"Running","containerStatuses":[{"name":"c","ready":true,"started":true,"state":{"running":{"startedAt":"2026-09-01T09:00:00Z"}}}]}}`
+	r := call{in: pod}.run(t, "lifecycle", "-", "--now", "2026-09-01T10:10:30Z")
+	if said := strings.Join(strings.Fields(r.out), " "); !strings.HasPrefix(r.out, "OVERDUE BY 10m  shop/late") || !strings.Contains(said, "was to be gone at 10:00:30") || !strings.Contains(said, "kubectl delete pod late -n shop --grace-period=0 --force") {
+		t.Errorf("%+v", r)
+	}
+	if r = (call{in: pod}).run(t, "lifecycle", "-", "--now", "2026-09-01T10:00:20Z"); strings.Contains(r.out, "OVERDUE") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestMarksOfManyNodes: all nodes that are NotReady or cordoned are marked, also those that a
+// summary does not name.
+func TestMarksOfManyNodes(t *testing.T) {
+	cluster := filepath.Join(t.TempDir(), "cluster.yaml")
+	items := []string{fieldPod("p", "", requests("cpu: 9"), "")}
+	for i := range 25 {
+		node := fieldNode(fmt.Sprintf("n-%02d", i), "")
+		if i%2 == 0 {
+			node = strings.Replace(node, `{type: Ready, status: "True"}`, `{type: Ready, status: "False"}`, 1)
+		} else {
+			node = strings.Replace(node, "status: {alloc", "spec: {unschedulable: true}, status: {alloc", 1)
+		}
+		items = append(items, node)
+	}
+	if err := os.WriteFile(cluster, []byte("apiVersion: v1\nkind: List\nitems:\n- "+strings.Join(items, "\n- ")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := call{}.run(t, "explain", "default/p", "--all", "--decision", "--snapshot", cluster)
+	if n := strings.Count(r.out, "NotReady"); n != 13 {
+		t.Errorf("%d of 13 nodes are marked:\n%s%s", n, r.out, r.err)
+	}
+}
+
+// TestScoresInParts: what each constraint and term adds to a node's score stands under its plugin.
+func TestScoresInParts(t *testing.T) {
+	dir := t.TempDir()
+	cluster, pod := filepath.Join(dir, "cluster.yaml"), filepath.Join(dir, "pod.yaml")
+	items := []string{fieldNode("n1", ", disk: ssd"), fieldNode("n2", ""), fieldPod("x1", `, labels: {app: x}`, requests("cpu: 1")+`, nodeName: n1`, "")}
+	wants := `, affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 7, preference: {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}}]}},
+  topologySpreadConstraints: [{maxSkew: 2, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: x}}}]`
+	for file, text := range map[string]string{
+		cluster: "apiVersion: v1\nkind: List\nitems:\n- " + strings.Join(items, "\n- ") + "\n",
+		pod:     "---\n" + strings.Replace(fieldPod("x2", `, labels: {app: x}`, requests("cpu: 1")+wants, ""), "phase: Running", "phase: Pending", 1) + "\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := call{}.run(t, "explain", "-f", pod, "--snapshot", cluster, "--node", "n1")
+	for _, want := range []string{"- prefers disk In ssd 7", "- ScheduleAnyway over hostname: 1 pod x 1.39 + 1 2.39"} {
+		if !strings.Contains(strings.Join(strings.Fields(r.out), " "), want) {
+			t.Errorf("it does not say %q:\n%s%s", want, r.out, r.err)
+		}
+	}
+	within(t, standardWidth, r.out)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"berth/internal/podlife"
 	"berth/internal/report"
 	"berth/internal/revision"
+	"berth/internal/scenario"
 )
 
 // gaps are the kinds of which a source knows nothing. A dump that holds no object
@@ -84,9 +86,11 @@ func (s *source) gaps(ctx context.Context) (*gaps, error) {
 	switch {
 	case s.dump == nil:
 	case s.dump.live:
-		return s.dump.unreadGaps(), nil
+		g := s.dump.unreadGaps()
+		return g, s.markAll(ctx, g, &s.dump.view.Summary.Hygiene)
 	default:
-		return gapsIn("the dump", &s.dump.view.Summary), nil
+		g := gapsIn("the dump", &s.dump.view.Summary)
+		return g, s.markAll(ctx, g, &s.dump.view.Summary.Hygiene)
 	}
 	raw, err := s.call(ctx, http.MethodGet, nil, nil, "v1", "snapshots", s.snapshot)
 	if err != nil {
@@ -99,7 +103,33 @@ func (s *source) gaps(ctx context.Context) (*gaps, error) {
 	if snapshot.Followed {
 		snapshot.Hygiene.MissingKinds = nil
 	}
-	return gapsIn(snapshot.ID, &snapshot.Summary), nil
+	g := gapsIn(snapshot.ID, &snapshot.Summary)
+	return g, s.markAll(ctx, g, &snapshot.Hygiene)
+}
+
+// markAll marks the other nodes that are NotReady or cordoned, where a summary does not name all.
+func (s *source) markAll(ctx context.Context, g *gaps, h *revision.Hygiene) error {
+	if h.NodesNotReady.Count == len(h.NodesNotReady.Sample) && h.NodesCordoned.Count == len(h.NodesCordoned.Sample) {
+		return nil
+	}
+	raw, err := s.call(ctx, http.MethodGet, url.Values{"snapshot": {s.snapshot}}, nil, "v1", "clusters", s.cluster, "nodes")
+	var r *refused
+	if errors.As(err, &r) { // the caller may not see nodes
+		return nil
+	}
+	var use scenario.NodesUse
+	if err == nil {
+		err = readInto(raw, &use)
+	}
+	for i := range use.Nodes {
+		switch n := &use.Nodes[i]; {
+		case n.State == podlife.NodeNotReady:
+			g.marks[n.Name] = podlife.NodeNotReady
+		case n.Cordoned:
+			g.marks[n.Name] = "cordoned"
+		}
+	}
+	return err
 }
 
 // unreadGaps are what an apiserver does not let its caller list.

@@ -212,7 +212,7 @@ func (p *page) scores(node, chosen *engine.NodeVerdict) {
 	p.table(t)
 }
 
-// partWords says what a constraint or a term counts on a node.
+// partWords returns what a constraint or a term counts on a node.
 func partWords(p *engine.ScorePart) string {
 	by := strings.TrimPrefix(prefixes.Replace(p.TopologyKey), "kubernetes.io/")
 	pods := plural(int(p.Count), "pod")

@@ -19,6 +19,7 @@ import (
 
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/words"
 )
 
 // target describes which pod a question is about: one that the source knows by its
@@ -340,8 +341,12 @@ func namesOf(list []*item) []string {
 // meant returns what to do about a pod that is not there: most often the namespace is
 // another, or the name is not whole.
 func meant(ctx context.Context, from *source, t target, p *problem) error {
-	var near, elsewhere []string
+	var near, elsewhere, own, all []string
 	err := from.objects(ctx, "Pod", func(o *item) error {
+		all = append(all, o.Metadata.Namespace+"/"+o.Metadata.Name)
+		if o.Metadata.Namespace == t.namespace {
+			own = append(own, o.Metadata.Name)
+		}
 		switch {
 		case o.Metadata.Namespace == t.namespace && strings.HasPrefix(o.Metadata.Name, t.name):
 			near = append(near, o.Metadata.Name)
@@ -357,6 +362,32 @@ func meant(ctx context.Context, from *source, t target, p *problem) error {
 		p.next = fmt.Sprintf("There is one of that name in another namespace: -n %s.", elsewhere[0])
 	case len(near) > 0:
 		p.next = fmt.Sprintf("Did you mean %s?", someNames(near))
+	default:
+		if name, ok := misspelt(t.name, own); ok {
+			p.next = fmt.Sprintf("Did you mean %s/%s?", t.namespace, name)
+		} else if name, ok := misspelt(t.String(), all); ok {
+			p.next = fmt.Sprintf("Did you mean %s?", name)
+		}
 	}
 	return p
+}
+
+// misspelt returns the name that was meant, which may be written without the ends that controllers
+// give to the names of their pods.
+func misspelt(name string, names []string) (string, bool) {
+	if found, ok := words.Nearest(name, names); ok {
+		return found, true
+	}
+	short := slices.Clone(names)
+	for range 2 {
+		for i, n := range short {
+			if at := strings.LastIndexByte(n, '-'); at > 0 {
+				short[i] = n[:at]
+			}
+		}
+		if found, ok := words.Nearest(name, short); ok {
+			return names[slices.Index(short, found)], true
+		}
+	}
+	return "", false
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,6 +118,47 @@ func (v *verdict) attemptLines() {
 	if left := len(list) - pastShown; left > 0 {
 		v.labelled("", fmt.Sprintf("and %s earlier ones: -o json", count(left)))
 	}
+}
+
+// admit judges a pod that was given whole as an API server would store it, where that makes a
+// difference.
+func (v *verdict) admit(ctx context.Context, from *source, q question) error {
+	if q.pod.whole == nil || !slices.ContainsFunc(v.got.Notes, decision.OfAdmission) {
+		return nil
+	}
+	raw, err := from.admit(ctx, q.pod)
+	var r *refused
+	var p *problem
+	if errors.As(err, &r) || errors.As(err, &p) { // the caller may not ask that, or not of an older revision
+		return nil
+	}
+	var a struct {
+		rest.Admission
+		Pod json.RawMessage `json:"pod"`
+	}
+	if err == nil {
+		err = readInto(raw, &a)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !a.Allowed && len(a.Errors) > 0:
+		v.refusal = cmp.Or(a.Forbidden, a.Errors[0].Message)
+		return nil
+	}
+	before := v.got.Notes
+	q.pod.whole = a.Pod
+	got, err := from.explained(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, note := range before {
+		if decision.OfAdmission(note) && !slices.Contains(got.Notes, note) {
+			v.admitted = append(v.admitted, decision.Counted(note))
+		}
+	}
+	v.got = got
+	return nil
 }
 
 // read takes from a pod that was given whole what the cluster and its kubelet report.
@@ -242,6 +284,19 @@ func (v *verdict) ungate(ctx context.Context, from *source, pod target) error {
 		v.got.Suggestions = after.Suggestions
 	}
 	return nil
+}
+
+// disagreement returns what the cluster says of a pod that would fit.
+func (v *verdict) disagreement() string {
+	u := v.unscheduled
+	if u == nil {
+		return ""
+	}
+	s := " The cluster says " + u.Reason
+	if u.Since != nil {
+		s += " since " + clock(*u.Since, v.now)
+	}
+	return s + ": kube-scheduler has not tried it on this state, or has not heard of what changed."
 }
 
 // afterwards returns what comes after the gates.

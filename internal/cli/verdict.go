@@ -32,8 +32,12 @@ type verdict struct {
 	// life is where a pod that is bound stands; nil: not known.
 	life    *podlife.Life
 	profile string // that was asked for; empty: none
-	now     time.Time
-	again   func(command string, more ...string) []string
+	// refusal is why an API server refuses the pod; empty: it takes it, or that is not known.
+	refusal string
+	// admitted is what an API server writes into the pod before it is decided on.
+	admitted []string
+	now      time.Time
+	again    func(command string, more ...string) []string
 }
 
 func (v *verdict) show() {
@@ -90,6 +94,8 @@ func (v *verdict) word() (string, colour) {
 		}
 	}
 	switch {
+	case v.refusal != "":
+		return "REFUSED", red
 	case v.node != "" && v.state != "":
 		return "BOUND", yellow
 	case v.node != "":
@@ -130,6 +136,9 @@ func (v *verdict) headline() {
 
 // sentence is the answer in words.
 func (v *verdict) sentence() string {
+	if v.refusal != "" {
+		return "An API server refuses the pod: " + v.refusal
+	}
 	if s := v.allUnknown(); s != "" {
 		return strings.ToUpper(s[:1]) + s[1:] + "."
 	}
@@ -161,19 +170,6 @@ func (v *verdict) sentence() string {
 		return report.NoNode(d.Counts.Nodes, d.Groups, d.Narrowed)
 	}
 	return fmt.Sprintf("No node fits: %s checked, 0 fit.", count(d.Counts.Nodes))
-}
-
-// disagreement returns what the cluster says of a pod that would fit.
-func (v *verdict) disagreement() string {
-	u := v.unscheduled
-	if u == nil {
-		return ""
-	}
-	s := " The cluster says " + u.Reason
-	if u.Since != nil {
-		s += " since " + clock(*u.Since, v.now)
-	}
-	return s + ": kube-scheduler has not tried it on this state, or has not heard of what changed."
 }
 
 // margin returns how clear the choice was.
@@ -365,7 +361,13 @@ func (v *verdict) caveats() {
 	if v.scheduler != "" && v.profile == "" && v.node == "" && v.scheduler != v.got.Profile {
 		v.labelled("NOTE", fmt.Sprintf("its scheduler is %s, not one of the profiles: this is what %s would decide. --profile picks another.", v.scheduler, v.got.Profile))
 	}
+	for _, text := range v.admitted {
+		v.labelled("NOTE", text)
+	}
 	for _, n := range v.got.Notes {
+		if v.refusal != "" && strings.HasSuffix(n, v.refusal) { // said above
+			continue
+		}
 		if v.got.BoundTo == "" || n == decision.UnreadyNote(v.got.Node) { // that it was taken out is said above
 			v.labelled("NOTE", n)
 		}

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"berth/internal/engine"
@@ -21,6 +22,15 @@ func UsageOf(v *revision.View, now time.Time) func(namespace string) (*admission
 		}
 		return kept.(*admission.Usage), nil
 	}
+}
+
+// OfAdmission reports whether a note is about what an API server makes of the pod before a
+// scheduler sees it.
+func OfAdmission(note string) bool { return strings.Contains(note, "an API server ") }
+
+// Counted is such a note where the pod was decided on as an API server stores it.
+func Counted(note string) string {
+	return strings.NewReplacer(" and berth does not: they are not counted", ": they are counted here", "it is not counted", "it is counted here").Replace(note)
 }
 
 // noteAdmission notes what LimitRanger and ResourceQuota would make of a pod that the snapshot does

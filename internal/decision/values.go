@@ -4,10 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine"
+	"berth/internal/engine/rules"
 	"berth/internal/engine/state"
 )
 
@@ -33,6 +38,21 @@ func (o *Outcome) valueNotes() (notes []string) {
 			add("%s %s %s: only whole numbers are compared, so that its term matches no node", r.Key, r.Operator, r.Values[0])
 		}
 	})
+	if o.Profile.Semantics.ExclusionMeansAll {
+		for _, t := range excluding(o.Pod) {
+			add("the namespaceSelector %s of its %s only excludes, and so selects every namespace, the excluded ones too: an error of this kube-scheduler, mended in v1.37; list namespaces instead", t[1], t[0])
+		}
+	} else {
+		for _, t := range excluding(o.Pod) {
+			add("the namespaceSelector %s of its %s also selects namespaces that lack the label", t[1], t[0])
+		}
+	}
+	if text := o.softOnly(); text != "" {
+		add("%s", text)
+	}
+	if text := o.driverGone(); text != "" {
+		add("%s", text)
+	}
 	nodes := o.State.Nodes()
 	for _, key := range antiAffinityKeys(o.Pod) {
 		if nodes.Len() > 0 && len(nodes.Column(key).Values) == 0 {
@@ -47,6 +67,91 @@ func (o *Outcome) valueNotes() (notes []string) {
 		}
 	}
 	return notes
+}
+
+// excluding lists the terms of pod affinity whose namespaceSelector a namespace without labels
+// satisfies: what they are, and the selector.
+func excluding(pod *corev1.Pod) (list [][2]string) {
+	add := func(what string, t *corev1.PodAffinityTerm) {
+		if s := t.NamespaceSelector; s == nil || len(s.MatchExpressions) == 0 {
+			return
+		}
+		sel, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
+		if one := [2]string{what, metav1.FormatLabelSelector(t.NamespaceSelector)}; err == nil && sel.Matches(labels.Set{}) && !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	if a := pod.Spec.Affinity; a != nil {
+		if p := a.PodAffinity; p != nil {
+			for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
+				add("pod affinity", &p.RequiredDuringSchedulingIgnoredDuringExecution[i])
+			}
+		}
+		if p := a.PodAntiAffinity; p != nil {
+			for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
+				add("pod anti-affinity", &p.RequiredDuringSchedulingIgnoredDuringExecution[i])
+			}
+		}
+	}
+	return list
+}
+
+// driverGone tells of a volume whose driver the CSINode of the pod's node does not list: a filter
+// counts no limit for it, and the kubelet cannot mount it meanwhile.
+func (o *Outcome) driverGone() string {
+	if o.Result.Outcome != engine.Scheduled || o.Result.Row < 0 {
+		return ""
+	}
+	name := o.Result.Node()
+	node := o.State.CSINode(name)
+	for i := range o.Pod.Spec.Volumes {
+		claimed := o.Pod.Spec.Volumes[i].PersistentVolumeClaim
+		if node == nil || claimed == nil {
+			continue
+		}
+		claim := o.State.PersistentVolumeClaim(o.Pod.Namespace, claimed.ClaimName)
+		if claim == nil {
+			continue
+		}
+		pv := o.State.PersistentVolume(claim.Spec.VolumeName)
+		if pv == nil || pv.Spec.CSI == nil {
+			continue
+		}
+		driver := pv.Spec.CSI.Driver
+		if !slices.ContainsFunc(node.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver }) {
+			return fmt.Sprintf("the CSINode of %s does not list the driver %s of claim %s: no limit of volumes is counted, and the kubelet cannot mount the volume before the driver is back", name, driver, claim.Name)
+		}
+	}
+	return ""
+}
+
+// softOnly tells of constraints that only order nodes, where a pod fits nowhere and they are not
+// why, or where it goes to a node against one.
+func (o *Outcome) softOnly() string {
+	spec := &o.Pod.Spec
+	var list []string
+	for i := range spec.TopologySpreadConstraints {
+		if c := &spec.TopologySpreadConstraints[i]; c.WhenUnsatisfiable == corev1.ScheduleAnyway {
+			list = append(list, "a spread with ScheduleAnyway")
+			break
+		}
+	}
+	if a := spec.Affinity; a != nil && (a.NodeAffinity != nil && len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0 ||
+		a.PodAffinity != nil && len(a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0 ||
+		a.PodAntiAffinity != nil && len(a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0) {
+		list = append(list, "preferred affinity")
+	}
+	switch {
+	case o.Result.Outcome == engine.UnschedulableOK && len(list) > 0:
+		return strings.Join(list, " and ") + " never rejects a node: what the pod has of it is not why it waits"
+	case o.Result.Outcome == engine.Scheduled && o.Result.Row >= 0: // a filter chooses no node
+		for _, t := range o.State.Nodes().Node(o.Result.Row).Taints {
+			if t.Effect == corev1.TaintEffectPreferNoSchedule && !rules.Tolerates(o.Pod, &t) {
+				return fmt.Sprintf("node %s has the taint %s with PreferNoSchedule, which the pod does not tolerate: such a taint never rejects a pod, it only costs points", o.Result.Node(), t.Key)
+			}
+		}
+	}
+	return ""
 }
 
 // eachRequirement visits the expressions of the pod's required node affinity.

@@ -33,8 +33,8 @@ type EvictionVerdict struct {
 
 // EvictionRemedy is a change of a budget after which a pod may be evicted.
 type EvictionRemedy struct {
-	Change  string `json:"change"` // in words
-	Command string `json:"command" example:"kubectl patch pdb web -n shop --type=merge -p '{\"spec\":{\"unhealthyPodEvictionPolicy\":\"AlwaysAllow\"}}'"`
+	Change  string `json:"change"`  // in words
+	Command string `json:"command"` // what people type for it
 } // @name EvictionRemedy
 
 // Temporary reports whether the same request may be allowed later: 429.

@@ -66,6 +66,8 @@ type Life struct {
 	Phase corev1.PodPhase `json:"phase" swaggertype:"string" example:"Running"`
 	// PhaseRule is the reason why.
 	PhaseRule Rule `json:"phaseRule"`
+	// OverdueSince is when a pod that was deleted was to be gone at the latest; absent before that.
+	OverdueSince *time.Time `json:"overdueSince,omitempty"`
 	// Reason and Message belong to the phase and stay as long as it does.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -230,6 +232,9 @@ func Live(q LifeQuestion) (*Life, field.ErrorList) {
 	_, r.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	l := r.life()
 	l.Followed = follows
+	if at := q.Pod.DeletionTimestamp; at != nil && at.Time.Before(q.Now) {
+		l.OverdueSince = inYears(at.Time)
+	}
 	if q.Pod.Spec.NodeName != "" && (q.NodeGiven || q.NodeLostSince != nil) {
 		q.deletion(&l)
 	}

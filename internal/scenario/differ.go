@@ -136,7 +136,7 @@ func (s *simulation) outcome(f *Fork, name podName, at step, also string) (*OneO
 	err := f.judge(s.ctx, pod, func(r *engine.Result) {
 		for _, node := range []string{at.Node, also} {
 			if row := r.Nodes().Row(node); node != "" && row >= 0 {
-				out.Nodes = append(out.Nodes, explain.Verdict(r, row))
+				out.Nodes = append(out.Nodes, explain.InParts(r, row))
 			}
 		}
 	})

@@ -31,6 +31,13 @@ func (p *parts) add(v *engine.NodeVerdict, row int) {
 	}
 }
 
+// InParts explains one row as Verdict does, with the parts of its scores.
+func InParts(r *engine.Result, row int) engine.NodeVerdict {
+	v := Verdict(r, row)
+	newParts(r).add(&v, row)
+	return v
+}
+
 // AddParts adds what constraints and terms add to the scores of the best nodes of a written
 // decision, and of the node with a name.
 func AddParts(r *engine.Result, d *engine.Decision, name string) {

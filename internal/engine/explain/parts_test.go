@@ -69,7 +69,7 @@ func TestPartsAddUp(t *testing.T) {
 	}
 }
 
-// TestPartsOfTheBest: beyond the best nodes, only the node that is asked about has parts.
+// TestPartsOfTheBest: beyond the best nodes, only the node that is named has parts.
 func TestPartsOfTheBest(t *testing.T) {
 	var objects []any
 	for i := range 80 {

@@ -91,14 +91,12 @@ func feasibleVerdict(r *engine.Result, row int) engine.NodeVerdict {
 	return v
 }
 
-// TopScores returns up to n of the best feasible nodes, best first, with the parts of their scores.
+// TopScores returns up to n of the best feasible nodes, best first.
 func TopScores(r *engine.Result, n int) []engine.NodeVerdict {
-	rows, apart := r.BestRows(n), newParts(r)
+	rows := r.BestRows(n)
 	out := make([]engine.NodeVerdict, 0, len(rows))
 	for _, row := range rows {
-		v := feasibleVerdict(r, int(row))
-		apart.add(&v, int(row))
-		out = append(out, v)
+		out = append(out, feasibleVerdict(r, int(row)))
 	}
 	return out
 }

@@ -31,7 +31,12 @@ func firstUntolerated(tolerations []corev1.Toleration, taints []corev1.Taint) *c
 	return nil
 }
 
+// Tolerates reports whether a pod tolerates a taint.
+func Tolerates(pod *corev1.Pod, taint *corev1.Taint) bool {
+	return tolerates(pod.Spec.Tolerations, taint)
+}
+
 // KeepsOut reports whether a taint keeps a pod off its node.
 func KeepsOut(pod *corev1.Pod, taint *corev1.Taint) bool {
-	return keepsOut(taint) && !tolerates(pod.Spec.Tolerations, taint)
+	return keepsOut(taint) && !Tolerates(pod, taint)
 }

@@ -216,7 +216,7 @@ func (s *searcher) deleteClaim(namespace, name string) {
 const maxResizes = 4
 
 // resizes undoes a resize that a node defers, of a pod that is in the way: meanwhile the pod counts
-// with what it asks for, and once the resize is done it really has that.
+// with what it requests, and once the resize is done it really has that.
 func (s *searcher) resizes() {
 	tried := 0
 	for _, b := range explain.Blockers(s.base) {

@@ -25,7 +25,7 @@ func ownedBy(kind, name string) enginetest.PodOption {
 	}
 }
 
-// deferred makes a pod one that has less cpu than it asks for.
+// deferred makes a pod one that has less cpu than it requests.
 func deferred(cpu string) enginetest.PodOption {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: corev1.PodReasonDeferred}}
@@ -179,8 +179,8 @@ func TestWhatPeopleDo(t *testing.T) {
 	}
 }
 
-// TestAnotherZone: where no node like those that are there helps a spread, one in a domain of its own
-// may.
+// TestAnotherZone: where no node like those that are there helps a spread, one in a domain of its
+// own may.
 func TestAnotherZone(t *testing.T) {
 	pod := enginetest.Pod("p", enginetest.Labels("app", "web"), enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "web"), enginetest.MinDomains(2)))
 	objects := []any{enginetest.Node("n", enginetest.Zone("a")), enginetest.Pod("web-0", enginetest.On("n"), enginetest.Labels("app", "web"))}
