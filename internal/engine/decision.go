@@ -164,10 +164,10 @@ type ScorePart struct {
 	TopologyKey string `json:"topologyKey,omitempty"`
 	// Term is the selector in words; of more: how many others there are.
 	Term string `json:"term,omitempty"`
-	// Count is the number of pods in the node's domain that count; of node affinity 1 where the node
-	// matches.
+	// Count is the number of pods in the node's domain that count; of node affinity 1 where the
+	// node matches.
 	Count int64 `json:"count"`
-	// Weight is that of the term, negative for anti-affinity; of a constraint it is ln(domains + 2).
+	// Weight is that of the term, negative for anti-affinity; of a constraint: ln(domains + 2).
 	Weight float64 `json:"weight"`
 	// Base is maxSkew - 1 of a constraint.
 	Base int64 `json:"base,omitempty"`
