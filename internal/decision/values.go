@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -48,9 +47,6 @@ func (o *Outcome) valueNotes() (notes []string) {
 		}
 	}
 	if text := o.softOnly(); text != "" {
-		add("%s", text)
-	}
-	if text := o.driverGone(); text != "" {
 		add("%s", text)
 	}
 	nodes := o.State.Nodes()
@@ -94,35 +90,6 @@ func excluding(pod *corev1.Pod) (list [][2]string) {
 		}
 	}
 	return list
-}
-
-// driverGone tells of a volume whose driver the CSINode of the pod's node does not list: a filter
-// counts no limit for it, and the kubelet cannot mount it meanwhile.
-func (o *Outcome) driverGone() string {
-	if o.Result.Outcome != engine.Scheduled || o.Result.Row < 0 {
-		return ""
-	}
-	name := o.Result.Node()
-	node := o.State.CSINode(name)
-	for i := range o.Pod.Spec.Volumes {
-		claimed := o.Pod.Spec.Volumes[i].PersistentVolumeClaim
-		if node == nil || claimed == nil {
-			continue
-		}
-		claim := o.State.PersistentVolumeClaim(o.Pod.Namespace, claimed.ClaimName)
-		if claim == nil {
-			continue
-		}
-		pv := o.State.PersistentVolume(claim.Spec.VolumeName)
-		if pv == nil || pv.Spec.CSI == nil {
-			continue
-		}
-		driver := pv.Spec.CSI.Driver
-		if !slices.ContainsFunc(node.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver }) {
-			return fmt.Sprintf("the CSINode of %s does not list the driver %s of claim %s: no limit of volumes is counted, and the kubelet cannot mount the volume before the driver is back", name, driver, claim.Name)
-		}
-	}
-	return ""
 }
 
 // softOnly tells of constraints that only order nodes, where a pod fits nowhere and they are not

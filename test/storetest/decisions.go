@@ -26,7 +26,8 @@ func full() *store.Decision {
 			Requests: []byte(`{"cpu":"1m"}`), Labels: []byte("{}"), CreatedAt: at(0),
 		}).Encode(),
 		Blockers: store.EncodeBlockers([]store.Blocker{
-			{"NodeResourcesFit", "Pod", "batch", "job-\"1\"", "Job", "ü"}, {Plugin: "VolumeBinding", Kind: "PersistentVolume", Name: "pv"},
+			{Plugin: "NodeResourcesFit", Kind: "Pod", Namespace: "batch", Name: "job-\"1\"", OwnerKind: "Job", OwnerName: "ü"},
+			{Plugin: "VolumeBinding", Kind: "PersistentVolume", Name: "pv"},
 		}, 7),
 		Asked: store.Asked{By: "token:ci", Peer: "10.0.0.7", RequestID: "r-1"},
 		Input: []byte{0, 0xff, '{', 0xc3, 0x28},

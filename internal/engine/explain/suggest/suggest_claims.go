@@ -56,7 +56,8 @@ func (s *searcher) claim() {
 func (s *searcher) lostVolume() {
 	var claim *corev1.PersistentVolumeClaim
 	where := ""
-	for _, b := range explain.Blockers(s.base) {
+	blockers, _ := explain.Blockers(s.base)
+	for _, b := range blockers {
 		switch {
 		case b.Rule != "VolumeBinding":
 		case b.Kind == "PersistentVolumeClaim" && claim == nil:

@@ -219,7 +219,8 @@ const maxResizes = 4
 // with what it requests, and once the resize is done it really has that.
 func (s *searcher) resizes() {
 	tried := 0
-	for _, b := range explain.Blockers(s.base) {
+	blockers, _ := explain.Blockers(s.base)
+	for _, b := range blockers {
 		if b.State != engine.BlockerResizing || tried == maxResizes {
 			continue
 		}
