@@ -100,7 +100,7 @@ func (w *waking) changed(k object.Key, was, is *state.Pod) ([]Event, error) {
 		return nil, err
 	}
 	var out []Event
-	for _, a := range PodActions(before, after) {
+	for _, a := range PodActions(before, after, w.counting) {
 		out = append(out, Event{Key: k, Action: a, Old: before, New: after, self: waits(is, after), own: was.NodeName == ""})
 	}
 	if nominated && was.Nominated != is.Nominated {
@@ -156,13 +156,13 @@ func NodeActions(before, after *corev1.Node) (out []Action) {
 	return out
 }
 
-// PodActions are the updates of a pod, in upstream's order; Update where it names none
-// (framework/events.go PodSchedulingPropertiesChange).
-func PodActions(before, after *corev1.Pod) (out []Action) {
+// PodActions are the updates of a pod as a release counts its requests, in upstream's order; Update
+// where it names none (framework/events.go PodSchedulingPropertiesChange).
+func PodActions(before, after *corev1.Pod, c state.Counting) (out []Action) {
 	if !equality.Semantic.DeepEqual(before.Labels, after.Labels) {
 		out = append(out, UpdatePodLabel)
 	}
-	if scaledDown(state.Counting(0).Held(before), state.Counting(0).Held(after)) {
+	if scaledDown(c.Held(before), c.Held(after)) {
 		out = append(out, UpdatePodScaleDown)
 	}
 	if len(after.Spec.SchedulingGates) == 0 && len(before.Spec.SchedulingGates) > 0 {

@@ -30,6 +30,7 @@ func Wakes(ctx context.Context, profileOf func(scheduler string) *Profile, befor
 	if len(w.groups) == 0 {
 		return nil
 	}
+	w.counting = w.groups[0].profile.Counting
 	for _, k := range changes {
 		if err := ctx.Err(); err != nil {
 			return err //nolint:wrapcheck // it is the caller's own
@@ -55,6 +56,7 @@ type waking struct {
 	objects       Objects
 	woke          func(pod *state.Pod, plugin string, e *Event)
 	profiles      map[string]*Profile
+	counting      state.Counting // of the profiles' release, which is one
 	groups        []*waiters
 }
 

@@ -122,6 +122,11 @@ var behaviours = []*Behaviour{
 		Where: "pkg/scheduler/scheduler.go buildQueueingHintMap",
 	},
 	{
+		Name: "DeletedClaimsWake", Undecided: true, Row: "H2",
+		What:  "whether the deletion of an allocated claim has pods tried again that DynamicResources rejected",
+		Where: "plugins/dynamicresources/dynamicresources.go isSchedulableAfterClaimChange",
+	},
+	{
 		Name: "ClaimsScoreInPlace", Row: "A3",
 		What:  "whether a pod with one claim that is allocated and one that is not fails where two nodes fit",
 		Where: "plugins/dynamicresources/dynamicresources.go computeScore",

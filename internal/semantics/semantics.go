@@ -115,6 +115,10 @@ type Release struct {
 	// NewNodesMeanTaints reports whether a plugin that registers for new nodes alone hears of each
 	// change of taints, too (pkg/scheduler/scheduler.go buildQueueingHintMap; H2).
 	NewNodesMeanTaints bool
+	// DeletedClaimsWake reports whether the deletion of an allocated claim makes pods worth another
+	// try that DynamicResources rejected (plugins/dynamicresources EventsToRegister,
+	// isSchedulableAfterClaimChange; H2).
+	DeletedClaimsWake bool
 
 	// ClaimsScoreInPlace reports whether the nth claim is scored by the nth allocation of the
 	// cycle, so that a claim that was allocated before fails the pod (plugins/dynamicresources

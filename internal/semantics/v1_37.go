@@ -36,6 +36,7 @@ var v137 = v136.but(func(r *Release) {
 	r.FirstViolatedOnly = true   // B9
 	r.AffinityWakes = WakesByAny // H2
 	r.NewNodesMeanTaints = false // H2
+	r.DeletedClaimsWake = true   // H2
 
 	r.GatedNominationsCount = true // B23
 	r.CountersByDriver = true      // B12

@@ -40,6 +40,7 @@ type DynamicResources struct {
 	skipping       bool // claims that skip operations need nodes that declare it
 	lastStands     bool // of two allocations of a claim the last one stands
 	taintRules     bool // DeviceTaintRules taint devices
+	deletionWakes  bool // of an allocated claim
 	extended       bool // extended resources may come from devices
 	conditions     bool // devices have to become ready before a pod is bound
 	inPlace        bool // scores the nth claim by the nth allocation
@@ -99,6 +100,7 @@ var dynamicResourcesDescriptor = Descriptor{
 		d.silent, d.notOwned = r.SilentAboutClaims, r.ClaimNotOwned
 		d.as, d.extended, d.conditions = devices.Under(r), r.DRAExtendedResource, r.DRADeviceBindingConditions
 		d.taintRules, d.skipping = r.DRADeviceTaintRules, r.SkippingNeedsFeature
+		d.deletionWakes = r.DeletedClaimsWake
 		d.lastStands = r.LastAllocationStands
 		d.inPlace, d.slowReject = r.ClaimsScoreInPlace, r.SlowDevicesReject
 		p := engine.Adapt[*deviceState](d)

@@ -27,6 +27,14 @@ func (d *DynamicResources) Hints() []engine.Hint {
 		{Kind: "DeviceClass", Action: engine.Add | engine.Update},
 		{Kind: "ResourceSlice", Action: engine.Add | engine.Update},
 	}
+	if d.deletionWakes {
+		hints = append(hints, engine.Hint{
+			Kind: "ResourceClaim", Action: engine.Delete, Queue: func(_ *engine.Waiter, e *engine.Event) bool {
+				was, _ := versions[resourcev1.ResourceClaim](e)
+				return was.Status.Allocation != nil // its devices are free for any pod
+			},
+		})
+	}
 	if d.taintRules {
 		hints = append(hints, engine.Hint{
 			Kind: "DeviceTaintRule", Action: engine.Add | engine.Update | engine.Delete, Queue: afterTaintRule,
