@@ -178,24 +178,3 @@ func TestWhatPeopleDo(t *testing.T) {
 		}
 	}
 }
-
-// TestAnotherZone: where no node like those that are there helps a spread, one in a domain of its
-// own may.
-func TestAnotherZone(t *testing.T) {
-	pod := enginetest.Pod("p", enginetest.Labels("app", "web"), enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "web"), enginetest.MinDomains(2)))
-	objects := []any{enginetest.Node("n", enginetest.Zone("a")), enginetest.Pod("web-0", enginetest.On("n"), enginetest.Labels("app", "web"))}
-	tr := ready(t, &enginetest.Case{Objects: objects, Pod: pod, Spec: rules.DefaultSpec()})
-	_, list, _, _ := tr.advise()
-	for i := range list {
-		g := &list[i]
-		if g.Kind != "node" {
-			continue
-		}
-		s, p := tr.edited(t, g, g.Edit.Patch)
-		if d := tr.decide(t, s, p); g.Change != "add one more node like n with another topology.kubernetes.io/zone" || d.Node != "n-new" {
-			t.Errorf("%s: %s", g.Change, d.Message)
-		}
-		return
-	}
-	t.Error("no node is offered")
-}
