@@ -67,7 +67,7 @@ func TestNewNodes(t *testing.T) {
 		"which pools?":                                 {"pools"},
 		"name, cost and max are of pools":              {"fit", "-f", pod, "--like", "n1,cost=2"},
 		"edits.addNodes[0].zone":                       {"fit", "-f", pod, "--like", "n1,zone=a b"},
-		`there is no node n7`:                             {"fit", "-f", pod, "--like", "n7"},
+		`there is no node n7`:                          {"fit", "-f", pod, "--like", "n7"},
 	} {
 		if r := ask(args...); r.code != exitBroken || !strings.Contains(strings.ReplaceAll(r.err, "\n", " "), want) {
 			t.Errorf("%q: want %s, got %+v", args, want, r)

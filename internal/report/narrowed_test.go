@@ -118,7 +118,8 @@ func TestHoldersInTheHeadline(t *testing.T) {
 			"No node fits: 2 of 3 have example.com/gpu, and have too few of them left.",
 		},
 		"a port": {
-			[]any{enginetest.Node("a"), enginetest.Pod("x", enginetest.On("a"), enginetest.HostPort("", "TCP", 80))}, enginetest.Pod("p", enginetest.HostPort("", "TCP", 80)),
+			[]any{enginetest.Node("a"), enginetest.Pod("x", enginetest.On("a"), enginetest.HostPort("", "TCP", 80))},
+			enginetest.Pod("p", enginetest.HostPort("", "TCP", 80)),
 			"No node fits: of 1 node 1 has its host port taken by default/x.",
 		},
 		"pods it avoids": {
@@ -127,7 +128,8 @@ func TestHoldersInTheHeadline(t *testing.T) {
 			"No node fits: of 1 node 1 has pods it avoids, of default/one.",
 		},
 		"an empty node would lack it, too": {
-			[]any{enginetest.Node("a", enginetest.Allocatable("cpu", "2")), on("x", "a", "one", enginetest.Requests("cpu", "1"))}, enginetest.Pod("p", enginetest.Requests("cpu", "3")),
+			[]any{enginetest.Node("a", enginetest.Allocatable("cpu", "2")), on("x", "a", "one", enginetest.Requests("cpu", "1"))},
+			enginetest.Pod("p", enginetest.Requests("cpu", "3")),
 			"No node fits: of 1 node 1 lacks cpu even when empty.",
 		},
 	} {

@@ -199,7 +199,8 @@ func TestANodeElsewhere(t *testing.T) {
 	}{
 		"one zone where two are wanted": {spread(2), []any{a1, a2, first}, []string{"node: add a node like a1 in a zone that has none (askPlatform)"}},
 		"a zone of nodes that take no pod": {
-			spread(1), []any{a1, first, enginetest.Node("b1", enginetest.Zone("eu-1b"), small, enginetest.Taint("gpu", "", corev1.TaintEffectNoSchedule))},
+			spread(1),
+			[]any{a1, first, enginetest.Node("b1", enginetest.Zone("eu-1b"), small, enginetest.Taint("gpu", "", corev1.TaintEffectNoSchedule))},
 			[]string{"node: add a node like a1 in zone eu-1b (askPlatform)"},
 		},
 		"one zone where three are wanted": {spread(3), []any{a1, first}, []string{"node: add a node like a1 in a zone that has none (askPlatform)"}},
@@ -214,7 +215,8 @@ func TestANodeElsewhere(t *testing.T) {
 			[]string{"node: add a node like b1 in zone za (askPlatform)"},
 		},
 		"a copy in its own zone is enough": {
-			enginetest.Pod("p", enginetest.Requests("cpu", "3")), []any{a1, enginetest.Pod("full", enginetest.Requests("cpu", "3"), enginetest.On("a1"))},
+			enginetest.Pod("p", enginetest.Requests("cpu", "3")),
+			[]any{a1, enginetest.Pod("full", enginetest.Requests("cpu", "3"), enginetest.On("a1"))},
 			[]string{"node: add one more node like a1 (askPlatform)"},
 		},
 		"a label that no node has":        {enginetest.Pod("p", enginetest.Selects("disk", "nvme")), []any{a1, a2}, nil},
