@@ -44,19 +44,20 @@ type Blocker struct {
 	engine.Blocker
 }
 
-// The nodes that Blockers looks at, and those of which it names the objects.
-const (
-	lookedAt    = 256
-	nearestRows = 3
-)
+// ManyNodes is of how many rejected nodes those are found that are nearest to taking the pod, where
+// the objects are to be shown or changed; a record looks at fewer.
+const ManyNodes = 256
+
+// nearestRows is of how many nodes Blockers names the objects.
+const nearestRows = 3
 
 // Blockers returns at most ten objects that keep a pod from being placed: those of the nodes that
-// are nearest to taking it, the nearest first. Nodes on which evictions may help come before the
-// others, then those with fewer obstacles, then those that are short of less, and last by name.
-// Where a plugin rejects the pod before any node is judged, they are the objects for which it does.
-// A decision that places the pod has none. More counts what is left out of these nodes; an object
-// that several details leave out counts for each.
-func Blockers(r *engine.Result) (out []Blocker, more int) {
+// are nearest to taking it of as many as are looked at, the nearest first. Nodes on which evictions
+// may help come before the others, then those with fewer obstacles, then those that are short of
+// less, and last by name. Where a plugin rejects the pod before any node is judged, they are the
+// objects for which it does. A decision that places the pod has none. More counts what is left out
+// of these nodes; an object that several details leave out counts for each.
+func Blockers(r *engine.Result, looked int) (out []Blocker, more int) {
 	add := func(rule string, details []engine.Detail) {
 		for i := range details {
 			more += details[i].BlockersOmitted
@@ -78,7 +79,7 @@ func Blockers(r *engine.Result) (out []Blocker, more int) {
 	case r.PreFilter != nil:
 		add(r.PreFilter.Plugin, preFilterDetails(r.Query, r.PreFilter.Plugin))
 	default:
-		for _, row := range nearest(r) {
+		for _, row := range nearest(r, looked) {
 			v := NamedVerdict(r, row)
 			add(v.Plugin, v.Details)
 		}
@@ -90,13 +91,13 @@ func Blockers(r *engine.Result) (out []Blocker, more int) {
 }
 
 // nearest returns the rejected rows that are nearest to taking the pod.
-func nearest(r *engine.Result) []int {
+func nearest(r *engine.Result, looked int) []int {
 	type near struct {
 		row, obstacles int
 		short          float64
 	}
 	var rows []near
-	for _, row := range nearRows(r) {
+	for _, row := range nearRows(r, looked) {
 		v := Verdict(r, row)
 		rows = append(rows, near{row, len(v.Details), shortBy(v.Details)})
 	}
@@ -112,7 +113,7 @@ func nearest(r *engine.Result) []int {
 
 // nearRows returns the first rows by name on which evictions may help; where there are none, those
 // of all rejected nodes.
-func nearRows(r *engine.Result) []int {
+func nearRows(r *engine.Result, looked int) []int {
 	rows, hard := r.Query.Bits(), r.Query.Bits()
 	for i := range r.Rejected {
 		rows.Or(r.Rejected[i].Nodes)
@@ -123,7 +124,7 @@ func nearRows(r *engine.Result) []int {
 	if soft.AndNot(hard); !soft.Empty() {
 		rows = soft
 	}
-	return firstRows(r, rows, lookedAt)
+	return firstRows(r, rows, looked)
 }
 
 func firstRows(r *engine.Result, rows state.Bits, most int) []int {

@@ -25,7 +25,7 @@ func blockersOf(t *testing.T, pod *corev1.Pod, objects ...any) (out []string) {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	list, more := explain.Blockers(r)
+	list, more := explain.Blockers(r, explain.ManyNodes)
 	for _, b := range list {
 		out = append(out, b.Rule+" "+b.Name+" "+b.Owner)
 	}

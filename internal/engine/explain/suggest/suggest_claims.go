@@ -56,7 +56,7 @@ func (s *searcher) claim() {
 func (s *searcher) lostVolume() {
 	var claim *corev1.PersistentVolumeClaim
 	where := ""
-	blockers, _ := explain.Blockers(s.base)
+	blockers, _ := explain.Blockers(s.base, explain.ManyNodes)
 	for _, b := range blockers {
 		switch {
 		case b.Rule != "VolumeBinding":

@@ -159,7 +159,7 @@ func (s *searcher) deletions() {
 		return
 	}
 	tried := map[string]bool{}
-	blockers, _ := explain.Blockers(s.base)
+	blockers, _ := explain.Blockers(s.base, explain.ManyNodes)
 	for _, b := range blockers {
 		name := b.Namespace + "/" + b.Name
 		if b.Kind == kindDeviceClaim && !tried[name] {
@@ -219,7 +219,7 @@ const maxResizes = 4
 // with what it requests, and once the resize is done it really has that.
 func (s *searcher) resizes() {
 	tried := 0
-	blockers, _ := explain.Blockers(s.base)
+	blockers, _ := explain.Blockers(s.base, explain.ManyNodes)
 	for _, b := range blockers {
 		if b.State != engine.BlockerResizing || tried == maxResizes {
 			continue
