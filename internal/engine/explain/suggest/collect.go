@@ -19,8 +19,13 @@ type openGroup struct {
 	shortfalls shortfalls
 	also       map[groupKey]*openGroup
 	merged     int
-	nearest    int   // the row that is least short, by least
-	least      int64 // of what the cause lacks
+	each       []rowShort // the rows by name
+}
+
+// rowShort is how much a row lacks of what its group is about.
+type rowShort struct {
+	row   int
+	short int64
 }
 
 // shortfalls are the amounts by which nodes are short.
@@ -112,9 +117,7 @@ func (c *collection) take(v *engine.NodeVerdict, row int) {
 	}
 	key, cause := causeOf(v, first)
 	b := c.openGroup(key)
-	if b.nodes == 0 || cause.Short < b.least {
-		b.nearest, b.least = row, cause.Short
-	}
+	b.each = append(b.each, rowShort{row, cause.Short})
 	b.rows.Set(row)
 	b.nodes++
 	b.shortfalls.add(cause)
@@ -231,12 +234,13 @@ func (b *openGroup) group(r *engine.Result, sample int) Group {
 	return g
 }
 
-// name names the objects that are in the way on the nearest node of a group.
-func (b *openGroup) name(r *engine.Result, g *Group) {
-	if b.merged > 1 || r.Outcome == engine.Gated {
+// name names the objects that are in the way on the nearest node of a group. only has the rows that
+// no other rule rejects: elsewhere the pod would not fit with those objects gone.
+func (b *openGroup) name(r *engine.Result, g *Group, only state.Bits) {
+	if b.merged > 1 || len(b.each) == 0 {
 		return
 	}
-	v := explain.NamedVerdict(r, b.nearest)
+	v := explain.NamedVerdict(r, b.nearest(only))
 	for i := range v.Details {
 		d := &v.Details[i]
 		// Details of a PreFilter are for people alone: the group is by its reason.
@@ -245,6 +249,21 @@ func (b *openGroup) name(r *engine.Result, g *Group) {
 			return
 		}
 	}
+}
+
+// nearest returns the row that is least short, the first of equals by name. It is one of only where
+// the group has any.
+func (b *openGroup) nearest(only state.Bits) int {
+	return slices.MinFunc(b.each, func(x, y rowShort) int {
+		switch in := only.Has(x.row); {
+		case in == only.Has(y.row):
+			return cmp.Compare(x.short, y.short)
+		case in:
+			return -1
+		default:
+			return 1
+		}
+	}).row
 }
 
 // maxAlso bounds the further reasons of a group.

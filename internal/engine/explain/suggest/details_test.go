@@ -47,3 +47,29 @@ func TestDiskInUse(t *testing.T) {
 		t.Errorf("%+v", groups)
 	}
 }
+
+// TestNearestIsOneThatNothingElseRejects: the node that is named is not one where the pod would
+// still not fit with the objects gone that are in the way. n1 is short of less, and out of reach of
+// the volume.
+func TestNearestIsOneThatNothingElseRejects(t *testing.T) {
+	east := enginetest.ReachableFrom(corev1.LabelTopologyZone, "east")
+	objects := []any{
+		enginetest.Volume("vol", "", "1Gi", east, enginetest.ReservedFor("data")), enginetest.Claim("data", "", "1Gi", enginetest.BoundTo("vol")),
+		enginetest.Node("n1", enginetest.Zone("west"), enginetest.Allocatable("cpu", "4")), enginetest.Node("n2", enginetest.Zone("east"), enginetest.Allocatable("cpu", "4")),
+		enginetest.Pod("far", enginetest.On("n1"), enginetest.Requests("cpu", "1")), enginetest.Pod("near", enginetest.On("n2"), enginetest.Requests("cpu", "3")),
+	}
+	pod := enginetest.Pod("p", enginetest.Requests("cpu", "3500m"), enginetest.Mounts("data"))
+	c := ready(t, &enginetest.Case{Objects: objects, Pod: pod, Spec: rules.DefaultSpec()})
+	r, err := engine.Decide(c.state, pod, c.profile, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	groups, _ := suggest.NamedGroups(r, 3)
+	if len(groups) != 1 || groups[0].Nodes != 2 || groups[0].Nearest == nil {
+		t.Fatalf("%+v", groups)
+	}
+	if near := groups[0].Nearest; near.Node != "n2" || len(near.Detail.Blockers) != 1 || near.Detail.Blockers[0].Name != "near" {
+		t.Errorf("%+v", near)
+	}
+}

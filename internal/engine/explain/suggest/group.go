@@ -38,7 +38,7 @@ type Group struct {
 }
 
 // Nearest is the node of a group that lacks least, the first of equals by name, and the detail that
-// the group is about.
+// the group is about. A node that no other rule rejects comes before one that another does.
 type Nearest struct {
 	Node   string        `json:"node"`
 	Detail engine.Detail `json:"detail"`
@@ -95,11 +95,7 @@ func groups(r *engine.Result, sample int, names bool) ([]Group, *Narrowed) {
 	}
 	out := make([]Group, 0, len(list))
 	for _, b := range list {
-		g := b.group(r, sample)
-		if names {
-			b.name(r, &g)
-		}
-		out = append(out, g)
+		out = append(out, b.group(r, sample))
 	}
 	if len(list) == 0 {
 		return out, nil
@@ -111,19 +107,26 @@ func groups(r *engine.Result, sample int, names bool) ([]Group, *Narrowed) {
 	}
 	defer alone.Release()
 	for i, b := range list {
-		out[i].AlsoFailing = alsoFailing(alone, b.rows)
+		var only state.Bits
+		out[i].AlsoFailing, only = alsoFailing(alone, b.rows)
+		if names {
+			b.name(r, &out[i], only)
+		}
 	}
 	return out, narrow(r, c, alone, names)
 }
 
 // alsoFailing counts the other rules that reject the rows of a group, the one that rejects most
-// first.
-func alsoFailing(alone *explain.Alone, rows state.Bits) []AlsoFailing {
+// first, and returns the rows that none of them rejects.
+func alsoFailing(alone *explain.Alone, rows state.Bits) (out []AlsoFailing, only state.Bits) {
 	type key struct{ rule, message string }
 	at := map[key]int{}
-	var out []AlsoFailing
+	only = rows.Clone()
 	for row := range rows.All() {
 		failing, _ := alone.Failing(row, false)
+		if len(failing) > 0 {
+			only.Clear(row)
+		}
 		for i := range failing {
 			k := key{failing[i].Plugin, failing[i].Reasons[0]}
 			n, known := at[k]
@@ -137,7 +140,7 @@ func alsoFailing(alone *explain.Alone, rows state.Bits) []AlsoFailing {
 	slices.SortFunc(out, func(a, b AlsoFailing) int {
 		return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
-	return out
+	return out, only
 }
 
 // reasonAlone is the code of a rule's reason against a row.
