@@ -59,7 +59,7 @@ func (p *page) life(pod target, l life, now time.Time) {
 		p.head(overdueBy(*since, now), red, pod.String(), word+", "+beside, "")
 		p.gap()
 		p.text(overdueWords(l, now))
-		p.labelled("RUN", fmt.Sprintf("kubectl delete pod %s -n %s --grace-period=0 --force", pod.name, pod.namespace))
+		p.labelled("RUN", forceDelete(pod))
 	} else {
 		p.head(word, l.colour(), pod.String(), beside, "")
 	}
@@ -101,13 +101,21 @@ func (p *page) life(pod target, l life, now time.Time) {
 	}
 }
 
+// byForce is what speaks against the deletion of a pod that is overdue.
+const byForce = "Deleting it by force removes the object; its containers may still run on the node."
+
+// forceDelete is the command that removes the object of a pod at once.
+func forceDelete(pod target) string {
+	return fmt.Sprintf("kubectl delete pod %s -n %s --grace-period=0 --force", pod.name, pod.namespace)
+}
+
 // overdueWords returns why the object of a deleted pod is still there, and what removes it.
 func overdueWords(l life, now time.Time) string {
 	s := "It was deleted, and was to be gone at " + clock(*l.OverdueSince, now) + "."
 	if l.PhaseRule.ID == ruleNodeLost {
 		s += " Its node does not answer: the object stays until the node is back, or the Node object is deleted."
 	}
-	return s + " Deleting it by force removes the object; its containers may still run on the node."
+	return s + " " + byForce
 }
 
 // reasons prints why the next step is what it is, once for containers that are alike.

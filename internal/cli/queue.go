@@ -82,11 +82,58 @@ func (p *page) queue(a *app, q *report.Queue) {
 		t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), strings.Join(o.Gates, ", "))
 	}
 	p.list(t, "gated pods")
+	p.ungate(q.Gated)
 	t = newTable(".NOMINATED", ">PRIORITY", ">SINCE", "@NODE")
 	for _, o := range q.Nominated {
 		t.add(o.Namespace+"/"+o.Name, fmt.Sprint(o.Priority), age(o.Since), o.Node)
 	}
 	p.list(t, "nominated pods")
+}
+
+// ungate tells who removes the gates of pods.
+func (p *page) ungate(pods []report.GatedPod) {
+	var gates []string
+	for i := range pods {
+		for _, g := range pods[i].Gates {
+			if !slices.Contains(gates, g) {
+				gates = append(gates, g)
+			}
+		}
+	}
+	if len(gates) > 0 {
+		p.labelled("NEXT", gateWords(gates))
+	}
+}
+
+// gatesNamed is how many gates a line names.
+const gatesNamed = 4
+
+// gateWords says who removes gates. A gate is named like a label, after the domain of who sets it
+// (pkg/apis/core/validation validateSchedulingGates).
+func gateWords(gates []string) string {
+	var domains []string
+	of := map[string][]string{}
+	for _, g := range gates[:min(len(gates), gatesNamed)] {
+		domain, _, named := strings.Cut(g, "/")
+		if !named {
+			domain = ""
+		}
+		if of[domain] == nil {
+			domains = append(domains, domain)
+		}
+		of[domain] = append(of[domain], g)
+	}
+	for i, domain := range domains {
+		who := "the controller of " + domain
+		if domain == "" {
+			who = "whoever made the pod"
+		}
+		domains[i] = who + " removes " + strings.Join(of[domain], " and ")
+	}
+	if more := len(gates) - gatesNamed; more > 0 {
+		domains = append(domains, fmt.Sprintf("%d more are likewise removed by who set them", more))
+	}
+	return strings.Join(domains, ", ") + ". By hand, what a gate waits for is skipped."
 }
 
 func (a *app) garbageCommand() *cobra.Command {

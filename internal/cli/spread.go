@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/engine"
+	"berth/internal/engine/explain/suggest"
 	"berth/internal/report"
 )
 
@@ -33,7 +34,7 @@ Exit code 0 if a node is in domains that all hard constraints allow, 2 if not.`,
 }
 
 func (a *app) spread(ctx context.Context, names []string, file string) error {
-	got, _, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainGroups})
+	got, _, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainGroups, suggest: true})
 	if err != nil {
 		return err
 	}
@@ -132,6 +133,7 @@ func (p *page) spreadTable(got *answer) {
 		p.gap()
 		if got.Outcome == engine.Gated {
 			p.text("It is gated: spreading is checked once its gates are gone.")
+			p.labelled("NEXT", gateWords(got.Gates))
 			return
 		}
 		p.text("No spread constraint is on it, neither its own nor a default one.")
@@ -140,6 +142,9 @@ func (p *page) spreadTable(got *answer) {
 	case "CONFLICT":
 		p.gap()
 		p.text("Each constraint allows some domain, but no node is in domains that all of them allow.")
+		p.relax(got)
+	case "BLOCKED":
+		p.relax(got)
 	case "PREFERENCE":
 		p.gap()
 		p.text("Each constraint is a preference (ScheduleAnyway): it rejects no node, and nothing moves pods that run.")
@@ -152,6 +157,19 @@ func (p *page) spreadTable(got *answer) {
 		p.gap()
 		p.constraint(&got.Spread[i])
 	}
+}
+
+// relax offers the change that people would make first of those that let the pod be placed: of one
+// of its constraints, where there is such a one.
+func (p *page) relax(got *answer) {
+	at := slices.IndexFunc(got.Suggestions, func(s suggest.Suggestion) bool { return s.Kind == "topologySpread" })
+	if at < 0 && (len(got.Suggestions) == 0 || got.Outcome != engine.UnschedulableOK) {
+		return
+	}
+	s := &got.Suggestions[max(at, 0)]
+	p.gap()
+	p.labelled("TRY", fmt.Sprintf("%s: then it fits %s", changeWords(s), plural(s.Fits, "node")))
+	p.labelled("RUN", s.Command)
 }
 
 // constraint writes one constraint and its domains.

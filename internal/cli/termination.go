@@ -289,6 +289,11 @@ func (p *page) ending(pod target, cause string, e *podlife.Termination, now time
 	default:
 		p.text("No kubelet stops these containers: " + someNames(e.LeftRunning) + ".")
 	}
+	if e.OverdueSince != nil {
+		p.text(byForce)
+		p.labelled("RUN", forceDelete(pod))
+		p.gap()
+	}
 	if e.Refused != nil {
 		p.text(e.Refused.Text)
 	}
