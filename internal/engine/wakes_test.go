@@ -39,6 +39,8 @@ func keyOf(o any) object.Key {
 		return object.Key{Kind: "ResourceClaim", Namespace: o.Namespace, Name: o.Name}
 	case *resourcev1.ResourceSlice:
 		return object.Key{Kind: "ResourceSlice", Name: o.Name}
+	case *resourcev1.DeviceClass:
+		return object.Key{Kind: "DeviceClass", Name: o.Name}
 	case *resourcev1.DeviceTaintRule:
 		return object.Key{Kind: "DeviceTaintRule", Name: o.Name}
 	}
@@ -354,5 +356,39 @@ func BenchmarkWakes(b *testing.B) {
 				wakes(b, profile, before, ended, runs)
 			}
 		})
+	}
+}
+
+// TestDeletedClaimsWake: where the release says so, the end of a claim that has devices wakes pods
+// that wait for some, and that of one without any wakes none.
+func TestDeletedClaimsWake(t *testing.T) {
+	mine := et.DeviceClaim("mine", et.Wants("r", "gpu", 1))
+	mine.Namespace = "d"
+	for _, c := range []struct {
+		allocated, wakes bool
+		want             string
+	}{
+		{allocated: true, wakes: true, want: "waits DynamicResources resource.k8s.io/ResourceClaimDelete"},
+		{allocated: true},
+		{wakes: true},
+	} {
+		theirs := et.DeviceClaim("theirs", et.Wants("r", "gpu", 1))
+		if c.allocated {
+			theirs = et.Given(theirs, "n1", "s/d")
+		}
+		theirs.Namespace = "d"
+		before := world{}.with(t, []any{
+			hintNode("n1", 4), et.DeviceClass("gpu"), mine, theirs, et.Slice("s", "n1", et.Device("d")),
+			hintPod("waits", 1, func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimName: new("mine")}} }),
+		})
+		r := *semantics.Default()
+		r.DeletedClaimsWake = c.wakes
+		profile, err := rules.BuildUnder(rules.DefaultSpec(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(wakes(t, profile, before, before.with(t, nil, keyOf(theirs)), keyOf(theirs)), ", "); got != c.want {
+			t.Errorf("allocated %v, wakes %v: %q, want %q", c.allocated, c.wakes, got, c.want)
+		}
 	}
 }

@@ -21,6 +21,9 @@ var decisionFaults = []fault{
 	{"truncate-message", "a record's message is cut after 64 bytes", "./internal/decision/record", "TestDocumentedQueries", []edit{
 		{"internal/decision/record/record.go", `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r), *o.`, `d.Outcome, d.Message, d.Priority = string(r.Outcome), explain.Message(r)[:min(64, len(explain.Message(r)))], *o.`},
 	}},
+	{"blockers-unrecorded", "a decision that places nothing does not record what was in the way", "./internal/decision/record", "TestRecordsNameBlockers", []edit{
+		{"internal/decision/record/record.go", `d.Blockers = l.facts(o.View, o.Pod, d), blockers(r)`, `d.Blockers = l.facts(o.View, o.Pod, d), ""`},
+	}},
 	{"replay-reads-classes", "a replay answers with a class as it is today", "./internal/decision/record", "TestReplayAfterTheClassChanged", []edit{
 		{"internal/decision/record/evaluated.go", `e.fixed.Class = e.Class.Source`, `e.fixed.Class = nil`},
 	}},

@@ -197,6 +197,9 @@ var engineFaults = []fault{
 	{"first-allocation-always", "a claim that a pod names twice has its first allocation under every release", "./internal/engine/rules", "TestAClaimByTwoNames", []edit{
 		{"internal/engine/rules/dynamic_resources_explain.go", `first; d.lastStands && i`, `first; false && i`},
 	}},
+	{"claims-wake-always", "the end of an allocated claim wakes pods under every release", "./internal/engine", "TestDeletedClaimsWake", []edit{
+		{"internal/engine/rules/dynamic_resources_hint.go", `if d.deletionWakes {`, `if true {`},
+	}},
 	{"taint-rules-always", "DeviceTaintRules count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/inventory.go", `if as.taints && as.rules {`, `if as.taints {`},
 	}},
