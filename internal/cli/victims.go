@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/engine"
+	"berth/internal/report"
 )
 
 func (a *app) victimsCommand() *cobra.Command {
@@ -31,7 +32,7 @@ Exit code 0 if it fits or evictions make it fit, 2 if not.`,
 }
 
 func (a *app) victims(ctx context.Context, names []string, file string) error {
-	got, pod, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures})
+	got, pod, gaps, err := a.ask(ctx, names, file, question{explain: engine.ExplainFailures, suggest: true})
 	if err != nil {
 		return err
 	}
@@ -106,18 +107,21 @@ func (p *page) victims(got *answer) {
 		p.head("GATED", yellow, name, priority, "")
 		p.gap()
 		p.text("No pod needs to be evicted while it is gated by " + strings.Join(got.Gates, ", ") + ".")
+		p.labelled("NEXT", gateWords(got.Gates))
 		return
 	case got.Outcome == engine.Preempting && pre != nil:
 		p.head("PREEMPTING", yellow, name, priority, "")
 		p.gap()
 		p.text(p.whoLeaves(pre))
 		p.victimTable(pre.Victims)
+		p.replacements(pre.Victims)
 		p.reprieved(pre.Reprieved)
 		p.losers(pre)
 	default:
 		p.head("NO VICTIMS", red, name, priority, "")
 		p.gap()
-		p.text("Evicting pods does not help" + noneBecause(pre) + ".")
+		p.text(report.NoVictims(pre))
+		(&verdict{page: p, got: got}).try()
 	}
 	p.notCandidates(pre)
 	p.gap()
@@ -126,11 +130,18 @@ func (p *page) victims(got *answer) {
 	}
 }
 
-func noneBecause(pre *engine.Preemption) string {
-	if pre == nil || pre.Reason == "" {
-		return ""
+// replacements tells what becomes of the pods that are made instead of victims.
+func (p *page) replacements(victims []engine.Victim) {
+	said := false
+	for i := range victims {
+		if v := &victims[i]; v.Replacement != "" {
+			if !said {
+				p.gap()
+			}
+			p.labelled("THEN", v.Namespace+"/"+v.Name+": "+v.Replacement)
+			said = true
+		}
 	}
-	return ": " + strings.TrimSuffix(pre.Reason, ".")
 }
 
 func (p *page) whoLeaves(pre *engine.Preemption) string {

@@ -132,6 +132,7 @@ func (o *Outcome) Answer(ctx context.Context, level engine.Explain) (ans *Answer
 	if o.Suggest { // one decision after the other
 		need += footprint.Decision(o.State, o.Pod, o.Profile, o.options(ctx)) + suggestFactor*int64(len(o.PodJSON))
 	}
+	need += o.replacing(ctx)
 	if err := memory.Take(ctx, need); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -144,11 +145,14 @@ func (o *Outcome) Answer(ctx context.Context, level engine.Explain) (ans *Answer
 func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	var d *engine.Decision
 	var encoded *explain.Encoded
-	if o.Encoded && o.boundTo == "" { // else its table of spreading is another one
+	if o.Encoded && o.boundTo == "" && !o.replaces() { // else the table of spreading and victims are others
 		d, encoded = explain.Encode(o.Result, level)
 	}
 	if encoded == nil {
 		d = explain.Decision(o.Result, level)
+	}
+	if o.replaces() {
+		d.Preemption = o.replacements(ctx, d.Preemption)
 	}
 	ans := &Answer{
 		Cluster: o.View.Cluster, Snapshot: o.View.ID(), Profile: o.Profile.Name, ProfileFallback: o.Fallback,

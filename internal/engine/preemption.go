@@ -5,6 +5,9 @@ type Preemption struct {
 	// Eligible reports whether the pod may preempt others; Reason why not.
 	Eligible bool   `json:"eligible"`
 	Reason   string `json:"reason,omitempty"`
+	// WaitsFor are the pods that the pod had evicted from the node that it is nominated to and that
+	// are still there: as long as they are, no other pods are evicted for it.
+	WaitsFor []PodRef `json:"waitsFor,omitempty"`
 	// Node is the node of the victims, the decision's nominatedNode.
 	Node    string   `json:"node,omitempty"`
 	Victims []Victim `json:"victims,omitempty"`
@@ -50,6 +53,10 @@ type Victim struct {
 	BudgetsOmitted int      `json:"budgetsOmitted,omitempty"`
 	// Because lists the reasons that keep the preemptor off the node if this pod stays.
 	Because []string `json:"because,omitempty"`
+	// Replacement says what becomes of the pod that the victim's controller makes instead, once the
+	// victims are gone and the preemptor is on their node. It is tried beside suggestions, for the
+	// first victims.
+	Replacement string `json:"replacement,omitempty" example:"DaemonSet agent makes another, which fits nowhere then and waits"`
 	// Unknown reports that the snapshot does not have the pod on the node: it is as the caller of
 	// /preempt named it.
 	Unknown bool `json:"unknown,omitempty"`

@@ -12,11 +12,13 @@ import (
 )
 
 // How many nodes are listed unless everything is explained: candidates beside the chosen one, and
-// names of nodes for one reason why they are no candidates. Of a pod's budgets no more than
+// names of nodes for one reason why they are no candidates. maxNamedPods bounds the pods that a
+// search waits for. Of a pod's budgets no more than
 // maxBudgets are listed at all: the Eviction API refuses a pod with two.
 const (
 	maxCandidates = 10
 	maxNamedNodes = 10
+	maxNamedPods  = 10
 	maxBudgets    = 16
 )
 
@@ -62,16 +64,34 @@ func (s *Search) detail(row int) *evictions {
 			}
 			continue
 		}
-		why := "the pod fits next to it"
-		if j.violates(i) {
-			why += " (PDB-protected pods are kept first)"
-		}
 		e.reprieved = append(e.reprieved, engine.Reprieved{
-			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, ViolatesPDB: j.violates(i), Budgets: budgets, BudgetsOmitted: len(all) - len(budgets), Why: why,
+			Namespace: p.Namespace, Name: p.Name, UID: p.UID, Priority: of.Priority, ViolatesPDB: j.violates(i), Budgets: budgets, BudgetsOmitted: len(all) - len(budgets),
+			Why: "the pod fits next to it" + j.keptBefore(k, from, i),
 		})
 	}
 	s.details[row] = e
 	return e
+}
+
+// keptBefore returns why a pod stays rather than the first victim that was tried after it, in
+// parentheses; empty where there is none (pkg/scheduler/util MoreImportantPod).
+func (j *dryRun) keptBefore(k *state.Ranking, from, i int) string {
+	if j.violates(i) {
+		return " (PDB-protected pods are kept first)"
+	}
+	for v := i + 1; v < len(k.Of)-from; v++ {
+		stays, goes := &k.Of[from+i], &k.Of[from+v]
+		switch {
+		case !j.gone.Has(v) || j.violates(v):
+		case stays.Priority > goes.Priority:
+			return " (pods of higher priority are kept first)"
+		case stays.Started == goes.Started:
+			return " (of pods alike, the first by name is kept first)"
+		default:
+			return " (of one priority, those that started first are kept first)"
+		}
+	}
+	return ""
 }
 
 // Explain writes the search for victims; nil where there was none.
@@ -95,6 +115,9 @@ func Explain(r *engine.Result, level engine.Explain) *engine.Preemption {
 func (s *Search) explain(level engine.Explain) *engine.Preemption {
 	out := &engine.Preemption{Eligible: s.eligible, Reason: s.reason}
 	if !s.eligible {
+		for _, p := range s.waitsFor[:min(len(s.waitsFor), maxNamedPods)] {
+			out.WaitsFor = append(out.WaitsFor, engine.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
+		}
 		return out
 	}
 	if s.best >= 0 {

@@ -32,7 +32,8 @@ type Search struct {
 	r        *engine.Result
 	ways     Ways
 	eligible bool
-	reason   string // why not
+	reason   string       // why not
+	waitsFor []*state.Pod // that are the reason, if some are
 	// potential are the nodes on which evictions might help. bare are those of them without a pod
 	// of lower priority, unfit those on which the pod does not fit even without all of these.
 	potential, bare, unfit state.Bits
@@ -55,9 +56,10 @@ var candidatePool = sync.Pool{New: func() any { return new([]candidate) }}
 // on which evictions might help.
 func (w Ways) Find(r *engine.Result) *Search {
 	q, s := r.Query, newSearch(r, w)
-	if s.eligible, s.reason = eligible(r); !s.eligible {
+	if s.reason, s.waitsFor = ineligible(r); s.reason != "" {
 		return s
 	}
+	s.eligible = true
 	for i := range r.Rejected {
 		s.potential.Or(r.Rejected[i].Nodes)
 		s.potential.AndNot(r.Rejected[i].Unresolvable)
@@ -92,24 +94,24 @@ func (s *Search) Release() {
 	}
 }
 
-// eligible reports whether the pod may preempt others, and otherwise why not. Its policy must allow
-// it. None of its earlier victims may still be terminating on its nominated node, unless that node
-// is unresolvable for it now.
-func eligible(r *engine.Result) (bool, string) {
+// ineligible returns why the pod may not preempt others, and the pods that are the reason; "" where
+// it may. Its policy must allow it. None of its earlier victims may still be terminating on its
+// nominated node, unless that node is unresolvable for it now.
+func ineligible(r *engine.Result) (reason string, waitsFor []*state.Pod) {
 	q := r.Query
 	if p := q.Pod.Spec.PreemptionPolicy; p != nil && *p == corev1.PreemptNever {
-		return false, ReasonPolicyNever
+		return ReasonPolicyNever, nil
 	}
 	row := q.Nodes.Row(q.Pod.Status.NominatedNodeName)
 	if row < 0 || !q.Candidates.Has(row) || r.RejectionOf(row).Code == engine.UnschedulableAndUnresolvable {
-		return true, ""
+		return "", nil
 	}
 	for p := range q.State.PodsOn(row).All() {
 		if p.Terminating && p.EvictedByScheduler && q.State.PriorityOf(p) < q.Priority() {
-			return false, ReasonVictimTerminating
+			reason, waitsFor = ReasonVictimTerminating, append(waitsFor, p)
 		}
 	}
-	return true, ""
+	return reason, waitsFor
 }
 
 // Of returns a decision's search; nil where there was none.

@@ -78,7 +78,9 @@ func Mask(ctx context.Context, ans *decision.Answer) {
 		note(len(p.Victims)-len(victims), "victims")
 		cleared := slices.DeleteFunc(slices.Clone(p.ClearedNominations), func(r engine.PodRef) bool { return hidden(r.Namespace) })
 		note(len(p.ClearedNominations)-len(cleared), "cleared nominations")
-		p.Victims, p.ClearedNominations = victims, cleared
+		waitsFor := slices.DeleteFunc(slices.Clone(p.WaitsFor), func(r engine.PodRef) bool { return hidden(r.Namespace) })
+		note(len(p.WaitsFor)-len(waitsFor), "earlier victims")
+		p.Victims, p.ClearedNominations, p.WaitsFor = victims, cleared, waitsFor
 		p.CandidatesOmitted += len(p.Candidates)
 		p.Reprieved, p.Candidates, p.NotCandidates = nil, nil, nil
 		ans.Preemption = &p

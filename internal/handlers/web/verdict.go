@@ -9,6 +9,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/explain/suggest"
+	"berth/internal/report"
 	"berth/internal/words"
 )
 
@@ -23,6 +24,8 @@ type verdictView struct {
 	Ledgers  []ledger
 	Scores   *scoreTable
 	Sieve    []sieveRow
+	// NoVictims is why no pods are evicted, of a preemption without a node.
+	NoVictims string
 }
 
 type groupRow struct {
@@ -58,7 +61,7 @@ func verdictOf(a *decision.Answer) *verdictView {
 		out.Ledgers = append(out.Ledgers, ledgerOf(&a.Spread[i]))
 	}
 	if a.Preemption != nil {
-		out.Sieve = sieveOf(a.Preemption)
+		out.Sieve, out.NoVictims = sieveOf(a.Preemption), report.NoVictims(a.Preemption)
 	}
 	return out
 }
