@@ -105,7 +105,7 @@ var fieldCases = []struct {
 		name: "a cycle of affinities (kubernetes 43971, 24995)", node: "n1",
 		objects: []string{fieldNode("n1", ""), fieldPod("bb", `, labels: {app: bb}`, requests("cpu: 100m")+fieldAffinity("podAffinity", "kubernetes.io/hostname", "app: aa"), "")},
 		pod:     fieldPod("aa", `, labels: {app: aa}`, requests("cpu: 100m")+fieldAffinity("podAffinity", "kubernetes.io/hostname", "app: bb"), ""),
-		says:    []string{"such pods: default/bb (has no node itself)"},
+		says:    []string{"such pods: default/bb (has no node itself; it waits for this pod in turn)"},
 	},
 	{
 		name: "a local volume on a node that is gone (local-path 31, kubernetes 78756)", node: "n1",

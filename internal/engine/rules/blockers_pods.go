@@ -74,11 +74,32 @@ func (s *affinityCounts) wanted(q *engine.Query, column *state.Column, out *engi
 	if placed {
 		return
 	}
+	mine := onlyMetBy(q)
 	for _, p := range q.State.Pending() {
-		if p.UID != string(q.Pod.UID) && selectsAll(s.required, p.Namespace, p.Class.Shape.Labels) {
-			out.AddPod(q, p, nil, "")
+		if p.UID == string(q.Pod.UID) || !selectsAll(s.required, p.Namespace, p.Class.Shape.Labels) {
+			continue
+		}
+		why := ""
+		if slices.ContainsFunc(p.Class.Terms, func(id int32) bool { return slices.Contains(mine, id) }) {
+			why = "it waits for this pod in turn"
+		}
+		out.AddPod(q, p, nil, why)
+	}
+}
+
+// onlyMetBy returns the required affinity terms of other pods that the pod in question meets and no
+// pod with a node does: who has one waits for it.
+func onlyMetBy(q *engine.Query) (terms []int32) {
+	for _, t := range q.TermsSelectingPod(nil) {
+		placed := t.Kind != state.RequiredAffinity
+		for _, shape := range q.ShapesSelected(nil, t) {
+			eachOf(q, shape, func(int32) bool { return true }, func(*state.Pod) { placed = true })
+		}
+		if !placed {
+			terms = append(terms, t.ID)
 		}
 	}
+	return terms
 }
 
 // met names the pods of a row's domain that one of the pod's own terms selects.

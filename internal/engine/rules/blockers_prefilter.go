@@ -3,9 +3,11 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 
 	"berth/internal/engine"
@@ -64,6 +66,8 @@ func unready(q *engine.Query, name string, owned bool) engine.Detail {
 	if c == nil {
 		if d.Kind, d.Term, claim.State = "claimMissing", notHere, engine.BlockerMissing; owned {
 			d.Term = "the controller of ephemeral volumes has not made it yet"
+		} else if set := ClaimedBy(q.Pod, name); set != "" {
+			d.Term = notHere + ", and StatefulSet " + set + " makes it again"
 		}
 		claim.Why = d.Term
 		storageBlockers(&d, claim)
@@ -99,6 +103,17 @@ func unready(q *engine.Query, name string, owned bool) engine.Detail {
 	claim.Why = d.Term
 	storageBlockers(&d, claim, volume)
 	return d
+}
+
+// ClaimedBy returns the StatefulSet that makes a claim of the pod, also one that was deleted
+// (pkg/controller/statefulset stateful_set_control.go createMissingPersistentVolumeClaims); empty
+// where it is of no template by its name (stateful_set_utils.go getPersistentVolumeClaimName).
+func ClaimedBy(pod *corev1.Pod, claim string) string {
+	own := metav1.GetControllerOfNoCopy(pod)
+	if own == nil || own.Kind != "StatefulSet" || !strings.HasSuffix(claim, "-"+pod.Name) {
+		return ""
+	}
+	return own.Name
 }
 
 // notHere is why an object is in the way that the state does not have.

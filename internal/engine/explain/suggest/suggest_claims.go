@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
+	"berth/internal/engine/rules"
 )
 
 const maxStorageClasses = 4
@@ -118,10 +119,8 @@ func (s *searcher) offerClaim(name, class string) {
 		Edit: Edit{"PersistentVolumeClaim", claim.Namespace, name, []Op{{"add", "", claim}}},
 	}
 	cost := costClaim
-	// A StatefulSet's controller makes the claims of its pods, those that were deleted, too
-	// (pkg/controller/statefulset stateful_pod_control.go createPersistentVolumeClaims).
-	if own := metav1.GetControllerOf(s.q.Pod); own != nil && own.Kind == "StatefulSet" && strings.HasSuffix(name, "-"+s.q.Pod.Name) {
-		g.Change, g.Action, cost = fmt.Sprintf("wait until StatefulSet %s makes the claim %s (here: of the storage class %s)", own.Name, name, class), Wait, costWait
+	if set := rules.ClaimedBy(s.q.Pod, name); set != "" {
+		g.Change, g.Action, cost = fmt.Sprintf("wait until StatefulSet %s makes the claim %s (here: of the storage class %s)", set, name, class), Wait, costWait
 	}
 	s.keep(v, engine.Scheduled, cost, g)
 }
