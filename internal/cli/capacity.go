@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"berth/internal/scenario"
 )
@@ -243,8 +241,6 @@ func set(pool *scenario.NodePool, key, value string) (want string, err error) {
 	switch key {
 	case "name":
 		pool.Name = value
-	case "zone":
-		pool.Zone = value
 	case "cost":
 		pool.Cost = new(float64)
 		*pool.Cost, err = strconv.ParseFloat(value, 64)
@@ -253,31 +249,11 @@ func set(pool *scenario.NodePool, key, value string) (want string, err error) {
 		pool.Max = new(int)
 		*pool.Max, err = strconv.Atoi(value)
 		want = "max=NUMBER"
-	case "label":
-		name, of, ok := strings.Cut(value, "=")
-		if !ok {
-			return "label=KEY=VALUE", nil
-		}
-		if pool.Labels == nil {
-			pool.Labels = map[string]string{}
-		}
-		pool.Labels[name] = of
-	case "taint":
-		what, effect, ok := strings.Cut(value, ":")
-		if !ok {
-			return "taint=KEY=VALUE:EFFECT", nil
-		}
-		t := corev1.Taint{Effect: corev1.TaintEffect(effect)}
-		t.Key, t.Value, _ = strings.Cut(what, "=")
-		pool.Taints = append(pool.Taints, t)
 	default:
-		if !strings.Contains(key, "/") && !strings.HasPrefix(key, "hugepages-") && !slices.Contains(ownResources, key) {
-			return "zone, label, taint, a resource such as cpu, name, cost or max, each with =", nil
+		known := ""
+		if known, err = pool.Set(key, value); known != "" {
+			return strings.Replace(known, "each with =", "name, cost or max, each with =", 1), nil
 		}
-		if pool.Resources == nil {
-			pool.Resources = corev1.ResourceList{}
-		}
-		pool.Resources[corev1.ResourceName(key)], err = resource.ParseQuantity(value)
 	}
 	if value == "" {
 		return key + "=VALUE", nil
@@ -287,6 +263,3 @@ func set(pool *scenario.NodePool, key, value string) (want string, err error) {
 	}
 	return want, nil
 }
-
-// ownResources are the resources without a domain.
-var ownResources = []string{"cpu", "memory", "pods", "ephemeral-storage"}

@@ -22,6 +22,7 @@ func TestNewNodes(t *testing.T) {
 	cluster := at("cluster.json", owned)
 	pod := at("pod.yaml", "metadata: {name: p}\nspec: {containers: [{name: c, image: i, resources: {requests: {cpu: 3}}}]}\n")
 	gpu := at("gpu.yaml", "metadata: {name: p}\nspec: {tolerations: [{operator: Exists}], nodeSelector: {disk: ssd, topology.kubernetes.io/zone: zb}, containers: [{name: c, image: i, resources: {limits: {example.com/gpu: 2}}}]}\n")
+	rack := at("rack.yaml", "metadata: {name: p}\nspec: {nodeSelector: {topology.example.com/rack: r2}, containers: [{name: c, image: i}]}\n")
 	ask := func(args ...string) result {
 		return call{env: map[string]string{"BERTH_SNAPSHOT": cluster}}.run(t, args...)
 	}
@@ -36,6 +37,9 @@ func TestNewNodes(t *testing.T) {
 		{[]string{"pools", "-f", pod, "--count", "4", "--like", "n1,cpu=6,zone=zb", "--template", "cpu=12,cost=1.5"}, exitYes, []string{"1 NODE ", "cost 1.5", "n1 in zb", "pool-2 "}},
 		{[]string{"pools", "-f", gpu, "--count", "3", "--like", "n1,zone=zb,label=disk=ssd,taint=gpu=yes:NoSchedule,example.com/gpu=4"}, exitYes, []string{"2 NODES"}},
 		{[]string{"pools", "-f", gpu, "--like", "n1,label=disk=ssd,example.com/gpu=4"}, exitNo, []string{"NOT ALL FIT"}},
+		{[]string{"pools", "-f", rack, "--like", "n1,topology.example.com/rack=r2"}, exitYes, []string{"1 NODE "}},
+		{[]string{"pools", "-f", rack, "--like", "n1,label=topology.example.com/rack=r2"}, exitYes, []string{"1 NODE "}},
+		{[]string{"pools", "-f", rack, "--like", "n1,topology.example.com/rack=r1"}, exitNo, []string{"NOT ALL FIT"}},
 		{[]string{"fit", "-f", pod, "--template", "cpu=8", "--add", "2"}, exitYes, []string{"4 FIT"}},
 		{[]string{"fit", "-f", pod, "--template", list}, exitYes, []string{"4 FIT"}},
 		{[]string{"fit", "-f", gpu, "--like", "n1,zone=zb,label=disk=ssd,example.com/gpu=4", "--like", "n1,zone=zc,label=disk=ssd,example.com/gpu=4"}, exitYes, []string{"2 FIT"}},

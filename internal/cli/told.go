@@ -379,10 +379,8 @@ func (v *verdict) oneRejected() string {
 // likeIn returns the first node to add of suggestions, as flags name it; empty without.
 func likeIn(list []suggest.Suggestion) string {
 	for i := range list {
-		if s := &list[i]; s.Zone != "" {
-			return s.Like + ",zone=" + s.Zone
-		} else if s.Like != "" {
-			return s.Like
+		if like := list[i].Pool(); like != "" {
+			return like
 		}
 	}
 	return ""

@@ -52,6 +52,51 @@ func (a *AddNodes) of(field string) error {
 	return a.check(field)
 }
 
+// Set sets one thing as people write it: zone=eu-1c, label=disk=ssd, taint=team=db:NoSchedule,
+// cpu=8. A key with a domain is a label where its value is no amount. It returns what is wanted
+// where the key or the form is wrong.
+func (n *NodeShape) Set(key, value string) (want string, err error) {
+	switch key {
+	case "zone":
+		n.Zone = value
+	case "label":
+		name, of, ok := strings.Cut(value, "=")
+		if !ok {
+			return "label=KEY=VALUE", nil
+		}
+		if n.Labels == nil {
+			n.Labels = map[string]string{}
+		}
+		n.Labels[name] = of
+	case "taint":
+		what, effect, ok := strings.Cut(value, ":")
+		if !ok {
+			return "taint=KEY=VALUE:EFFECT", nil
+		}
+		t := corev1.Taint{Effect: corev1.TaintEffect(effect)}
+		t.Key, t.Value, _ = strings.Cut(what, "=")
+		n.Taints = append(n.Taints, t)
+	default:
+		domain := strings.Contains(key, "/")
+		if !domain && !strings.HasPrefix(key, "hugepages-") && !slices.Contains(ownResources, key) {
+			return "zone, label, taint, a resource such as cpu, each with =", nil
+		}
+		amount, err := resource.ParseQuantity(value)
+		if err != nil && domain && value != "" {
+			return n.Set("label", key+"="+value)
+		}
+		if n.Resources == nil {
+			n.Resources = corev1.ResourceList{}
+		}
+		n.Resources[corev1.ResourceName(key)] = amount
+		return "", err //nolint:wrapcheck // who asks names the key
+	}
+	return "", nil
+}
+
+// ownResources are the resources without a domain.
+var ownResources = []string{"cpu", "memory", "pods", "ephemeral-storage"}
+
 // check refuses what no node can have, by the name of its field.
 func (n *NodeShape) check(where string) error {
 	node := n.on(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})

@@ -175,13 +175,15 @@ func TestClaimsThatAreNotBound(t *testing.T) {
 	}
 }
 
-// TestANodeElsewhere has pods that no copy of a node helps, but one in another zone does.
+// TestANodeElsewhere has pods that no copy of a node helps, but one in another zone or rack does.
 func TestANodeElsewhere(t *testing.T) {
 	small := enginetest.Allocatable("cpu", "4", "memory", "8Gi", "pods", "110")
-	spread := func(min int32) *corev1.Pod {
+	const rack = "example.com/rack"
+	spreadBy := func(key string, min int32) *corev1.Pod {
 		same := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "ng"}}
-		return enginetest.Pod("ng-2", enginetest.Labels("app", "ng"), enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, same, enginetest.MinDomains(min)))
+		return enginetest.Pod("ng-2", enginetest.Labels("app", "ng"), enginetest.Spread(key, 1, corev1.DoNotSchedule, same, enginetest.MinDomains(min)))
 	}
+	spread := func(min int32) *corev1.Pod { return spreadBy(corev1.LabelTopologyZone, min) }
 	first := enginetest.Pod("ng-1", enginetest.Labels("app", "ng"), enginetest.On("a1"))
 	a1, a2 := enginetest.Node("a1", enginetest.Zone("eu-1a"), small), enginetest.Node("a2", enginetest.Zone("eu-1a"), small)
 	ofNodes := func(pod *corev1.Pod, objects ...any) (out []string) {
@@ -213,6 +215,29 @@ func TestANodeElsewhere(t *testing.T) {
 				enginetest.Claim("data", "", "1Gi", enginetest.BoundTo("pv")), enginetest.Volume("pv", "", "1Gi", enginetest.ReachableFrom("topology.ebs.csi.aws.com/zone", "za")),
 			},
 			[]string{"node: add a node like b1 in zone za (askPlatform)"},
+		},
+		"one rack where two are wanted": {
+			spreadBy(rack, 2),
+			[]any{enginetest.Node("a1", enginetest.NodeLabels(rack, "r1"), small), first},
+			[]string{"node: add a node like a1 with a value of example.com/rack that no node has (askPlatform)"},
+		},
+		"a rack of nodes that take no pod": {
+			spreadBy(rack, 1),
+			[]any{enginetest.Node("a1", enginetest.NodeLabels(rack, "r1"), small), first, enginetest.Node("b1", enginetest.NodeLabels(rack, "r2"), small, enginetest.Taint("gpu", "", corev1.TaintEffectNoSchedule))},
+			[]string{"node: add a node like a1 with example.com/rack=r2 (askPlatform)"},
+		},
+		"a volume in another rack": {
+			enginetest.Pod("db-0", enginetest.Mounts("data"), enginetest.Selects("cap", "ondemand")),
+			[]any{
+				enginetest.Node("a1", enginetest.Zone("za"), enginetest.NodeLabels("cap", "spot", rack, "r1"), small),
+				enginetest.Node("b1", enginetest.Zone("za"), enginetest.NodeLabels("cap", "ondemand", rack, "r2"), small),
+				enginetest.Claim("data", "", "1Gi", enginetest.BoundTo("pv")), enginetest.Volume("pv", "", "1Gi", enginetest.ReachableFrom(rack, "r1")),
+			},
+			[]string{"node: add a node like b1 with example.com/rack=r1 (askPlatform)"},
+		},
+		"a rack by which nothing of the pod goes": {
+			enginetest.Pod("p", enginetest.Selects(rack, "r2")),
+			[]any{enginetest.Node("a1", enginetest.NodeLabels(rack, "r1"), small)}, nil,
 		},
 		"a copy in its own zone is enough": {
 			enginetest.Pod("p", enginetest.Requests("cpu", "3")),

@@ -41,7 +41,7 @@ func (s *searcher) oneMoreNode(alone *explain.Alone) {
 	like := s.kinds(func(row int) bool { return s.couldBeLike(alone, row) })
 	offered := 0
 	for _, n := range like[:min(len(like), maxNodesTried)] {
-		if offered < maxNodesOffered && s.offerNodeLike(n, "") {
+		if offered < maxNodesOffered && s.offerNodeLike(n, nil) {
 			offered++
 		}
 	}
@@ -117,8 +117,8 @@ func (s *searcher) absentOnCopy(alone *explain.Alone, row int, same ...string) b
 }
 
 // offerNodeLike tries the pod on a state with one more node, with its volume limits and its
-// devices, in its zone or another one.
-func (s *searcher) offerNodeLike(like *corev1.Node, zone string) bool {
+// devices, at its place or another one.
+func (s *searcher) offerNodeLike(like *corev1.Node, at place) bool {
 	name := s.newName(like.Name)
 	if len(name) > maxNodeName {
 		return false
@@ -126,12 +126,9 @@ func (s *searcher) offerNodeLike(like *corev1.Node, zone string) bool {
 	e := s.q.State.Overlay()
 	var edits []Edit
 	list, change := NodeLike(s.q.State, like, name), "add one more node like "+like.Name
-	if n, ok := list[0].(*corev1.Node); ok && zone != "" {
-		n.Labels = InZone(n.Labels, zone)
-		change = "add a node like " + like.Name + " in zone " + zone
-		if zone == newZone {
-			change = "add a node like " + like.Name + " in a zone that has none"
-		}
+	if n, ok := list[0].(*corev1.Node); ok && len(at) > 0 {
+		n.Labels = at.labels(n.Labels)
+		change = "add a node like " + like.Name + at.words()
 	}
 	for _, o := range list {
 		if e.Put(o) != nil {
@@ -144,7 +141,9 @@ func (s *searcher) offerNodeLike(like *corev1.Node, zone string) bool {
 	if v == nil {
 		return false
 	}
-	g := Suggestion{Kind: "node", Change: change, Target: "node", Node: name, Like: like.Name, Zone: zone, Action: AskPlatform, Edit: edits[0], Command: s.askPools(like.Name, zone)}
+	g := Suggestion{Kind: "node", Change: change, Target: "node", Node: name, Like: like.Name, Action: AskPlatform, Edit: edits[0]}
+	at.describe(&g)
+	g.Command = s.askPools(&g)
 	if len(edits) > 1 {
 		g.Edits = edits
 	}
