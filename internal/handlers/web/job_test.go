@@ -85,3 +85,37 @@ func TestJobIsCancelled(t *testing.T) {
 		t.Errorf("%d\n%s", resp.StatusCode, body)
 	}
 }
+
+// TestNewNodesOfForms: what a form says of new nodes is in the question, and in its command.
+func TestNewNodesOfForms(t *testing.T) {
+	base := sampled(t)
+	big := "apiVersion: v1\nkind: Pod\nmetadata: {name: big, namespace: shop}\nspec: {nodeSelector: {disk: nvme, topology.kubernetes.io/zone: zone-q}, containers: [{name: c, image: i, resources: {requests: {cpu: 30}}}]}\n"
+	shape := url.Values{"ask": {"1"}, "cluster": {"sample"}, "zone": {"zone-q"}, "labels": {"disk=nvme"}, "taints": {"team=db:PreferNoSchedule"}, "size": {"cpu=32, memory=64Gi"}}
+	with := func(more url.Values) string {
+		out := url.Values{}
+		for _, of := range []url.Values{shape, more} {
+			for name, values := range of {
+				out[name] = values
+			}
+		}
+		return out.Encode()
+	}
+	for at, want := range map[string][]string{
+		"/fit?" + with(url.Values{"pod": {big}, "like": {"node-a1"}, "count": {"2"}}): {
+			"2 more fit on", "--like node-a1,zone=zone-q,label=disk=nvme,taint=team=db:PreferNoSchedule,cpu=32,memory=64Gi --add 2",
+		},
+		"/fit?" + with(url.Values{"pod": {big}}): {"1 more fit on", "--template zone=zone-q,label=disk=nvme,taint=team=db:PreferNoSchedule,cpu=32,memory=64Gi"},
+		"/pools?" + with(nil):                    {"Each pool alone", "--template zone=zone-q,"},
+		"/pools?" + with(url.Values{"size": {"cpus=2"}}): {
+			"The form has a field that cannot be read", "cpus=2: want zone, label, taint, a resource such as cpu",
+		},
+		"/pools?" + with(url.Values{"size": {"cpu=two"}}): {"The form has a field that cannot be read"},
+	} {
+		body, _ := get(t, base+at)
+		for _, text := range want {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %s:\n%s", at, text, body)
+			}
+		}
+	}
+}

@@ -20,7 +20,7 @@ var addresses = []string{
 	"/queue", "/decisions", "/decisions?outcome=Gated", "/decisions/ID", "/decisions/ID/nodes/node-a1", "/decisions/ID/replay", "/decisions/ID/replay?with=sample@latest&config=" + url.QueryEscape(packed), "/compare", "/snapshots", "/snapshots/sample@1",
 	"/compare?a=sample@1&b=sample@2", "/settings", "/play", "/play?example=spread", "/capacity", "/map", "/map?resource=memory&in=zone-a/", "/map?pod=shop/import&in=zone-a/", "/fit", "/drain", "/lose", "/pools", "/simulate",
 	"/fit?ask=1&by=zone&pod=" + url.QueryEscape(examplePod), "/drain?ask=1&nodes=node-a1&force=on", "/drain?ask=1&find=1&force=on", "/lose?ask=1&zone=zone-a",
-	"/pools?ask=1&like=node-a1", "/sql", "/sql?query=revisions", "/sql?query=history-of-a-pod", "/sql?query=history-of-a-pod&namespace=shop&pod=import", "/sql?query=top-reasons&limit=1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
+	"/pools?ask=1&like=node-a1", "/pools?ask=1&like=node-a1&zone=zone-c&labels=disk%3Dssd&taints=team%3Ddb:NoSchedule&size=cpu%3D8", "/sql", "/sql?query=revisions", "/sql?query=history-of-a-pod", "/sql?query=history-of-a-pod&namespace=shop&pod=import", "/sql?query=top-reasons&limit=1", "/simulate?ask=1", "/simulate?ask=1&count=5&config=" + url.QueryEscape(packed) + "&pod=" + url.QueryEscape(strings.ReplaceAll(examplePod, "name: web, ", "name: extra, ")),
 }
 
 // packed is a configuration that fills nodes one after the other.

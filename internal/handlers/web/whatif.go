@@ -185,7 +185,72 @@ func askFit(v *visit) (string, map[string]any, error) {
 	if by := v.query.Get("by"); by != "" {
 		body["by"] = by
 	}
+	pools, err := v.newNodes()
+	if err != nil {
+		return "", nil, err
+	}
+	for i := range pools {
+		if err := v.number(pools[i], "count"); err != nil {
+			return "", nil, err
+		}
+	}
+	if len(pools) > 0 {
+		body["edits"] = map[string]any{"addNodes": pools}
+	}
 	return below(v, "fit"), body, v.number(body, "max")
+}
+
+// shape are the fields of a form that say what new nodes have otherwise than the node that they are
+// like, as the command line writes them.
+func (v *visit) shape() (parts []string) {
+	for _, name := range []string{"zone", "labels", "taints", "size"} {
+		prefix := map[string]string{"zone": "zone=", "labels": "label=", "taints": "taint="}[name]
+		for _, word := range strings.Fields(strings.ReplaceAll(v.query.Get(name), ",", " ")) {
+			parts = append(parts, prefix+word)
+		}
+	}
+	return parts
+}
+
+// likes are the nodes that new ones are like.
+func (v *visit) likes() []string { return strings.Fields(strings.ReplaceAll(v.query.Get("like"), ",", " ")) }
+
+// newNodes reads the nodes that a form adds: like those that it names, or of what it says alone.
+func (v *visit) newNodes() (pools []map[string]any, err error) {
+	var shape scenario.NodeShape
+	parts := v.shape()
+	for _, part := range parts {
+		key, value, _ := strings.Cut(part, "=")
+		want, err := shape.Set(key, value)
+		if want != "" {
+			err = fmt.Errorf("%s: want %s", part, want)
+		}
+		if err != nil {
+			return nil, &problem{Status: http.StatusBadRequest, Title: "The form has a field that cannot be read", Detail: err.Error()}
+		}
+	}
+	add := func(pool map[string]any) {
+		if shape.Zone != "" {
+			pool["zone"] = shape.Zone
+		}
+		if len(shape.Labels) > 0 {
+			pool["labels"] = shape.Labels
+		}
+		if len(shape.Taints) > 0 {
+			pool["taints"] = shape.Taints
+		}
+		if len(shape.Resources) > 0 {
+			pool["resources"] = shape.Resources
+		}
+		pools = append(pools, pool)
+	}
+	for _, name := range v.likes() {
+		add(map[string]any{"like": name})
+	}
+	if len(pools) == 0 && len(parts) > 0 {
+		add(map[string]any{})
+	}
+	return pools, nil
 }
 
 // which writes the nodes that a drain or a loss is about.
@@ -215,11 +280,8 @@ func askDrain(v *visit) (string, map[string]any, error) {
 func askLose(v *visit) (string, map[string]any, error) { return below(v, "losses"), which(v), nil }
 
 func askPools(v *visit) (string, map[string]any, error) {
-	var pools []map[string]any
-	for _, name := range strings.Fields(strings.ReplaceAll(v.query.Get("like"), ",", " ")) {
-		pools = append(pools, map[string]any{"like": name})
-	}
-	return below(v, "pools"), map[string]any{"pools": pools}, nil
+	pools, err := v.newNodes()
+	return below(v, "pools"), map[string]any{"pools": pools}, err
 }
 
 func askSimulation(v *visit) (string, map[string]any, error) {
@@ -256,7 +318,21 @@ func (v *visit) commandLine(verb string) string {
 	if verb == "simulate" {
 		line = []string{"berth", "simulate", "-f", "scenario.yaml"}
 	}
-	for _, name := range []string{"by", "max", "selector", "zone", "find", "like"} {
+	names := []string{"by", "max", "selector", "zone", "find"}
+	if verb == "fit" || verb == "pools" {
+		names = []string{"by", "max"}
+		shape, likes := strings.Join(v.shape(), ","), v.likes()
+		for _, like := range likes {
+			line = append(line, "--like", words.Quote(strings.TrimSuffix(like+","+shape, ",")))
+		}
+		if len(likes) == 0 && shape != "" {
+			line = append(line, "--template", words.Quote(shape))
+		}
+		if value := v.query.Get("count"); value != "" && len(likes)+len(shape) > 0 {
+			line = append(line, "--add", words.Quote(value))
+		}
+	}
+	for _, name := range names {
 		if value := v.query.Get(name); value != "" {
 			line = append(line, "--"+name, words.Quote(value))
 		}
