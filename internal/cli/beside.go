@@ -35,10 +35,12 @@ type workload struct {
 func (in *input) makePods(counted bool) error {
 	for _, o := range in.others {
 		raw := o.raw
+		podOf := object.PodOf
 		if counted {
 			_, raw = scenario.ReplicasIn(raw)
+			podOf = object.ReplicaOf
 		}
-		made, err := object.PodOf(raw, object.Limits{})
+		made, err := podOf(raw, object.Limits{})
 		if err != nil {
 			return err
 		}
@@ -55,6 +57,7 @@ func (in *input) makePods(counted bool) error {
 			return err
 		}
 		in.pods[len(in.pods)-1].from = &workload{o, head.Metadata.Name, made.Notes}
+		in.claims = append(in.claims, made.Claims...)
 	}
 	return nil
 }
@@ -72,6 +75,11 @@ func (a *app) besides(in *input, file string) {
 			continue
 		}
 		a.beside = append(a.beside, obj)
+	}
+	for _, raw := range in.claims {
+		if obj, err := object.Decode(raw, object.Limits{}); err == nil { // else the cluster has to have it
+			a.claims = append(a.claims, obj)
+		}
 	}
 }
 
@@ -96,13 +104,15 @@ func (a *app) tell(pod target, file string) {
 }
 
 // withBeside reads a cluster with the objects that came beside the pod. They stand
-// in for those of the same name.
+// in for those of the same name. Claims that a controller makes for the pod are added where the
+// cluster does not have them yet.
 func (a *app) withBeside(read object.Reader) object.Reader {
-	if len(a.beside) == 0 {
+	if len(a.beside) == 0 && len(a.claims) == 0 {
 		return read
 	}
 	return func(yield func(object.Object) error) (map[string]int, error) {
 		own := make(map[object.Key]bool, len(a.beside))
+		there := map[object.Key]bool{}
 		for _, o := range a.beside {
 			if own[o.Key] {
 				continue
@@ -112,11 +122,21 @@ func (a *app) withBeside(read object.Reader) object.Reader {
 				return nil, err
 			}
 		}
-		return read(func(o object.Object) error {
+		ignored, err := read(func(o object.Object) error {
 			if own[o.Key] {
 				return nil
 			}
+			if o.Kind == "PersistentVolumeClaim" {
+				there[o.Key] = true
+			}
 			return yield(o)
 		})
+		for _, o := range a.claims {
+			if err != nil || own[o.Key] || there[o.Key] {
+				continue
+			}
+			err = yield(o)
+		}
+		return ignored, err
 	}
 }

@@ -192,6 +192,7 @@ Exit code 0 if all pods fit, 2 if not.`,
 }
 
 func (f *poolsCommand) run(ctx context.Context, a *app, args []string) error {
+	a.counted = true
 	q := &scenario.PoolsQuestion{For: json.RawMessage(`"pending"`)}
 	var err error
 	if q.Pools, err = f.nodes.read(a); err != nil {

@@ -46,6 +46,7 @@ type app struct {
 	line    string // the command, for a page that is a file
 	// beside are the objects that came in a file beside the pod.
 	beside  []object.Object
+	claims  []object.Object // that a controller makes for the pod
 	counted bool  // the command counts replicas of a workload
 	points  *live // the cluster of the kubeconfig, once it was looked for; nil: none
 }

@@ -26,6 +26,8 @@ type input struct {
 	budgets []json.RawMessage
 	// others are objects of other kinds.
 	others []other
+	// claims are those that controllers make for the pods.
+	claims []json.RawMessage
 	// whole reports whether it is a cluster: a node that it does not have does not exist.
 	whole bool
 }

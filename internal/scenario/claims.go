@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 
@@ -26,7 +27,10 @@ func (f *Fork) createClaims(pod *corev1.Pod) (*corev1.Pod, error) {
 		if f.State().PersistentVolumeClaim(pod.Namespace, name) != nil {
 			continue // made before, or by a user
 		}
-		t := v.Ephemeral.VolumeClaimTemplate
+		t := v.Ephemeral.VolumeClaimTemplate.DeepCopy()
+		if _, old := t.Annotations[corev1.BetaStorageClassAnnotation]; t.Spec.StorageClassName == nil && !old {
+			t.Spec.StorageClassName = f.defaultClass()
+		}
 		c := &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: name, Labels: t.Labels, Annotations: t.Annotations, OwnerReferences: owner},
 			Spec:       t.Spec, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending},
@@ -65,6 +69,24 @@ func (f *Fork) createClaims(pod *corev1.Pod) (*corev1.Pod, error) {
 		pod = &p
 	}
 	return pod, nil
+}
+
+// defaultClass returns the name of the class that claims get which name none: of several the newest
+// (pkg/volume/util/storageclass.go GetDefaultClass); nil without.
+func (f *Fork) defaultClass() *string {
+	var of *storagev1.StorageClass
+	for _, c := range f.State().StorageClasses() {
+		if c.Annotations["storageclass.kubernetes.io/is-default-class"] != "true" && c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] != "true" {
+			continue
+		}
+		if of == nil || of.CreationTimestamp.Before(&c.CreationTimestamp) || of.CreationTimestamp.Equal(&c.CreationTimestamp) && c.Name < of.Name {
+			of = c
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	return &of.Name
 }
 
 // releaseClaims gives back what a pod that is gone has had: claims made for it go with it, and

@@ -172,6 +172,10 @@ func count(ctx context.Context, v *revision.View, o Options, pod *corev1.Pod, mo
 		if v.State.Pod(p.Namespace, p.Name) != nil {
 			continue // a StatefulSet's pods, or those of an earlier question, have such names
 		}
+		p, err := f.createClaims(p)
+		if err != nil {
+			return nil, err
+		}
 		at, err := f.Attempt(ctx, p)
 		if err != nil {
 			return nil, err

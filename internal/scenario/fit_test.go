@@ -4,8 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
 	"berth/internal/engine"
@@ -28,6 +31,7 @@ func TestFitEqualsBindingUntilUnschedulable(t *testing.T) {
 		c := enginetest.Generate(seed)
 		pod := c.Pod.DeepCopy()
 		pod.Name, pod.Spec.NodeName, pod.Spec.SchedulingGates, pod.Status = "asked", "", nil, corev1.PodStatus{}
+		pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil }) // fit makes their claims
 		v, profiles := viewOf(t, c.Objects...), profileOf(t, c.Spec)
 		got, err := (&scenario.FitQuestion{By: "node", Sensitivity: new(bool), Placements: true}).Count(t.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, pod, 60)
 		if err != nil {
@@ -129,5 +133,44 @@ func TestFit(t *testing.T) {
 	}
 	if got := ask(2); got.Count != 2 || !got.More || got.LimitedBy != nil || got.Sensitivity != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestFitMakesClaims: each replica gets the claims of its ephemeral volumes, of the newest default
+// class where they name none.
+func TestFitMakesClaims(t *testing.T) {
+	class := func(name string, late, isDefault bool, day int) *storagev1.StorageClass {
+		mode := storagev1.VolumeBindingImmediate
+		if late {
+			mode = storagev1.VolumeBindingWaitForFirstConsumer
+		}
+		c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)}, Provisioner: "disk.example", VolumeBindingMode: &mode}
+		if isDefault {
+			c.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
+		}
+		return c
+	}
+	pod := enginetest.Pod("p", enginetest.Requests("cpu", "1"))
+	pod.Spec.Volumes = []corev1.Volume{{Name: "d", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{
+		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}},
+	}}}}}
+	for _, c := range []struct {
+		classes []any
+		want    int
+	}{
+		{[]any{class("late", true, true, 1)}, 4},
+		{[]any{class("late", true, false, 1)}, 0},
+		{[]any{class("early", false, true, 1), class("late", true, true, 2)}, 4},
+		{[]any{class("early", false, true, 2), class("late", true, true, 1)}, 0},
+		{[]any{class("z", false, true, 1), class("a", true, true, 1)}, 4},
+	} {
+		v := viewOf(t, append(c.classes, enginetest.Node("n", enginetest.Allocatable("cpu", "4")))...)
+		out, err := (&scenario.FitQuestion{}).Count(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, pod, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Count != c.want {
+			t.Errorf("%d classes: %d fit, want %d: %+v", len(c.classes), out.Count, c.want, out.LimitedBy)
+		}
 	}
 }

@@ -294,6 +294,12 @@ func (r *run) attempt(e *entry) (*Attempt, error) {
 			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK, Message: v.message}, nil
 		}
 	}
+	if e.tries == 0 && r.f.State().Pod(e.Pod.Namespace, e.Pod.Name) == nil {
+		var err error
+		if e.Pod, err = r.f.createClaims(e.Pod); err != nil {
+			return nil, err
+		}
+	}
 	at, err := r.f.Attempt(r.ctx, e.Pod)
 	if err == nil && plain && at.Outcome == engine.UnschedulableOK {
 		if e.shape == "" {

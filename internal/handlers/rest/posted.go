@@ -36,6 +36,8 @@ type posted struct {
 	warned   *apiserver.WarningCache
 	warnings []string
 	steps    *steps.Counter
+	// replicas is set where pods of workloads are replicated, each with claims of its own.
+	replicas bool
 }
 
 // fieldMode reads the query parameter.
@@ -154,7 +156,11 @@ func (p *posted) pod(at string, raw json.RawMessage) (string, json.RawMessage, e
 	if err := p.fields(at, raw, "Pod"); err != nil {
 		return at, raw, err
 	}
-	w, err := object.PodOf(raw, p.limits)
+	podOf := object.PodOf
+	if p.replicas {
+		podOf = object.ReplicaOf
+	}
+	w, err := podOf(raw, p.limits)
 	if err != nil || w == nil {
 		return at, raw, exchange.InField(at, err)
 	}

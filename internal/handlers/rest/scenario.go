@@ -76,6 +76,7 @@ func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) e
 	if c.posted, err = a.posted(r); err != nil {
 		return err
 	}
+	c.posted.replicas = true
 	if c.at, err = a.scenarioAt(r, req); err != nil {
 		return err
 	}

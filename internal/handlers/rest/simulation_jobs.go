@@ -189,7 +189,7 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte
 	}
 	out, err := a.counted(ctx, &scenarioCall{
 		a: a, verb: job.Verb, at: asOf{view: view, now: q.Now}, classes: q.Classes, watch: watch,
-		posted: &posted{mode: q.Fields, limits: a.Limits.Objects(), steps: steps.Of(ctx)},
+		posted: &posted{mode: q.Fields, limits: a.Limits.Objects(), steps: steps.Of(ctx), replicas: true},
 	}, req)
 	if err != nil {
 		return nil, err
