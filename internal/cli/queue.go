@@ -108,7 +108,7 @@ func (p *page) ungate(pods []report.GatedPod) {
 // gatesNamed is how many gates a line names.
 const gatesNamed = 4
 
-// gateWords says who removes gates. A gate is named like a label, after the domain of who sets it
+// gateWords tells who removes gates. A gate is named like a label, after the domain of who sets it
 // (pkg/apis/core/validation validateSchedulingGates).
 func gateWords(gates []string) string {
 	var domains []string

@@ -47,8 +47,8 @@ type app struct {
 	// beside are the objects that came in a file beside the pod.
 	beside  []object.Object
 	claims  []object.Object // that a controller makes for the pod
-	counted bool  // the command counts replicas of a workload
-	points  *live // the cluster of the kubeconfig, once it was looked for; nil: none
+	counted bool            // the command counts replicas of a workload
+	points  *live           // the cluster of the kubeconfig, once it was looked for; nil: none
 }
 
 // Run runs the command line and returns the exit code. program is the path that

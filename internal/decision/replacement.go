@@ -16,7 +16,7 @@ import (
 // maxReplaced is of how many victims it is tried where the pods go that are made instead.
 const maxReplaced = 4
 
-// replaces reports whether the answer says what becomes of the victims' replacements.
+// replaces reports whether the answer tells what becomes of the victims' replacements.
 func (o *Outcome) replaces() bool { return o.Suggest && o.Result.Outcome == engine.Preempting }
 
 // replacing is what judging the replacements takes beside the answer: one decision after the other.
@@ -27,7 +27,7 @@ func (o *Outcome) replacing(ctx context.Context) int64 {
 	return footprint.Decision(o.State, o.Pod, o.Profile, o.options(ctx))
 }
 
-// replacements says of the first victims what becomes of the pods that their controllers make
+// replacements tells of the first victims what becomes of the pods that their controllers make
 // instead, where the victims are gone and the pod is on its node. A Job may end instead of making
 // another.
 func (o *Outcome) replacements(ctx context.Context, p *engine.Preemption) *engine.Preemption {

@@ -53,7 +53,7 @@ type Victim struct {
 	BudgetsOmitted int      `json:"budgetsOmitted,omitempty"`
 	// Because lists the reasons that keep the preemptor off the node if this pod stays.
 	Because []string `json:"because,omitempty"`
-	// Replacement says what becomes of the pod that the victim's controller makes instead, once the
+	// Replacement is what becomes of the pod that the victim's controller makes instead, once the
 	// victims are gone and the preemptor is on their node. It is tried beside suggestions, for the
 	// first victims.
 	Replacement string `json:"replacement,omitempty" example:"DaemonSet agent makes another, which fits nowhere then and waits"`

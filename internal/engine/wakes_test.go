@@ -379,7 +379,9 @@ func TestDeletedClaimsWake(t *testing.T) {
 		theirs.Namespace = "d"
 		before := world{}.with(t, []any{
 			hintNode("n1", 4), et.DeviceClass("gpu"), mine, theirs, et.Slice("s", "n1", et.Device("d")),
-			hintPod("waits", 1, func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimName: new("mine")}} }),
+			hintPod("waits", 1, func(p *corev1.Pod) {
+				p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c", ResourceClaimName: new("mine")}}
+			}),
 		})
 		r := *semantics.Default()
 		r.DeletedClaimsWake = c.wakes

@@ -213,7 +213,9 @@ func (v *visit) shape() (parts []string) {
 }
 
 // likes are the nodes that new ones are like.
-func (v *visit) likes() []string { return strings.Fields(strings.ReplaceAll(v.query.Get("like"), ",", " ")) }
+func (v *visit) likes() []string {
+	return strings.Fields(strings.ReplaceAll(v.query.Get("like"), ",", " "))
+}
 
 // newNodes reads the nodes that a form adds: like those that it names, or of what it says alone.
 func (v *visit) newNodes() (pools []map[string]any, err error) {

@@ -81,7 +81,7 @@ func PodKinds() []string { return append([]string{"Pod"}, WorkloadKinds()...) }
 func PodOf(raw []byte, lim Limits) (*WorkloadPod, error) { return podOf(raw, lim, false) }
 
 // ReplicaOf is PodOf for a pod that is to be replicated: its claims by templates are ephemeral
-// volumes, so that each replica gets its own. For scheduling they are the same, but for their names.
+// volumes, so that each replica gets its own. But for their names, scheduling sees no difference.
 func ReplicaOf(raw []byte, lim Limits) (*WorkloadPod, error) { return podOf(raw, lim, true) }
 
 func podOf(raw []byte, lim Limits, replica bool) (*WorkloadPod, error) {

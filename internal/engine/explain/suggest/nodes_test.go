@@ -237,7 +237,8 @@ func TestANodeElsewhere(t *testing.T) {
 		},
 		"a rack by which nothing of the pod goes": {
 			enginetest.Pod("p", enginetest.Selects(rack, "r2")),
-			[]any{enginetest.Node("a1", enginetest.NodeLabels(rack, "r1"), small)}, nil,
+			[]any{enginetest.Node("a1", enginetest.NodeLabels(rack, "r1"), small)},
+			nil,
 		},
 		"a copy in its own zone is enough": {
 			enginetest.Pod("p", enginetest.Requests("cpu", "3")),

@@ -25,8 +25,8 @@ type Suggestion struct {
 	// Zone is the one that the copy is in, where it is another than that of the node; new-zone
 	// stands for one without nodes.
 	Zone string `json:"zone,omitempty"`
-	// Labels are what the copy has otherwise by other keys than the zone, which a spread or a volume
-	// of the pod reads; new-KEY stands for a value that no node has.
+	// Labels are what the copy has otherwise by keys beside the zone, which a spread or a volume of
+	// the pod reads; new-KEY stands for a value that no node has.
 	Labels map[string]string `json:"labels,omitempty"`
 	// nodes on which the pod would fit; of a budget's, those where no budget would be violated
 	Fits  int      `json:"fits"`
