@@ -143,3 +143,26 @@ func TestTermsOfOthersInScores(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlierVictimsOfOthers: of the pods that a pod had evicted and that are still there, those of
+// other namespaces are counted.
+func TestEarlierVictimsOfOthers(t *testing.T) {
+	g := startGuarded(t)
+	ends := func(name string) string {
+		p := pod(name, "1", `,"nodeName":"n1","priority":0`)
+		p = strings.Replace(p, `"spec"`, `"status":{"phase":"Running","conditions":[{"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler"}]},"spec"`, 1)
+		return strings.Replace(p, `"name":`, `"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":30,"name":`, 1)
+	}
+	g.upload("prod", listOf(node("n1", "4"), strings.ReplaceAll(ends("secret"), `"shop"`, `"vault"`), ends("own")))
+	big := strings.Replace(pod("big", "3", `,"priority":10`), `"spec"`, `"status":{"nominatedNodeName":"n1"},"spec"`, 1)
+	for who, want := range map[string]int{g.token("all", "binder", "prod", "*"): 2, g.token("team", "binder", "prod", "shop"): 1} {
+		w := g.as(bearing(who), "POST", "/v1/decisions", `{"snapshot":"prod@latest","dryRun":true,"pod":`+big+`}`)
+		var ans decision.Answer
+		if err := json.Unmarshal(w.Body.Bytes(), &ans); err != nil || ans.Preemption == nil {
+			t.Fatalf("%d %v %s", w.Code, err, w.Body)
+		}
+		if text := w.Body.String(); len(ans.Preemption.WaitsFor) != want || strings.Contains(text, "secret") != (want == 2) || strings.Contains(text, "earlier victims: 1 pods of other namespaces") != (want == 1) {
+			t.Errorf("want %d: %s", want, text)
+		}
+	}
+}
