@@ -23,6 +23,7 @@ import (
 	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/internal/store"
+	"berth/internal/world"
 )
 
 // The outcomes that are no decision's: Fits is of a node that takes the pod; the others of a node
@@ -215,7 +216,7 @@ func ofNode(r *engine.Result, name string) (outcome, text string) {
 func (j *judge) count(ctx context.Context) (v verdict, err error) {
 	ctx, free := memory.Within(ctx)
 	defer free()
-	f := scenario.ForkOf(j.view, j.walk.Fork(), scenario.Options{Profiles: j.ask.Profiles, Class: j.ask.Class, Now: j.now, NoPreemption: true})
+	f := world.ForkOf(j.view, j.walk.Fork(), world.Options{Profiles: j.ask.Profiles, Class: j.ask.Class, Now: j.now, NoPreemption: true})
 	f.Mark()
 	defer func() { err = errors.Join(err, f.Undo()) }()
 	copies, n := scenario.ReplicasOf(j.pod), 0

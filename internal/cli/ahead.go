@@ -15,6 +15,7 @@ import (
 	"berth/internal/handlers/limits"
 	"berth/internal/jobs/simulations"
 	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 // scenarioQuestion is a question about what comes next.
@@ -144,7 +145,7 @@ const (
 func (s *source) follow(ctx context.Context, wait *progress, query url.Values, body any, path ...string) (json.RawMessage, error) {
 	defer wait.end()
 	if s.dump != nil {
-		ctx = (&scenario.Watch{Progress: wait.at}).With(ctx)
+		ctx = (&world.Watch{Progress: wait.at}).With(ctx)
 	}
 	raw, status, err := s.exchange(ctx, http.MethodPost, query, body, path...)
 	if err != nil || status != http.StatusAccepted {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 // drainCommand answers what a drain of nodes does.
@@ -189,7 +190,7 @@ func (p *page) remedies(nodes []*scenario.DrainedNode) {
 }
 
 // replaced writes what becomes of the places of pods that left.
-func replaced(r *scenario.Replaced, preempted int) string {
+func replaced(r *world.Replaced, preempted int) string {
 	text := fmt.Sprintf("%s placed again, %s without a node, %s not replaced", count(r.Placed), count(r.Pending), count(r.NotReplaced))
 	if preempted > 0 {
 		text += "; " + count(preempted) + " more preempted for them"
@@ -205,7 +206,7 @@ func (p *page) notes(list []string) {
 
 // disrupted lists the pods that left: those whose replacements wait first, with kube-scheduler's
 // message, then all in order.
-func (p *page) disrupted(list []*scenario.Disrupted) {
+func (p *page) disrupted(list []*world.Left) {
 	var stuck [][]string
 	for _, d := range list {
 		if r := d.Replacement; r != nil && r.Node == "" {

@@ -8,8 +8,8 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/extender"
 	"berth/internal/handlers/rest"
-	"berth/internal/scenario"
 	"berth/internal/store"
+	"berth/internal/world"
 )
 
 // API answers HTTP. It is safe for concurrent use.
@@ -41,6 +41,6 @@ func (a *API) Drain() {
 }
 
 // RunSimulation is the work of the jobs that POST /v1/simulations starts.
-func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *scenario.Watch) (result []byte, err error) {
+func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *world.Watch) (result []byte, err error) {
 	return a.rest.RunSimulation(ctx, job, question, watch)
 }

@@ -13,8 +13,8 @@ import (
 	"berth/internal/decision"
 	"berth/internal/handlers/rest"
 	"berth/internal/kube/object"
-	"berth/internal/scenario"
 	"berth/internal/semantics"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -57,7 +57,7 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	arrivals, calls := make([]scenario.Arrival, count), make([]string, count)
+	arrivals, calls := make([]world.Arrival, count), make([]string, count)
 	for i := range arrivals {
 		pod := enginetest.LargePod(i*i%30, fmt.Sprintf("asked-%d", i), enginetest.Priority(0))
 		arrivals[i].Pod = pod
@@ -83,8 +83,8 @@ func BenchmarkScenarioBesideCalls(b *testing.B) {
 		}
 		calling, callingCPU = calling+time.Since(began), callingCPU+processCPU()
 		began, runningCPU = time.Now(), runningCPU-processCPU()
-		f, i := scenario.NewFork(v, scenario.Options{Profiles: config.Default(semantics.Default()), Now: began}), 0
-		_, err = f.Run(b.Context(), arrivals, scenario.Limits{}, func(at *scenario.Attempt) error {
+		f, i := world.NewFork(v, world.Options{Profiles: config.Default(semantics.Default()), Now: began}), 0
+		_, err = f.Run(b.Context(), arrivals, world.Limits{}, func(at *world.Attempt) error {
 			if at.Node == "" || at.Node != nodes[i] {
 				return fmt.Errorf("%s is on %q, and by a call on %q", at.Pod.Name, at.Node, nodes[i])
 			}

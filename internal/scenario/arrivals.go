@@ -10,26 +10,8 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/memory"
 	"berth/internal/steps"
+	"berth/internal/world"
 )
-
-// Pending returns the waiting pods of the fork's base that are for its profiles, in the order of
-// kube-scheduler's queue: by priority, then by creation. A queue in which pods have failed before
-// has another order, which no snapshot holds.
-func (f *Fork) Pending(ctx context.Context) ([]Arrival, error) {
-	q := f.Queue()
-	out := make([]Arrival, 0, len(q.Active)+len(q.Gated))
-	if err := memory.Take(ctx, podBytes*int64(cap(out))); err != nil {
-		return nil, err
-	}
-	for _, p := range append(q.Active, q.Gated...) {
-		pod, err := f.Pod(p.Namespace, p.Name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Arrival{Pod: pod})
-	}
-	return out, nil
-}
 
 // Replicas are equal pods, named after the first one with numbers from 0.
 type Replicas struct{ pod *corev1.Pod }
@@ -61,10 +43,10 @@ func byShape(ctx context.Context, n int, pod func(i int) *corev1.Pod) (list []*e
 			return nil, err
 		}
 		p := pod(i)
-		shape := shapeOf(p)
+		shape := world.ShapeOf(p)
 		e := known[shape]
 		if e == nil {
-			if err := memory.Take(ctx, podBytes+int64(len(shape))); err != nil {
+			if err := memory.Take(ctx, world.PodBytes+int64(len(shape))); err != nil {
 				return nil, err
 			}
 			e = &equals{pod: p}
@@ -73,25 +55,4 @@ func byShape(ctx context.Context, n int, pod func(i int) *corev1.Pod) (list []*e
 		e.pods++
 	}
 	return list, nil
-}
-
-// shapeOf returns what of a pod decisions read. Name, UID and age are no part of it, with one
-// exception: the claims of ephemeral volumes bear the pod's name
-// (component-helpers/storage/ephemeral VolumeClaimName).
-func shapeOf(pod *corev1.Pod) string {
-	p := *pod
-	p.UID, p.ResourceVersion, p.CreationTimestamp, p.ManagedFields = "", "", metav1.Time{}, nil
-	p.Status.Conditions, p.Status.StartTime = nil, nil
-	named := false
-	for i := range p.Spec.Volumes {
-		named = named || p.Spec.Volumes[i].Ephemeral != nil
-	}
-	if !named {
-		p.Name, p.GenerateName = "", ""
-	}
-	b, err := p.Marshal()
-	if err != nil {
-		return "pod " + pod.Namespace + "/" + pod.Name // like no other
-	}
-	return string(b)
 }

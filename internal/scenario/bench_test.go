@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -33,8 +34,8 @@ func cpuTime(b *testing.B) time.Duration {
 
 // arrivalsOf are pods of so many apps. Those of the apps of Large have owners, so that default
 // spreading counts their pods at every step; others have none.
-func arrivalsOf(n, apps int, owned bool) []scenario.Arrival {
-	out := make([]scenario.Arrival, n)
+func arrivalsOf(n, apps int, owned bool) []world.Arrival {
+	out := make([]world.Arrival, n)
 	for i := range out {
 		out[i].Pod = enginetest.LargePod(i*i%apps, fmt.Sprintf("asked-%d", i), func(p *corev1.Pod) {
 			if p.Spec.Priority = new(int32); !owned {
@@ -57,7 +58,7 @@ func BenchmarkSteps(b *testing.B) {
 			v, profiles := fullSize(), profileOf(b, rules.DefaultSpec())
 			steps, began := 0, cpuTime(b)
 			for b.Loop() {
-				got, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Run(b.Context(), arrivals, scenario.Limits{}, nil)
+				got, err := world.NewFork(v, world.Options{Profiles: profiles, Now: noon}).Run(b.Context(), arrivals, world.Limits{}, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -97,7 +98,7 @@ func BenchmarkFit(b *testing.B) {
 		enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, enginetest.Match("app", "asked")), enginetest.Priority(0))
 	began := cpuTime(b)
 	for b.Loop() {
-		got, err := (&scenario.FitQuestion{Sensitivity: new(bool)}).Count(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, pod, 10_000)
+		got, err := (&scenario.FitQuestion{Sensitivity: new(bool)}).Count(b.Context(), v, world.Options{Profiles: profiles, Now: noon}, pod, 10_000)
 		if err != nil || got.Count != 10_000 {
 			b.Fatal(err)
 		}

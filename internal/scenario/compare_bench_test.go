@@ -11,6 +11,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/kube/object"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -54,8 +55,8 @@ func BenchmarkMemory(b *testing.B) {
 	arrivals := arrivalsOf(10_000, 500, true)
 	for b.Loop() {
 		before := heap()
-		f := scenario.NewFork(v, scenario.Options{Profiles: profiles["today"], Now: noon})
-		if _, err := f.Run(b.Context(), arrivals, scenario.Limits{}, nil); err != nil {
+		f := world.NewFork(v, world.Options{Profiles: profiles["today"], Now: noon})
+		if _, err := f.Run(b.Context(), arrivals, world.Limits{}, nil); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(100*(heap()-before)/base, "percent-of-base")
@@ -76,8 +77,8 @@ func BenchmarkDrainHundred(b *testing.B) {
 	o := scenario.DrainQuestion{NodeChoice: chosen("node-00000"), Force: true}
 	began := cpuTime(b)
 	for b.Loop() {
-		f := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon})
-		if out, err := f.Drain(b.Context(), &o); err != nil || out.Totals.Evicted < 100 {
+		f := world.NewFork(v, world.Options{Profiles: profiles, Now: noon})
+		if out, err := o.On(b.Context(), f); err != nil || out.Totals.Evicted < 100 {
 			b.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
+	"berth/internal/world"
 )
 
 // RunDifference is where two runs of one scenario differ.
@@ -56,9 +57,9 @@ const maxMoved = 50
 // differ compares a run with the first one.
 func (s *simulation) differ(a, b *traced) (*RunDifference, error) {
 	out := &RunDifference{Profile: b.config.name, Against: a.config.name}
-	var moved []podName
+	var moved []world.PodName
 	for i := range s.arrivals {
-		n := nameOf(s.arrivals[i].Pod)
+		n := world.NameOf(s.arrivals[i].Pod)
 		from, to := a.At[n], b.At[n]
 		switch {
 		case from == to:
@@ -72,8 +73,8 @@ func (s *simulation) differ(a, b *traced) (*RunDifference, error) {
 		}
 		moved = append(moved, n)
 	}
-	slices.SortFunc(moved, func(x, y podName) int {
-		return cmp.Or(cmp.Compare(x.namespace, y.namespace), cmp.Compare(x.name, y.name))
+	slices.SortFunc(moved, func(x, y world.PodName) int {
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
 	for _, n := range moved[:min(len(moved), maxMoved)] {
 		out.Pods = append(out.Pods, MovedPod{n.String(), b.At[n], a.At[n]})
@@ -94,9 +95,9 @@ func (s *simulation) differ(a, b *traced) (*RunDifference, error) {
 func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
 	o := s.o
 	o.Profiles, o.Digests = a.config.profiles, s.o.Digests
-	f := NewFork(s.view, o)
+	f := world.NewFork(s.view, o)
 	if k > 0 { // 0 is no limit
-		if _, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: k, Tries: s.q.Tries}, nil); err != nil {
+		if _, err := f.Run(s.ctx, s.arrivals, world.Limits{Attempts: k, Tries: s.q.Tries}, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +111,7 @@ func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
 		to   *OneOutcome
 		also string
 	}{{b, &out.Profile, a.Steps[k].Node}, {a, &out.Against, b.Steps[k].Node}} {
-		f.o.Profiles = x.of.config.profiles
+		f.Options().Profiles = x.of.config.profiles
 		one, err := s.outcome(f, name, x.of.Steps[k], x.also)
 		if err != nil {
 			return nil, err
@@ -121,19 +122,19 @@ func (s *simulation) first(a, b *traced, k int) (*FirstDifference, error) {
 }
 
 // outcome decides about a pod on the fork as it is, and shows its node beside another one.
-func (s *simulation) outcome(f *Fork, name podName, at step, also string) (*OneOutcome, error) {
+func (s *simulation) outcome(f *world.Fork, name world.PodName, at step, also string) (*OneOutcome, error) {
 	out := &OneOutcome{Outcome: at.Outcome, Node: at.Node}
-	i := slices.IndexFunc(s.arrivals, func(x Arrival) bool { return nameOf(x.Pod) == name })
+	i := slices.IndexFunc(s.arrivals, func(x world.Arrival) bool { return world.NameOf(x.Pod) == name })
 	pod := s.arrivals[i].Pod
-	if p := f.put[name]; p != nil {
+	if p := f.Changed(name); p != nil {
 		pod = p
 	}
 	if at.Outcome != engine.Scheduled {
 		var err error
-		out.Limit, err = f.why(s.ctx, pod, func(*Limit) bool { return true })
+		out.Limit, err = why(s.ctx, f, pod, func(*Limit) bool { return true })
 		return out, err
 	}
-	err := f.judge(s.ctx, pod, func(r *engine.Result) {
+	err := judge(s.ctx, f, pod, func(r *engine.Result) {
 		for _, node := range []string{at.Node, also} {
 			if row := r.Nodes().Row(node); node != "" && row >= 0 {
 				out.Nodes = append(out.Nodes, explain.InParts(r, row))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,6 +12,7 @@ import (
 	"berth/internal/podlife"
 	"berth/internal/revision"
 	"berth/internal/store"
+	"berth/internal/world"
 )
 
 // DrainQuestion is what a drain of nodes does.
@@ -46,8 +46,11 @@ type Drain struct {
 	Snapshot string         `json:"snapshot" example:"prod@1042"`
 	Nodes    []*DrainedNode `json:"nodes"`
 	// Pods left their nodes, in this order.
-	Pods   []*Disrupted `json:"pods"`
-	Totals DrainTotals  `json:"totals"`
+	Pods []*world.Left `json:"pods"`
+	// Others are the pods that waited before, and those that controllers made beside the
+	// replacements.
+	Others []*world.Replacement `json:"others,omitempty"`
+	Totals DrainTotals          `json:"totals"`
 	// Seconds is until the last pod of the last node is gone at the latest; replacements may still
 	// be starting.
 	Seconds int64 `json:"seconds"`
@@ -65,7 +68,7 @@ type DrainTotals struct {
 	// Evicted pods left drained nodes; Preempted ones others, for a replacement of higher priority.
 	Evicted   int `json:"evicted"`
 	Preempted int `json:"preempted"`
-	Replaced
+	world.Replaced
 } // @name DrainTotals
 
 // DrainedNode is how the drain of one node goes.
@@ -120,12 +123,12 @@ func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.Drain(ctx, q)
+	out, err := q.On(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	out.Digest, err = digestOf(ctx, "berth-drain-1", out.withoutReasons())
-	out.Snapshot, out.Warnings = f.base.ID(), append(append(out.Warnings, atOnce(out.Totals.Preempted)...), s.warnings()...) // no part of the digest
+	out.Snapshot, out.Warnings = f.Base().ID(), append(out.Warnings, s.warnings()...) // no part of the digest
 	return out, err
 }
 
@@ -156,12 +159,12 @@ func (q *DrainQuestion) removes() bool {
 	return *q.Remove
 }
 
-// Drain cordons nodes and then drains them one after the other, as kubectl drain does
+// On cordons nodes and then drains them one after the other, as kubectl drain does
 // (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods), or finds those
 // that can be emptied. The controllers of the pods create others, which are tried on the fork. The
 // fork is changed.
-func (f *Fork) Drain(ctx context.Context, q *DrainQuestion) (*Drain, error) {
-	names, err := q.nodes(f.base)
+func (q *DrainQuestion) On(ctx context.Context, f *world.Fork) (*Drain, error) {
+	names, err := q.nodes(f.Base())
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +187,7 @@ func (f *Fork) Drain(ctx context.Context, q *DrainQuestion) (*Drain, error) {
 
 func (d *disruption) drainAll(names []string, q *DrainQuestion, out *Drain) error {
 	for _, n := range names {
-		if err := d.f.Cordon(n); err != nil {
+		if err := d.Cordon(n); err != nil {
 			return err
 		}
 	}
@@ -194,22 +197,22 @@ func (d *disruption) drainAll(names []string, q *DrainQuestion, out *Drain) erro
 			return err
 		}
 		out.Nodes = append(out.Nodes, node)
-		d.f.o.Watch.progress("nodes", i+1, len(names))
+		d.Options().Watch.Progressed("nodes", i+1, len(names))
 	}
-	out.Seconds = d.now
-	return d.finish()
+	out.Seconds = d.Seconds()
+	return d.Finish()
 }
 
 // evictions is what one round over a node's pods leaves for the next.
 type evictions struct {
-	later   []podName   // refused by a budget for now
-	refused []PodReason // why
-	last    int64       // when the last evicted pod is gone
+	later   []world.PodName // refused by a budget for now
+	refused []PodReason     // why
+	last    int64           // when the last evicted pod is gone
 }
 
 // evictFrom evicts one pod from a node, or deletes it where budgets do not count.
-func (d *disruption) evictFrom(node string, n podName, q *DrainQuestion, out *DrainedNode, round *evictions) error {
-	pod, err := d.f.Pod(n.namespace, n.name)
+func (d *disruption) evictFrom(node string, n world.PodName, q *DrainQuestion, out *DrainedNode, round *evictions) error {
+	pod, err := d.Pod(n.Namespace, n.Name)
 	if errors.Is(err, store.ErrNotFound) || err == nil && pod.Spec.NodeName != node {
 		return nil // gone meanwhile
 	}
@@ -219,10 +222,10 @@ func (d *disruption) evictFrom(node string, n podName, q *DrainQuestion, out *Dr
 	evicts := q.RespectBudgets == nil || *q.RespectBudgets
 	v := podlife.EvictionVerdict{Allowed: true}
 	if evicts {
-		v = d.budgets.judge(pod)
+		v = d.JudgeEviction(pod)
 	}
 	if !v.Allowed {
-		why := PodReason{n.namespace, n.name, cmp.Or(v.Cause, v.Message), v.Remedy}
+		why := PodReason{n.Namespace, n.Name, cmp.Or(v.Cause, v.Message), v.Remedy}
 		if v.Temporary() {
 			round.later, round.refused = append(round.later, n), append(round.refused, why)
 		} else {
@@ -230,25 +233,25 @@ func (d *disruption) evictFrom(node string, n podName, q *DrainQuestion, out *Dr
 		}
 		return nil
 	}
-	rec := &Disrupted{Cause: causeEviction, Wave: out.Waves + 1, Rule: &v.Rule}
+	rec := &world.Left{Cause: world.CauseEviction, Wave: out.Waves + 1, Rule: &v.Rule}
 	if !evicts {
-		rec.Cause, rec.Rule = causeDeletion, nil
+		rec.Cause, rec.Rule = world.CauseDeletion, nil
 	}
 	out.Evicted++
-	gone, err := d.evict(pod, rec, q.GracePeriodSeconds)
+	gone, err := d.Evict(pod, rec, q.GracePeriodSeconds)
 	if err != nil {
 		return err
 	}
 	round.last = max(round.last, gone)
 	if gone < 0 {
-		out.Blocked = append(out.Blocked, PodReason{n.namespace, n.name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists", nil})
+		out.Blocked = append(out.Blocked, PodReason{n.Namespace, n.Name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists", nil})
 	}
 	return nil
 }
 
 // drain drains a node that is cordoned.
 func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) {
-	out := &DrainedNode{Name: node, Outcome: NodeDrained, StartSeconds: d.now}
+	out := &DrainedNode{Name: node, Outcome: NodeDrained, StartSeconds: d.Seconds()}
 	todo, err := d.sort(node, q, out)
 	if err != nil {
 		return nil, err
@@ -260,7 +263,7 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 	if out.Ended, err = d.endedOn(node); err != nil {
 		return nil, err
 	}
-	last := d.now
+	last := d.Seconds()
 	for len(todo) > 0 {
 		round := evictions{last: last}
 		before := out.Evicted
@@ -272,26 +275,26 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 		if out.Evicted > before {
 			out.Waves++
 		}
-		if err := d.schedulePods(); err != nil {
+		if err := d.Schedule(); err != nil {
 			return nil, err
 		}
 		todo, last = round.later, round.last
-		next, ok := d.events.next()
+		next, ok := d.Next()
 		if len(todo) > 0 && !ok {
 			out.Blocked = append(out.Blocked, round.refused...) // nothing will change any more
 			break
 		}
 		if len(todo) > 0 {
-			waited := (max(next, d.now+1) - out.StartSeconds + retrySeconds - 1) / retrySeconds * retrySeconds
-			if err := d.advance(out.StartSeconds + waited); err != nil {
+			waited := (max(next, d.Seconds()+1) - out.StartSeconds + retrySeconds - 1) / retrySeconds * retrySeconds
+			if err := d.Advance(out.StartSeconds + waited); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := d.advance(last); err != nil {
+	if err := d.Advance(last); err != nil {
 		return nil, err
 	}
-	out.Seconds = d.now - out.StartSeconds
+	out.Seconds = d.Seconds() - out.StartSeconds
 	if len(out.Blocked) > 0 {
 		out.Outcome = NodeBlocked
 	} else if q.removes() {
@@ -303,15 +306,15 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
 // the same time, in no order.
-func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo []podName, err error) {
-	err = d.eachOn(node, func(n podName, pod *corev1.Pod) error {
+func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo []world.PodName, err error) {
+	err = d.eachOn(node, func(n world.PodName, pod *corev1.Pod) error {
 		switch v, why := q.judge(pod); v {
 		case drainTakes:
 			todo = append(todo, n)
 		case drainSkips:
-			out.Skipped = append(out.Skipped, PodReason{n.namespace, n.name, why, nil})
+			out.Skipped = append(out.Skipped, PodReason{n.Namespace, n.Name, why, nil})
 		case drainRefuses:
-			out.Refused = append(out.Refused, PodReason{n.namespace, n.name, why, nil})
+			out.Refused = append(out.Refused, PodReason{n.Namespace, n.Name, why, nil})
 		}
 		return nil
 	})
@@ -319,8 +322,8 @@ func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo
 }
 
 // eachOn visits the pods of a node, by namespace and name, as they were when the visit began.
-func (d *disruption) eachOn(node string, visit func(podName, *corev1.Pod) error) error {
-	names, err := d.podsOn(node)
+func (d *disruption) eachOn(node string, visit func(world.PodName, *corev1.Pod) error) error {
+	names, err := d.PodsOn(node)
 	if err != nil {
 		return err
 	}
@@ -328,7 +331,7 @@ func (d *disruption) eachOn(node string, visit func(podName, *corev1.Pod) error)
 		if err := d.steps.Take(readSteps); err != nil {
 			return err
 		}
-		pod, err := d.f.Pod(n.namespace, n.name)
+		pod, err := d.Pod(n.Namespace, n.Name)
 		if err != nil {
 			return err
 		}
@@ -339,60 +342,31 @@ func (d *disruption) eachOn(node string, visit func(podName, *corev1.Pod) error)
 	return nil
 }
 
-// podsOn returns the pods of a node, by namespace and name; none where it is not there.
-func (d *disruption) podsOn(node string) ([]podName, error) {
-	st := d.f.State()
-	row := st.Nodes().Row(node)
-	if row < 0 {
-		return nil, nil
-	}
-	on := st.PodsOn(row)
-	list := make([]podName, 0, on.Len())
-	for p := range on.All() { // in this order already
-		if err := d.steps.Take(1); err != nil {
-			return nil, err
-		}
-		list = append(list, podName{p.Namespace, p.Name})
-	}
-	return list, nil
-}
-
 // remove deletes a node, with what is left on it.
 func (d *disruption) remove(node string) error {
-	names, err := d.podsOn(node)
+	names, err := d.PodsOn(node)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		if err := d.f.Delete(n.namespace, n.name); err != nil {
+		if err := d.Delete(n.Namespace, n.Name); err != nil {
 			return err
 		}
 	}
-	if err := d.f.RemoveNode(node); err != nil {
+	if err := d.RemoveNode(node); err != nil {
 		return err
 	}
-	return d.schedulePods()
+	return d.Schedule()
 }
 
 // report sums a disruption up.
 func (d *disruption) report(out *Drain) {
-	out.Pods, out.Warnings = d.out, d.warnings()
+	out.Pods, out.Warnings, out.Others = d.Log(), d.Warnings(), d.Others()
 	t := &out.Totals
 	for _, n := range out.Nodes {
 		if n.Outcome == NodeDrained {
 			t.NodesDrained++
 		}
 	}
-	t.Evicted, t.Preempted, t.Replaced = d.totals()
-}
-
-// warnings names what a disruption had to assume.
-func (d *disruption) warnings() (list []string) {
-	if d.assumed > 0 {
-		list = append(list, fmt.Sprintf("of %d pods it is not known how long they take until they are ready; %d s were taken", d.assumed, d.start))
-	}
-	for _, name := range d.budgets.Unseen {
-		list = append(list, "budget "+name+" has no status: the disruption controller has not looked at it, so it allows nothing")
-	}
-	return list
+	t.Evicted, t.Preempted, t.Replaced = d.Totals()
 }

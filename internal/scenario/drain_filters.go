@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/world"
 )
 
 // What kubectl drain does with a pod.
@@ -23,11 +25,11 @@ const (
 func (q *DrainQuestion) judge(pod *corev1.Pod) (v drainVerdict, why string) {
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	switch {
-	case isDaemon(pod) && !over && !q.IgnoreDaemonSets:
+	case world.IsDaemon(pod) && !over && !q.IgnoreDaemonSets:
 		return drainRefuses, "it is managed by a DaemonSet (use --ignore-daemonsets to leave it)"
-	case isDaemon(pod) && !over:
+	case world.IsDaemon(pod) && !over:
 		return drainSkips, "it is managed by a DaemonSet"
-	case isMirror(pod):
+	case world.IsMirror(pod):
 		return drainSkips, "it is a mirror pod"
 	case over:
 		return drainTakes, ""

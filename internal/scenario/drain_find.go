@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/steps"
+	"berth/internal/world"
 )
 
 // Find is which nodes can be emptied one after the other.
@@ -96,17 +97,17 @@ func (d *disruption) find(names []string, q *DrainQuestion, out *Drain) error {
 		} else {
 			out.Find.keep(name, pod, why)
 		}
-		d.f.o.Watch.progress("nodes tried", out.Find.Tried, len(names))
+		d.Options().Watch.Progressed("nodes tried", out.Find.Tried, len(names))
 	}
 	slices.SortStableFunc(out.Find.Reasons, func(a, b KeptReason) int { return b.Nodes - a.Nodes })
-	out.Seconds = d.now
+	out.Seconds = d.Seconds()
 	return nil
 }
 
 // byUse orders nodes by the share of cpu or memory that is requested, whichever is larger, then by
 // name.
 func (d *disruption) byUse(names []string) ([]string, error) {
-	st := d.f.State()
+	st := d.State()
 	share := make(map[string]float64, len(names))
 	for _, n := range names {
 		if row := st.Nodes().Row(n); row >= 0 {
@@ -134,61 +135,40 @@ func useOf(st *state.State, row int) float64 {
 
 // empty drains a node if all its pods find another one, and returns why where it is kept as it was.
 func (d *disruption) empty(name string, q *DrainQuestion) (node *DrainedNode, pod, why string, err error) {
-	back := d.mark()
-	if err := d.f.Cordon(name); err != nil {
+	back := d.Mark()
+	if err := d.Cordon(name); err != nil {
 		return nil, "", "", err
 	}
 	if node, err = d.drain(name, q); err != nil {
 		return nil, "", "", err
 	}
-	if err := d.finish(); err != nil {
+	if err := d.Finish(); err != nil {
 		return nil, "", "", err
 	}
-	if pod, why = d.keeps(node, back.out); why == "" {
-		d.f.Keep()
+	if pod, why = d.keeps(node, back); why == "" {
+		d.Keep()
 		return node, "", "", nil
 	}
-	return nil, pod, why, d.undo(back)
+	return nil, pod, why, d.Undo(back)
 }
 
-// keeps returns why a node is not to be emptied, and the pod that it names; empty where it is. from
-// is the first of its pods.
-func (d *disruption) keeps(node *DrainedNode, from int) (pod, why string) {
+// keeps returns why a node is not to be emptied, and the pod that it names; empty where it is. back is
+// as it was before.
+func (d *disruption) keeps(node *DrainedNode, back world.Mark) (pod, why string) {
 	for _, list := range [][]PodReason{node.Refused, node.Blocked} {
 		if len(list) > 0 {
 			pod = list[0].Namespace + "/" + list[0].Name
 			return pod, "pod " + pod + ": " + list[0].Reason
 		}
 	}
-	for _, p := range d.out[from:] {
+	for _, p := range d.Since(back) {
 		pod = p.Namespace + "/" + p.Name
 		switch {
-		case p.Cause == causePreemption:
+		case p.Cause == world.CausePreemption:
 			return pod + " on " + p.Node, "pod " + pod + " on " + p.Node + " would be preempted"
 		case p.Replacement != nil && p.Replacement.Node == "":
 			return pod, "pod " + pod + " would have no node: " + p.Replacement.Message
 		}
 	}
 	return "", ""
-}
-
-// marked is a disruption as it was when its fork's changes began to be remembered.
-type marked struct {
-	now     int64
-	out     int
-	assumed int
-}
-
-// mark begins to remember changes. All that was to happen has happened, and no pod waits.
-func (d *disruption) mark() marked {
-	d.f.Mark()
-	return marked{d.now, len(d.out), d.assumed}
-}
-
-// undo takes back what happened since a mark.
-func (d *disruption) undo(to marked) error {
-	d.now, d.out, d.assumed = to.now, d.out[:to.out], to.assumed
-	d.waiting, d.fresh = nil, false
-	clear(d.leaving)
-	return d.f.Undo()
 }

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine/rules"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -29,7 +30,7 @@ func TestFindLeavesNoTrace(t *testing.T) {
 		o := scenario.DrainQuestion{Find: 5, StartSeconds: new(int64), Remove: new(seed%2 == 0), IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}
 		find := func(of []string) *scenario.Drain {
 			o.Nodes = of
-			d, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Drain(t.Context(), &o)
+			d, err := o.On(t.Context(), world.NewFork(v, world.Options{Profiles: profiles, Now: noon}))
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -94,8 +95,8 @@ func TestFindGroupsEqualReasons(t *testing.T) {
 			objects = append(objects, enginetest.Pod("bare-"+name, enginetest.On(name)))
 		}
 	}
-	d, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).
-		Drain(t.Context(), &scenario.DrainQuestion{Find: 120, NodeChoice: chosen()})
+	on := world.NewFork(viewOf(t, objects...), world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
+	d, err := (&scenario.DrainQuestion{Find: 120, NodeChoice: chosen()}).On(t.Context(), on)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestFindGroupsEqualReasons(t *testing.T) {
 }
 
 // large is the cluster that the project measures itself on, its pods with controllers.
-func large(b *testing.B) (func() *scenario.Fork, []string) {
+func large(b *testing.B) (func() *world.Fork, []string) {
 	objects := enginetest.Large(enginetest.FullSize)
 	v := viewOf(b, objects...)
 	profiles := profileOf(b, rules.DefaultSpec())
@@ -117,15 +118,15 @@ func large(b *testing.B) (func() *scenario.Fork, []string) {
 	for _, row := range v.State.Nodes().Order() {
 		nodes = append(nodes, v.State.Nodes().Node(int(row)).Name)
 	}
-	return func() *scenario.Fork {
-		return scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon})
+	return func() *world.Fork {
+		return world.NewFork(v, world.Options{Profiles: profiles, Now: noon})
 	}, nodes
 }
 
 func BenchmarkFind(b *testing.B) {
 	fork, nodes := large(b)
 	for b.Loop() {
-		d, err := fork().Drain(b.Context(), &scenario.DrainQuestion{Find: 20, NodeChoice: chosen(nodes...), Force: true})
+		d, err := (&scenario.DrainQuestion{Find: 20, NodeChoice: chosen(nodes...), Force: true}).On(b.Context(), fork())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -141,7 +142,7 @@ func BenchmarkDrainOne(b *testing.B) {
 	fork, nodes := large(b)
 	i, f := 0, fork()
 	for b.Loop() {
-		if _, err := f.Drain(b.Context(), &scenario.DrainQuestion{NodeChoice: chosen(nodes[i%5000 : i%5000+1]...), Force: true}); err != nil {
+		if _, err := (&scenario.DrainQuestion{NodeChoice: chosen(nodes[i%5000 : i%5000+1]...), Force: true}).On(b.Context(), f); err != nil {
 			b.Fatal(err)
 		}
 		i++

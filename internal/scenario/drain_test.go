@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/engine/rules"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -46,7 +47,7 @@ func chosen(nodes ...string) scenario.NodeChoice { return scenario.NodeChoice{No
 func drained(t *testing.T, o scenario.DrainQuestion, objects ...any) *scenario.Drain {
 	t.Helper()
 	o.StartSeconds = new(int64)
-	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Drain(t.Context(), &o)
+	out, err := o.On(t.Context(), world.NewFork(viewOf(t, objects...), world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func told(d *scenario.Drain) string {
 	return b.String() + toldPods(d.Pods)
 }
 
-func toldPods(list []*scenario.Disrupted) string {
+func toldPods(list []*world.Left) string {
 	var b strings.Builder
 	for _, p := range list {
 		fmt.Fprintf(&b, "%s %s wave %d at %d", p.Name, p.Cause, p.Wave, p.LeavesAfterSeconds)
@@ -202,8 +203,8 @@ func spread(node string, i int) *corev1.Pod {
 }
 
 func TestDrainOfUnknownNode(t *testing.T) {
-	f := scenario.NewFork(viewOf(t, enginetest.Node("a")), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
-	_, err := f.Drain(t.Context(), &scenario.DrainQuestion{NodeChoice: chosen("a", "x")})
+	f := world.NewFork(viewOf(t, enginetest.Node("a")), world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
+	_, err := (&scenario.DrainQuestion{NodeChoice: chosen("a", "x")}).On(t.Context(), f)
 	if err == nil || err.Error() != `nodes[1]: prod@1 has no node "x"` {
 		t.Error(err)
 	}
@@ -261,7 +262,7 @@ func TestDrainKeepsBudgets(t *testing.T) {
 		}
 		o := scenario.DrainQuestion{NodeChoice: chosen(nodes[:1+len(nodes)/3]...), IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: seed%2 == 0, StartSeconds: new(int64(5))}
 		run := func() *scenario.Drain {
-			d, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, spec), Now: noon}).Drain(t.Context(), &o)
+			d, err := o.On(t.Context(), world.NewFork(viewOf(t, objects...), world.Options{Profiles: profileOf(t, spec), Now: noon}))
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

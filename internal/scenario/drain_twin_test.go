@@ -15,6 +15,7 @@ import (
 	"berth/internal/podlife"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -121,8 +122,8 @@ func TestDrainEqualsDecisionsOnCordonedState(t *testing.T) {
 			continue
 		}
 		v, profiles := viewOf(t, objects...), profileOf(t, c.Spec)
-		f := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon, NoPreemption: true})
-		got, err := f.Drain(t.Context(), &scenario.DrainQuestion{NodeChoice: chosen(node.Name), RespectBudgets: new(bool)})
+		f := world.NewFork(v, world.Options{Profiles: profiles, Now: noon, NoPreemption: true})
+		got, err := (&scenario.DrainQuestion{NodeChoice: chosen(node.Name), RespectBudgets: new(bool)}).On(t.Context(), f)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/decision"
@@ -19,6 +18,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/podlife/admission"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // Edits are what is otherwise than in the base before the first pod arrives. Nodes are removed
@@ -69,7 +69,7 @@ type Editor struct {
 	Warnings func() []string
 	// History reads recorded decisions as arrivals, an error where they are more; nil: there are
 	// none.
-	History func(ctx context.Context, h *History, most int, progress func(done int)) ([]Arrival, error)
+	History func(ctx context.Context, h *History, most int, progress func(done int)) ([]world.Arrival, error)
 
 	warned []string // what new nodes are warned of
 }
@@ -78,7 +78,7 @@ type Editor struct {
 type Edited struct {
 	View *revision.View
 	// Daemons arrive before all others: their controller made them as soon as the nodes were Ready.
-	Daemons []Arrival
+	Daemons []world.Arrival
 	Added   []string // the names of the new nodes
 	// Removed are the nodes that are gone, Gone the pods that went with them.
 	Removed []string
@@ -119,15 +119,15 @@ func (d *Editor) Apply(ctx context.Context, v *revision.View, field string, e *E
 }
 
 // WithDaemons returns the view once the daemon pods of new nodes had their turn.
-func (e *Edited) WithDaemons(ctx context.Context, o Options) (*revision.View, error) {
+func (e *Edited) WithDaemons(ctx context.Context, o world.Options) (*revision.View, error) {
 	if len(e.Daemons) == 0 {
 		return e.View, nil
 	}
-	f := NewFork(e.View, o)
-	if _, err := f.Run(ctx, e.Daemons, Limits{}, nil); err != nil {
+	f := world.NewFork(e.View, o)
+	if _, err := f.Run(ctx, e.Daemons, world.Limits{}, nil); err != nil {
 		return nil, err
 	}
-	return f.view(ctx)
+	return f.View(ctx)
 }
 
 // Pod reads a pod of the request and admits it as an apiserver does that creates it
@@ -271,10 +271,4 @@ func (out *Edited) remove(ctx context.Context, field string, s *NodeSelection) e
 	}
 	out.View, err = out.View.Fork(ctx, del, nil)
 	return err
-}
-
-// controlledBy reports whether a pod's controller is of a kind.
-func controlledBy(pod *corev1.Pod, kind string) bool {
-	c := metav1.GetControllerOfNoCopy(pod)
-	return c != nil && c.Kind == kind
 }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/kube/object"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -59,12 +60,12 @@ func TestEdits(t *testing.T) {
 		t.Errorf("%d nodes are listed: %v", len(items), err)
 	}
 	// The daemon pods go to their own new nodes, whose taints the first one does not tolerate.
-	f := scenario.NewFork(out.View, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
+	f := world.NewFork(out.View, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
 	if len(out.Daemons) != 2 {
 		t.Fatalf("%d daemon pods", len(out.Daemons))
 	}
 	out.Daemons[1].Pod.Spec.Tolerations = []corev1.Toleration{{Key: "team", Operator: corev1.TolerationOpExists}}
-	got, err := f.Run(t.Context(), out.Daemons, scenario.Limits{}, func(at *scenario.Attempt) error {
+	got, err := f.Run(t.Context(), out.Daemons, world.Limits{}, func(at *world.Attempt) error {
 		if at.Outcome == engine.Scheduled && at.Node != "a-copy-2" {
 			t.Errorf("%s on %s", at.Pod.Name, at.Node)
 		}

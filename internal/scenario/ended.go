@@ -5,10 +5,10 @@ import "berth/internal/engine/state"
 // endedOn counts the pods of a node that have succeeded or failed. They hold nothing, so that
 // states have them on no node.
 func (d *disruption) endedOn(node string) (int, error) {
-	if d.ended == nil && d.f.base.Summary.Hygiene.TerminalPods > 0 {
+	if d.ended == nil && d.Base().Summary.Hygiene.TerminalPods > 0 {
 		d.ended = map[string]int{}
 		pods := 0
-		d.f.base.State.EachPod(func(p *state.Pod) {
+		d.Base().State.EachPod(func(p *state.Pod) {
 			if pods++; p.Terminal && p.NodeName != "" {
 				d.ended[p.NodeName]++
 			}

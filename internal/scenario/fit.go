@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/engine/explain/suggest"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // fitMax is how many replicas a fit counts unless more or fewer are asked for.
@@ -122,7 +123,7 @@ func (q *FitQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 }
 
 // Count counts replicas of a pod, up to a number. No pod is evicted for one.
-func (q *FitQuestion) Count(ctx context.Context, v *revision.View, o Options, of *corev1.Pod, most int) (*Fit, error) {
+func (q *FitQuestion) Count(ctx context.Context, v *revision.View, o world.Options, of *corev1.Pod, most int) (*Fit, error) {
 	o.NoPreemption = true
 	pod := *of
 	out := &Fit{Snapshot: v.ID(), Pod: decision.PodRef{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID)}, By: labelOf(v.State.Nodes(), q.By)}
@@ -130,7 +131,7 @@ func (q *FitQuestion) Count(ctx context.Context, v *revision.View, o Options, of
 		pod.Spec.SchedulingGates = nil
 		out.Notes = append(out.Notes, "its scheduling gates count as removed")
 	}
-	profile, err := o.profile(&pod)
+	profile, err := o.Profile(&pod)
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +165,8 @@ type counted struct {
 }
 
 // count binds replicas until one gets no node.
-func count(ctx context.Context, v *revision.View, o Options, pod *corev1.Pod, most int) (*counted, error) {
-	f, replicas := NewFork(v, o), ReplicasOf(pod)
+func count(ctx context.Context, v *revision.View, o world.Options, pod *corev1.Pod, most int) (*counted, error) {
+	f, replicas := world.NewFork(v, o), ReplicasOf(pod)
 	c := &counted{byNode: map[string]int{}, sum: newSum("berth-fit-1")}
 	for i := 0; c.n < most; i++ {
 		p := replicas.Pod(i)
@@ -181,11 +182,11 @@ func count(ctx context.Context, v *revision.View, o Options, pod *corev1.Pod, mo
 			return nil, err
 		}
 		if at.Outcome != engine.Scheduled {
-			if c.limit, err = f.why(ctx, at.Pod, func(*Limit) bool { return true }); err != nil {
+			if c.limit, err = why(ctx, f, at.Pod, func(*Limit) bool { return true }); err != nil {
 				return nil, err
 			}
-			if at.Outcome == Failed { // by the bind of a pod that fits
-				c.limit.Outcome, c.limit.Message = Failed, at.Message
+			if at.Outcome == world.Failed { // by the bind of a pod that fits
+				c.limit.Outcome, c.limit.Message = world.Failed, at.Message
 			}
 			c.sum.add(string(c.limit.Outcome), c.limit.Message)
 			return c, nil
@@ -194,30 +195,30 @@ func count(ctx context.Context, v *revision.View, o Options, pod *corev1.Pod, mo
 		c.placements = append(c.placements, at.Node)
 		c.byNode[at.Node]++
 		c.n++
-		o.Watch.progress("replicas", c.n, 0)
+		o.Watch.Progressed("replicas", c.n, 0)
 	}
 	return c, nil
 }
 
 // why decides about a pod that got no node once more, and groups the nodes by what rejects them
 // where the message is one to explain.
-func (f *Fork) why(ctx context.Context, pod *corev1.Pod, wanted func(*Limit) bool) (*Limit, error) {
+func why(ctx context.Context, f *world.Fork, pod *corev1.Pod, wanted func(*Limit) bool) (*Limit, error) {
 	out := &Limit{}
-	err := f.judge(ctx, pod, func(r *engine.Result) {
+	err := judge(ctx, f, pod, func(r *engine.Result) {
 		if out.Outcome, out.Message = r.Outcome, explain.Message(r); wanted(out) {
 			out.Groups, out.Narrowed = suggest.Groups(r, suggest.DefaultSample)
 		}
 	})
 	var bad *decision.Error
 	if errors.As(err, &bad) {
-		return &Limit{Outcome: Failed, Message: bad.Detail}, nil
+		return &Limit{Outcome: world.Failed, Message: bad.Detail}, nil
 	}
 	return out, err
 }
 
 // judge decides about a pod once more, and reads the result.
-func (f *Fork) judge(ctx context.Context, pod *corev1.Pod, read func(*engine.Result)) error {
-	pod, _, err := decision.ResolvePriority(f.State(), pod, f.o.Class)
+func judge(ctx context.Context, f *world.Fork, pod *corev1.Pod, read func(*engine.Result)) error {
+	pod, _, err := decision.ResolvePriority(f.State(), pod, f.Options().Class)
 	if err != nil {
 		return err
 	}
@@ -253,7 +254,7 @@ func (c *counted) domains(v *revision.View, key string) []FitDomain {
 }
 
 // sensitivity counts again after single changes.
-func (c *counted) sensitivity(ctx context.Context, v *revision.View, o Options, pod *corev1.Pod, most int) ([]Sensitivity, error) {
+func (c *counted) sensitivity(ctx context.Context, v *revision.View, o world.Options, pod *corev1.Pod, most int) ([]Sensitivity, error) {
 	var out []Sensitivity
 	add := func(change string, v *revision.View, pod *corev1.Pod) error {
 		with, err := count(ctx, v, o, pod, most)

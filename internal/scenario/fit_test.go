@@ -16,6 +16,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/kube/object"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -33,7 +34,7 @@ func TestFitEqualsBindingUntilUnschedulable(t *testing.T) {
 		pod.Name, pod.Spec.NodeName, pod.Spec.SchedulingGates, pod.Status = "asked", "", nil, corev1.PodStatus{}
 		pod.Spec.Volumes = slices.DeleteFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil }) // fit makes their claims
 		v, profiles := viewOf(t, c.Objects...), profileOf(t, c.Spec)
-		got, err := (&scenario.FitQuestion{By: "node", Sensitivity: new(bool), Placements: true}).Count(t.Context(), v, scenario.Options{Profiles: profiles, Now: noon}, pod, 60)
+		got, err := (&scenario.FitQuestion{By: "node", Sensitivity: new(bool), Placements: true}).Count(t.Context(), v, world.Options{Profiles: profiles, Now: noon}, pod, 60)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -101,7 +102,7 @@ func TestFit(t *testing.T) {
 		enginetest.Pod("agent-x", enginetest.Requests("cpu", "1"), enginetest.Owner("apps/v1", "DaemonSet", "agent"), enginetest.On("a")))
 	pod := enginetest.Pod("web", enginetest.Requests("cpu", "1000m", "memory", "1Gi"), enginetest.Gate("later"))
 	ask := func(most int) *scenario.Fit {
-		got, err := (&scenario.FitQuestion{By: "zone"}).Count(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, pod, most)
+		got, err := (&scenario.FitQuestion{By: "zone"}).Count(t.Context(), v, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, pod, most)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,7 @@ func TestFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := enginetest.Pod("on", enginetest.Requests("cpu", "1"), enginetest.Selects(corev1.LabelTopologyZone, "z2"))
-	more, err := (&scenario.FitQuestion{}).Count(t.Context(), edited.View, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, on, 100)
+	more, err := (&scenario.FitQuestion{}).Count(t.Context(), edited.View, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, on, 100)
 	if err != nil || more.Count != 4 || more.Sensitivity[0] != (scenario.Sensitivity{Change: "one more node like b", Count: 6, Gain: 2}) {
 		t.Errorf("%+v: %v", more, err)
 	}

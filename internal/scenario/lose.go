@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/podlife"
+	"berth/internal/world"
 )
 
 // LossQuestion is what happens when nodes die, all at second 0.
@@ -33,10 +34,13 @@ type Loss struct {
 	Nodes    []*LostNode `json:"nodes"`
 	Zones    []*LostZone `json:"zones"`
 	// Pods are those that are deleted, in this order.
-	Pods []*Disrupted `json:"pods"`
+	Pods []*world.Left `json:"pods"`
 	// Staying are pods of lost nodes that are never deleted, and why.
 	Staying []PodReason `json:"staying,omitempty"`
-	Totals  LossTotals  `json:"totals"`
+	// Others are the pods that waited before, and those that controllers made beside the
+	// replacements.
+	Others []*world.Replacement `json:"others,omitempty"`
+	Totals LossTotals           `json:"totals"`
 	// Seconds is until the last thing happens that is known of.
 	Seconds  int64    `json:"seconds"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -54,7 +58,7 @@ type LossTotals struct {
 	// others are, hold nothing, and are not among Pods.
 	Ended     int `json:"ended,omitempty"`
 	Preempted int `json:"preempted"`
-	Replaced
+	world.Replaced
 } // @name LossTotals
 
 // LostNode is what the control plane does about one node.
@@ -79,25 +83,25 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := f.Lose(ctx, q)
+	out, err := q.On(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	out.Digest, err = digestOf(ctx, "berth-loss-1", out)
-	out.Snapshot, out.Warnings = f.base.ID(), append(append(out.Warnings, atOnce(out.Totals.Preempted)...), s.warnings()...) // no part of the digest
+	out.Snapshot, out.Warnings = f.Base().ID(), append(out.Warnings, s.warnings()...) // no part of the digest
 	return out, err
 }
 
-// Lose has nodes die and lets the control plane act: nodes become not ready, are tainted by zone,
+// On has nodes die and lets the control plane act: nodes become not ready, are tainted by zone,
 // and their pods are deleted when their tolerations end (pkg/controller/nodelifecycle,
 // pkg/controller/tainteviction). No kubelet ends those pods, so that they stay Terminating and keep
 // what they hold until the Node object is deleted. The fork is changed.
-func (f *Fork) Lose(ctx context.Context, q *LossQuestion) (*Loss, error) {
-	names, err := q.names(f.base)
+func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
+	names, err := q.names(f.Base())
 	if err != nil {
 		return nil, err
 	}
-	l := &loss{out: &Loss{Nodes: []*LostNode{}, Zones: []*LostZone{}}, lost: map[string]bool{}, orphans: map[string][]podName{}}
+	l := &loss{out: &Loss{Nodes: []*LostNode{}, Zones: []*LostZone{}}, lost: map[string]bool{}, orphans: map[string][]world.PodName{}}
 	if l.rates, err = q.Rates.resolve(); err != nil {
 		return nil, err
 	}
@@ -119,7 +123,7 @@ func (f *Fork) Lose(ctx context.Context, q *LossQuestion) (*Loss, error) {
 		return nil, err
 	}
 	l.plan()
-	if err := d.finish(); err != nil {
+	if err := d.Finish(); err != nil {
 		return nil, err
 	}
 	return l.out, l.report()
@@ -136,7 +140,7 @@ type loss struct {
 	zones map[string]*LostZone
 	nodes map[string][]*LostNode
 	// orphans are the pods of nodes that were removed.
-	orphans map[string][]podName
+	orphans map[string][]world.PodName
 	pods    int // on the nodes when they die
 }
 
@@ -148,14 +152,14 @@ func (l *loss) plan() {
 		slices.SortFunc(list, func(a, b *LostNode) int { return cmp.Compare(a.Name, b.Name) })
 		for i, n := range list {
 			l.out.Nodes = append(l.out.Nodes, n)
-			l.d.events.schedule(n.NotReadyAfterSeconds, func() error { return l.notReady(n) })
+			l.d.At(n.NotReadyAfterSeconds, "Node/"+n.Name, func() error { return l.notReady(n) })
 			if at := n.NotReadyAfterSeconds + int64(i)*z.every; z.every > 0 && (n.RemovedAfterSeconds == nil || at < *n.RemovedAfterSeconds) {
 				n.TaintedAfterSeconds = &at
-				l.d.events.schedule(at, func() error { return l.taint(n) })
+				l.d.At(at, "Node/"+n.Name, func() error { return l.taint(n) })
 			}
 			if at := n.RemovedAfterSeconds; at != nil {
-				l.d.events.schedule(*at, func() error { return l.remove(n) })
-				l.d.events.schedule(*at+orphanSeconds, func() error { return l.orphan(n) })
+				l.d.At(*at, "Node/"+n.Name, func() error { return l.remove(n) })
+				l.d.At(*at+orphanSeconds, "Node/"+n.Name, func() error { return l.orphan(n) })
 			}
 		}
 	}
@@ -165,11 +169,11 @@ func (l *loss) plan() {
 // pods are ready no more (MarkPodsNotReady).
 func (l *loss) notReady(n *LostNode) error {
 	d := l.d
-	since := metav1.NewTime(d.instant())
-	if _, err := d.f.Node(n.Name); err != nil {
+	since := metav1.NewTime(d.Instant())
+	if _, err := d.Node(n.Name); err != nil {
 		return nil // removed before
 	}
-	err := d.f.taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &since}, func(node *corev1.Node) {
+	err := d.Taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &since}, func(node *corev1.Node) {
 		for i := range node.Status.Conditions {
 			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
 				c.Status, c.LastTransitionTime = corev1.ConditionUnknown, since
@@ -179,75 +183,68 @@ func (l *loss) notReady(n *LostNode) error {
 	if err != nil {
 		return err
 	}
-	return d.eachOn(n.Name, func(_ podName, pod *corev1.Pod) error {
-		if !isReady(pod) {
+	return d.eachOn(n.Name, func(_ world.PodName, pod *corev1.Pod) error {
+		if !world.IsReady(pod) {
 			return nil
 		}
-		d.budgets.changed(d.f, pod, -1)
-		unready := pod.DeepCopy()
-		for i := range unready.Status.Conditions {
-			if c := &unready.Status.Conditions[i]; c.Type == corev1.PodReady {
-				c.Status, c.LastTransitionTime = corev1.ConditionFalse, since
-			}
-		}
-		return d.f.Put(d.ctx, unready)
+		return d.Unready(pod)
 	})
 }
 
 // taint adds the taint to a node that evicts its pods, and schedules their deletions.
 func (l *loss) taint(n *LostNode) error {
 	d := l.d
-	since := metav1.NewTime(d.instant())
-	if err := d.f.taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute, TimeAdded: &since}, nil); err != nil {
+	since := metav1.NewTime(d.Instant())
+	if err := d.Taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute, TimeAdded: &since}, nil); err != nil {
 		return err
 	}
-	node, err := d.f.Node(n.Name)
+	node, err := d.Node(n.Name)
 	if err != nil {
 		return err
 	}
-	return d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
+	return d.eachOn(n.Name, func(name world.PodName, pod *corev1.Pod) error {
 		if pod.DeletionTimestamp != nil {
 			return nil
 		}
-		end := podlife.DeletionByNode(pod, node, nil, d.instant())
+		end := podlife.DeletionByNode(pod, node, nil, d.Instant())
 		if end.At != nil {
-			after := d.now + max(0, int64(end.At.Sub(d.instant())/time.Second))
-			d.events.schedule(after, func() error { return l.delete(name, n.Name, &end.Rule) })
+			after := d.Seconds() + max(0, int64(end.At.Sub(d.Instant())/time.Second))
+			d.At(after, name.String(), func() error { return l.delete(name, n.Name, &end.Rule) })
 		}
 		return nil
 	})
 }
 
 // delete deletes a pod of a dead node: it stays Terminating.
-func (l *loss) delete(name podName, node string, rule *podlife.Rule) error {
-	pod, err := l.d.f.Pod(name.namespace, name.name)
+func (l *loss) delete(name world.PodName, node string, rule *podlife.Rule) error {
+	pod, err := l.d.Pod(name.Namespace, name.Name)
 	if err != nil || pod.Spec.NodeName != node || pod.DeletionTimestamp != nil {
 		return nil // gone meanwhile
 	}
-	return l.d.leave(pod, &Disrupted{Cause: causeTaint, Rule: rule}, -1)
+	return l.d.Leave(pod, &world.Left{Cause: world.CauseTaint, Rule: rule}, -1)
 }
 
 // remove deletes a node's object; its pods stay until PodGC misses it.
 func (l *loss) remove(n *LostNode) error {
 	var err error
-	if l.orphans[n.Name], err = l.d.podsOn(n.Name); err != nil {
+	if l.orphans[n.Name], err = l.d.PodsOn(n.Name); err != nil {
 		return err
 	}
-	return l.d.f.RemoveNode(n.Name)
+	return l.d.RemoveNode(n.Name)
 }
 
 // orphan has PodGC delete the pods of a node that is gone, without a grace period.
 func (l *loss) orphan(n *LostNode) error {
 	d := l.d
 	for _, name := range l.orphans[n.Name] {
-		pod, err := d.f.Pod(name.namespace, name.name)
+		pod, err := d.Pod(name.Namespace, name.Name)
 		if err != nil || pod.Spec.NodeName != n.Name {
 			continue // gone meanwhile
 		}
-		if rec := d.leaving[name]; rec != nil {
-			err = d.gone(pod, rec)
+		if rec := d.Leaving(name); rec != nil {
+			err = d.Gone(pod, rec)
 		} else {
-			err = d.leave(pod, &Disrupted{Cause: causeOrphaned}, 0)
+			err = d.Leave(pod, &world.Left{Cause: world.CauseOrphaned}, 0)
 		}
 		if err != nil {
 			return err
@@ -259,26 +256,26 @@ func (l *loss) orphan(n *LostNode) error {
 // report sums the loss up.
 func (l *loss) report() error {
 	d, t := l.d, &l.out.Totals
-	l.out.Seconds, l.out.Pods, l.out.Warnings = d.now, d.out, d.warnings()
+	l.out.Seconds, l.out.Pods, l.out.Warnings, l.out.Others = d.Seconds(), d.Log(), d.Warnings(), d.Others()
 	t.Nodes, t.Pods = len(l.out.Nodes), l.pods
-	t.Deleted, t.Preempted, t.Replaced = d.totals()
+	t.Deleted, t.Preempted, t.Replaced = d.Totals()
 	for _, n := range l.out.Nodes {
 		ended, err := d.endedOn(n.Name)
 		if err != nil {
 			return err
 		}
 		t.Ended += ended
-		err = d.eachOn(n.Name, func(name podName, pod *corev1.Pod) error {
-			if d.leaving[name] != nil {
+		err = d.eachOn(n.Name, func(name world.PodName, pod *corev1.Pod) error {
+			if d.Leaving(name) != nil {
 				return nil // it is among those that were deleted
 			}
 			why := "the node is not tainted"
 			if pod.DeletionTimestamp != nil {
 				why = "it was being deleted before, and stays Terminating: the kubelet of its node does not answer"
-			} else if node, err := d.f.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
-				why = podlife.DeletionByNode(pod, node, nil, d.instant()).Rule.Text
+			} else if node, err := d.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
+				why = podlife.DeletionByNode(pod, node, nil, d.Instant()).Rule.Text
 			}
-			l.out.Staying = append(l.out.Staying, PodReason{name.namespace, name.name, why, nil})
+			l.out.Staying = append(l.out.Staying, PodReason{name.Namespace, name.Name, why, nil})
 			return nil
 		})
 		if err != nil {

@@ -11,13 +11,14 @@ import (
 
 	"berth/internal/engine/rules"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
 func lost(t *testing.T, o scenario.LossQuestion, objects ...any) *scenario.Loss {
 	t.Helper()
 	o.StartSeconds = new(int64)
-	out, err := scenario.NewFork(viewOf(t, objects...), scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}).Lose(t.Context(), &o)
+	out, err := o.On(t.Context(), world.NewFork(viewOf(t, objects...), world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestLoseAtRandom(t *testing.T) {
 		v := viewOf(t, objects...)
 		profiles := profileOf(t, rules.DefaultSpec())
 		run := func() *scenario.Loss {
-			l, err := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon}).Lose(t.Context(), &o)
+			l, err := o.On(t.Context(), world.NewFork(v, world.Options{Profiles: profiles, Now: noon}))
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

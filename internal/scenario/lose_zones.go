@@ -102,7 +102,7 @@ func zoneOf(labels map[string]string) string {
 func (l *loss) readZones() error {
 	l.zones, l.nodes = map[string]*LostZone{}, map[string][]*LostNode{}
 	all := map[string]*LostZone{}
-	nodes := l.d.f.State().Nodes()
+	nodes := l.d.State().Nodes()
 	for row := range nodes.Alive().All() {
 		n := nodes.Node(row)
 		key := zoneOf(n.Labels)
@@ -111,14 +111,14 @@ func (l *loss) readZones() error {
 			z = &LostZone{Zone: key}
 			all[key] = z
 		}
-		node, err := l.d.f.Node(n.Name)
+		node, err := l.d.Node(n.Name)
 		if err != nil {
 			return err
 		}
 		if l.lost[n.Name] {
 			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.rates.grace, RemovedAfterSeconds: l.removed})
 			l.zones[key] = z
-			l.pods += l.d.f.State().PodsOn(row).Len()
+			l.pods += l.d.State().PodsOn(row).Len()
 		}
 		if _, excluded := n.Labels[excludedLabel]; excluded {
 			continue

@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // add adds nodes to the view.
@@ -60,7 +61,7 @@ func (d *Editor) add(ctx context.Context, out *Edited, field string, a *AddNodes
 			made = append(made, o)
 		}
 		for _, pod := range daemons {
-			out.Daemons = append(out.Daemons, Arrival{Pod: daemonFor(pod, name)})
+			out.Daemons = append(out.Daemons, world.Arrival{Pod: daemonFor(pod, name)})
 		}
 	}
 	out.View, err = out.View.Fork(ctx, nil, made)
@@ -131,7 +132,7 @@ func daemonsOn(v *revision.View, node string) (out []*corev1.Pod, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if controlledBy(pod, "DaemonSet") {
+		if world.ControlledBy(pod, "DaemonSet") {
 			out = append(out, pod)
 		}
 	}

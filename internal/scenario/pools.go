@@ -12,6 +12,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // NodePool is a kind of node that may be added.
@@ -147,11 +148,11 @@ func (q *PoolsQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		return nil, err
 	}
 	pending := isNull(q.For) || string(q.For) == `"pending"`
-	var arrivals []Arrival
+	var arrivals []world.Arrival
 	if pending {
 		arrivals, err = f.Pending(ctx)
 	} else {
-		arrivals, err = q.workloads(ctx, s, f.base)
+		arrivals, err = q.workloads(ctx, s, f.Base())
 	}
 	if err != nil {
 		return nil, err
@@ -159,11 +160,11 @@ func (q *PoolsQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if len(arrivals) > s.Bounds.Pods {
 		return nil, decision.Errorf(decision.Invalid, "for", "%d pods, want %d at most", len(arrivals), s.Bounds.Pods)
 	}
-	out, err := s.Editor.CountPools(ctx, f.base, s.Options, arrivals, q.Pools)
+	out, err := s.Editor.CountPools(ctx, f.Base(), s.Options, arrivals, q.Pools)
 	if err != nil {
 		return nil, err
 	}
-	if active, _, _ := f.base.State.Waiting(f.runs); active > 0 && !pending {
+	if active, _, _ := f.Base().State.Waiting(decision.RunsOf(s.Options.Profiles)); active > 0 && !pending {
 		out.Notes = append(out.Notes, fmt.Sprintf("no room is kept for the pods of the snapshot that wait: %d", active))
 	}
 	if slices.ContainsFunc(q.Pools, func(p NodePool) bool { return p.Like == "" }) {
@@ -174,7 +175,7 @@ func (q *PoolsQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 }
 
 // workloads reads the pods of the question.
-func (q *PoolsQuestion) workloads(ctx context.Context, s *Stage, v *revision.View) ([]Arrival, error) {
+func (q *PoolsQuestion) workloads(ctx context.Context, s *Stage, v *revision.View) ([]world.Arrival, error) {
 	var list Workloads
 	strict, err := kjson.UnmarshalStrict(q.For, &list, kjson.DisallowUnknownFields, kjson.DisallowDuplicateFields)
 	if err != nil || len(strict) > 0 || len(list.Workloads) == 0 {
@@ -184,7 +185,7 @@ func (q *PoolsQuestion) workloads(ctx context.Context, s *Stage, v *revision.Vie
 }
 
 // CountPools counts the nodes that pods need. No pod is evicted for another one.
-func (d *Editor) CountPools(ctx context.Context, v *revision.View, o Options, arrivals []Arrival, pools []NodePool) (*Pools, error) {
+func (d *Editor) CountPools(ctx context.Context, v *revision.View, o world.Options, arrivals []world.Arrival, pools []NodePool) (*Pools, error) {
 	if err := d.checkPools(v, pools); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kube/object/stored"
 	"berth/internal/memory"
+	"berth/internal/world"
 )
 
 // amounts are quantities by resource, cpu in thousandths.
@@ -40,7 +41,7 @@ func (s *poolSearch) measure(ctx context.Context, first *poolRun) error {
 	gated := waitingIn(first.out.Gated)
 	var tried []*corev1.Pod
 	for i := range s.arrivals {
-		if !gated[nameOf(s.arrivals[i].Pod)] {
+		if !gated[world.NameOf(s.arrivals[i].Pod)] {
 			tried = append(tried, s.arrivals[i].Pod)
 		}
 	}
@@ -61,7 +62,7 @@ func (s *poolSearch) measure(ctx context.Context, first *poolRun) error {
 	}
 	s.wanted, s.reasons = amounts{}, make([]string, len(s.pools))
 	if len(first.out.Waiting) > 0 {
-		err := one.f.judge(ctx, first.out.Waiting[0].Pod, func(r *engine.Result) {
+		err := judge(ctx, one.f, first.out.Waiting[0].Pod, func(r *engine.Result) {
 			for i, name := range one.added {
 				s.reasons[i], _, _ = r.ReasonOf(r.Nodes().Row(name))
 			}
@@ -100,7 +101,7 @@ var forGood = []string{"NodeUnschedulable", "NodeName", "TaintToleration", "Node
 
 // mayUse are the nodes that do not reject a pod for what they are. They are all nodes where no
 // decision can be made about it.
-func (f *Fork) mayUse(ctx context.Context, pod *corev1.Pod) (state.Bits, error) {
+func mayUse(ctx context.Context, f *world.Fork, pod *corev1.Pod) (state.Bits, error) {
 	out := slices.Clone(f.State().Nodes().Alive())
 	r, err := f.Decide(ctx, pod)
 	var bad *decision.Error
@@ -122,7 +123,7 @@ func (f *Fork) mayUse(ctx context.Context, pod *corev1.Pod) (state.Bits, error) 
 // demand returns equal pods as bounds count them, in a run that has one node of each pool.
 func (s *poolSearch) demand(ctx context.Context, one *poolRun, e *equals) (*demand, error) {
 	d := &demand{pods: e.pods, wants: s.countedOf(e.pod), may: state.NewBits(s.v.State.Nodes().Len())}
-	may, err := one.f.mayUse(ctx, e.pod)
+	may, err := mayUse(ctx, one.f, e.pod)
 	if err != nil {
 		return nil, err
 	}

@@ -12,14 +12,15 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
 // twoPools is a problem with two pools.
 type twoPools struct {
 	v        *revision.View
-	o        scenario.Options
-	arrivals []scenario.Arrival
+	o        world.Options
+	arrivals []world.Arrival
 	pools    []scenario.NodePool
 }
 
@@ -36,11 +37,11 @@ func (p *twoPools) placed(t *testing.T, counts ...int) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := scenario.NewFork(edited.View, p.o)
-	if _, err := f.Run(t.Context(), edited.Daemons, scenario.Limits{}, nil); err != nil {
+	f := world.NewFork(edited.View, p.o)
+	if _, err := f.Run(t.Context(), edited.Daemons, world.Limits{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	out, err := f.Run(t.Context(), p.arrivals, scenario.Limits{}, nil)
+	out, err := f.Run(t.Context(), p.arrivals, world.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func randomPools(t *testing.T, seed uint64, most, pods int) *twoPools {
 		}
 	}
 	p := &twoPools{v: viewOf(t, objects...), pools: []scenario.NodePool{like("n0", most, float64(5+r.IntN(30))/10), like("n1", most, float64(5+r.IntN(30))/10)}}
-	p.o = scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon, NoPreemption: true}
+	p.o = world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon, NoPreemption: true}
 	for app := range 1 + r.IntN(4) {
 		p.arrivals = append(p.arrivals, waiting(1+r.IntN(pods), fmt.Sprintf("waits-%d", app), randomPod(fmt.Sprintf("app%d", app), one, chance)...)...)
 	}

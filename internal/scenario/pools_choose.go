@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/memory"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // chunks is into how many parts a large choice is divided while it grows.
@@ -179,13 +180,13 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 		c.Minimal = c.Minimal && placed < r.out.Placed
 	}
 	if len(r.daemons) > 0 {
-		asQueued, err := NewFork(r.view, s.o).Run(ctx, append(slices.Clone(s.arrivals), r.daemons...), Limits{}, nil)
+		asQueued, err := world.NewFork(r.view, s.o).Run(ctx, append(slices.Clone(s.arrivals), r.daemons...), world.Limits{}, nil)
 		if err != nil {
 			return err
 		}
 		waits := waitingIn(asQueued.Waiting)
 		for _, d := range r.daemons {
-			if waits[nameOf(d.Pod)] {
+			if waits[world.NameOf(d.Pod)] {
 				c.Crowded++
 			}
 		}
@@ -195,24 +196,24 @@ func (s *poolSearch) tell(ctx context.Context, out *Pools, counts []int) error {
 	return s.unplaced(ctx, out, r, counts)
 }
 
-func waitingIn(list []Waiting) map[podName]bool {
-	out := make(map[podName]bool, len(list))
+func waitingIn(list []world.Waiting) map[world.PodName]bool {
+	out := make(map[world.PodName]bool, len(list))
 	for _, w := range list {
-		out[nameOf(w.Pod)] = true
+		out[world.NameOf(w.Pod)] = true
 	}
 	return out
 }
 
 // digest is over the nodes of all pods, daemon pods first.
-func (r *poolRun) digest(arrivals []Arrival) string {
+func (r *poolRun) digest(arrivals []world.Arrival) string {
 	sum := newSum("berth-pools-1")
-	for _, list := range [][]Arrival{r.daemons, arrivals} {
+	for _, list := range [][]world.Arrival{r.daemons, arrivals} {
 		for i := range list {
-			n, node := nameOf(list[i].Pod), ""
-			if p := r.f.State().Pod(n.namespace, n.name); p != nil {
+			n, node := world.NameOf(list[i].Pod), ""
+			if p := r.f.State().Pod(n.Namespace, n.Name); p != nil {
 				node = p.NodeName
 			}
-			sum.add(n.namespace, n.name, node)
+			sum.add(n.Namespace, n.Name, node)
 		}
 	}
 	return sum.text()
@@ -229,7 +230,7 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 	}
 	first = first[:min(len(first), maxUnplaced)]
 	for _, e := range first {
-		l, err := r.f.why(ctx, e.pod, func(*Limit) bool { return false })
+		l, err := why(ctx, r.f, e.pod, func(*Limit) bool { return false })
 		if err != nil {
 			return err
 		}
@@ -245,10 +246,10 @@ func (s *poolSearch) unplaced(ctx context.Context, out *Pools, r *poolRun, count
 		}
 		waits := waitingIn(with.out.Waiting)
 		for k, e := range first {
-			one := OneMore{Pool: p.Name, Helps: !waits[nameOf(e.pod)]}
+			one := OneMore{Pool: p.Name, Helps: !waits[world.NameOf(e.pod)]}
 			if !one.Helps {
 				var bad *decision.Error
-				err := with.f.judge(ctx, e.pod, func(res *engine.Result) { one.Reason = reasonOfNew(res, r.view) })
+				err := judge(ctx, with.f, e.pod, func(res *engine.Result) { one.Reason = reasonOfNew(res, r.view) })
 				if err != nil && !errors.As(err, &bad) {
 					return err
 				}

@@ -8,14 +8,15 @@ import (
 
 	"berth/internal/memory"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // poolSearch looks for the smallest counts of nodes by runs.
 type poolSearch struct {
 	d        *Editor
 	v        *revision.View
-	o        Options
-	arrivals []Arrival
+	o        world.Options
+	arrivals []world.Arrival
 	pools    []NodePool
 	// already and gated count the arrivals that need no new node, and those that are not tried.
 	already, gated int
@@ -29,22 +30,22 @@ type poolSearch struct {
 
 // poolRun is a run with some counts of nodes.
 type poolRun struct {
-	f     *Fork
+	f     *world.Fork
 	view  *revision.View // before any pod arrived
 	added []string       // the names of the new nodes
 	// daemons arrived before all others, as room for them is part of a node's size.
-	daemons []Arrival
-	out     *Outcome
+	daemons []world.Arrival
+	out     *world.Outcome
 }
 
 // run adds nodes and has all pods arrive.
 func (s *poolSearch) run(ctx context.Context, counts []int) (*poolRun, error) {
-	s.o.Watch.progress("counts of nodes", len(s.ran), 0)
+	s.o.Watch.Progressed("counts of nodes", len(s.ran), 0)
 	r, err := s.begin(ctx, counts)
 	if err != nil {
 		return nil, err
 	}
-	if r.out, err = r.f.Run(ctx, s.arrivals, Limits{}, nil); err != nil {
+	if r.out, err = r.f.Run(ctx, s.arrivals, world.Limits{}, nil); err != nil {
 		return nil, err
 	}
 	s.ran[key(counts)] = r.out.Placed
@@ -64,14 +65,14 @@ func (s *poolSearch) begin(ctx context.Context, counts []int) (*poolRun, error) 
 			return nil, err
 		}
 	}
-	r := &poolRun{f: NewFork(e.View, s.o), view: e.View, added: e.Added}
-	out, err := r.f.Run(ctx, e.Daemons, Limits{}, nil)
+	r := &poolRun{f: world.NewFork(e.View, s.o), view: e.View, added: e.Added}
+	out, err := r.f.Run(ctx, e.Daemons, world.Limits{}, nil)
 	if err != nil {
 		return nil, err
 	}
 	// A DaemonSet makes none for nodes that its pods do not fit on.
 	alone := waitingIn(out.Waiting)
-	r.daemons = slices.DeleteFunc(slices.Clone(e.Daemons), func(a Arrival) bool { return alone[nameOf(a.Pod)] })
+	r.daemons = slices.DeleteFunc(slices.Clone(e.Daemons), func(a world.Arrival) bool { return alone[world.NameOf(a.Pod)] })
 	return r, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"berth/internal/engine/rules"
 	"berth/internal/kube/object"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -32,8 +33,8 @@ func wide() *scenario.Editor {
 }
 
 // waiting are pods that arrive, equal but for their names.
-func waiting(n int, name string, more ...enginetest.PodOption) []scenario.Arrival {
-	out := make([]scenario.Arrival, n)
+func waiting(n int, name string, more ...enginetest.PodOption) []world.Arrival {
+	out := make([]world.Arrival, n)
 	for i := range out {
 		out[i].Pod = enginetest.Pod(fmt.Sprintf("%s-%d", name, i), more...)
 	}
@@ -50,8 +51,8 @@ func TestPoolsAreSmallest(t *testing.T) {
 	helped, choices := 0, 0
 	for seed := range n {
 		v, profiles := randomCluster(t, seed)
-		o := scenario.Options{Profiles: profiles, Now: noon, NoPreemption: true}
-		arrivals, err := scenario.NewFork(v, o).Pending(t.Context())
+		o := world.Options{Profiles: profiles, Now: noon, NoPreemption: true}
+		arrivals, err := world.NewFork(v, o).Pending(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +77,11 @@ func TestPoolsAreSmallest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := scenario.NewFork(edited.View, o)
-			if _, err := f.Run(t.Context(), edited.Daemons, scenario.Limits{}, nil); err != nil {
+			f := world.NewFork(edited.View, o)
+			if _, err := f.Run(t.Context(), edited.Daemons, world.Limits{}, nil); err != nil {
 				t.Fatal(err)
 			}
-			out, err := f.Run(t.Context(), arrivals, scenario.Limits{}, nil)
+			out, err := f.Run(t.Context(), arrivals, world.Limits{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,9 +161,9 @@ func TestPools(t *testing.T) {
 		t, enginetest.Node("small", enginetest.Allocatable("cpu", "2")), enginetest.Node("large", enginetest.Allocatable("cpu", "9")),
 		daemon("small"), daemon("large"), enginetest.Pod("full", enginetest.Requests("cpu", "8"), enginetest.On("large")),
 	)
-	ask := func(arrivals []scenario.Arrival, pools ...scenario.NodePool) *scenario.Pools {
+	ask := func(arrivals []world.Arrival, pools ...scenario.NodePool) *scenario.Pools {
 		t.Helper()
-		got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, arrivals, pools)
+		got, err := wide().CountPools(t.Context(), v, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, arrivals, pools)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +217,7 @@ func TestPoolsOfOtherShapes(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		pool   scenario.NodePool
-		pods   []scenario.Arrival
+		pods   []world.Arrival
 		nodes  int
 		called string
 	}{
@@ -233,7 +234,7 @@ func TestPoolsOfOtherShapes(t *testing.T) {
 		"a node that is not well": {template(`{"metadata":{"name":"a"},"spec":{"unschedulable":true,"taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}]},"status":{"allocatable":{"cpu":"4","pods":"9"},"conditions":[{"type":"Ready","status":"False"}]}}`), waiting(4, "web", enginetest.Requests("cpu", "1")), 1, "a"},
 		"a template in a zone":    {otherwise(template(`{"metadata":{"name":"t"},"status":{"allocatable":{"cpu":"4","pods":"9"}}}`), scenario.NodeShape{Zone: "zc"}), waiting(4, "web", enginetest.Requests("cpu", "1"), enginetest.Selects(corev1.LabelTopologyZone, "zc")), 1, "t in zc"},
 	} {
-		got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, c.pods, []scenario.NodePool{c.pool})
+		got, err := wide().CountPools(t.Context(), v, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, c.pods, []scenario.NodePool{c.pool})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -253,7 +254,7 @@ func TestPoolsUnderSpread(t *testing.T) {
 	spread := enginetest.Spread(corev1.LabelTopologyZone, 1, corev1.DoNotSchedule, web)
 	arrivals := waiting(12, "web", enginetest.Requests("cpu", "1"), enginetest.Labels("app", "web"), spread)
 	pools := []scenario.NodePool{like("a", 10, 1), like("b", 10, 1)}
-	got, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, arrivals, pools)
+	got, err := wide().CountPools(t.Context(), v, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, arrivals, pools)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,14 +296,14 @@ func TestPoolsRefuses(t *testing.T) {
 		"amount":    {shaped(scenario.NodeShape{Resources: corev1.ResourceList{"cpu": resource.MustParse("-1")}}), "pools[0].resources.cpu"},
 		"a pod":     {[]scenario.NodePool{{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)}}}, "pools[0].template.kind"},
 	} {
-		_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, c.pools)
+		_, err := wide().CountPools(t.Context(), v, world.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, c.pools)
 		var e *decision.Error
 		if !errors.As(err, &e) || e.Field != c.field {
 			t.Errorf("%s: %v, want field %s", name, err, c.field)
 		}
 	}
 	bad := scenario.NodePool{AddNodes: scenario.AddNodes{Template: json.RawMessage(`{"metadata":{"name":"t"},"spec":{"taints":[{"key":"a b","effect":"NoSchedule"}]}}`)}}
-	_, err := wide().CountPools(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, []scenario.NodePool{bad})
+	_, err := wide().CountPools(t.Context(), v, world.Options{Profiles: profileOf(t, rules.DefaultSpec())}, nil, []scenario.NodePool{bad})
 	var invalid *object.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Errorf("a bad template: %v", err)
@@ -316,10 +317,10 @@ func BenchmarkPools(b *testing.B) {
 	first := v.State.Nodes().Node(int(v.State.Nodes().Order()[0])).Name
 	second := v.State.Nodes().Node(int(v.State.Nodes().Order()[1])).Name
 	runs := 0
-	count := &scenario.Watch{Progress: func(string, int, int) { runs++ }}
+	count := &world.Watch{Progress: func(string, int, int) { runs++ }}
 	for b.Loop() {
 		runs = 0
-		got, err := wide().CountPools(b.Context(), v, scenario.Options{Profiles: profiles, Now: noon, Watch: count},
+		got, err := wide().CountPools(b.Context(), v, world.Options{Profiles: profiles, Now: noon, Watch: count},
 			waiting(80, "asked", enginetest.Requests("cpu", "31")), []scenario.NodePool{like(first, 50, 1), like(second, 50, 1.1)})
 		if err != nil || got.Choice.Placed == 0 {
 			b.Fatalf("%+v, %v", got, err)

@@ -12,6 +12,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/revision"
 	"berth/internal/steps"
+	"berth/internal/world"
 )
 
 // Question is a question about what comes next in a cluster. Its fields are those of its request.
@@ -24,17 +25,17 @@ type Question interface {
 type Stage struct {
 	*Edited
 	Editor  *Editor
-	Options Options
+	Options world.Options
 	Bounds  Bounds
 }
 
 // fork starts a fork on which the daemon pods of new nodes have had their turn.
-func (s *Stage) fork(ctx context.Context) (*Fork, error) {
+func (s *Stage) fork(ctx context.Context) (*world.Fork, error) {
 	v, err := s.WithDaemons(ctx, s.Options)
 	if err != nil {
 		return nil, err
 	}
-	return NewFork(v, s.Options), nil
+	return world.NewFork(v, s.Options), nil
 }
 
 // warnings are what the objects of the question are warned of, the pods that were judged, and the
@@ -44,7 +45,7 @@ func (s *Stage) warnings() []string {
 	if s.Editor.Warnings != nil {
 		read = s.Editor.Warnings()
 	}
-	return slices.Concat(read, s.Editor.warned, s.Options.Strangers.warnings(s.View), unready(s.View.State.Nodes()))
+	return slices.Concat(read, s.Editor.warned, s.Options.Strangers.Warnings(s.View), unready(s.View.State.Nodes()))
 }
 
 // unready warns of nodes that are not Ready without a taint for it: of the first few by name.

@@ -64,7 +64,7 @@ func (r *rollout) younger(a, b *member, secondA, secondB int64) int {
 		return cmp.Compare(secondA, secondB)
 	}
 	rank := func(second int64) int64 {
-		if age := time.Duration(r.d.now-second) * time.Second; age > 0 {
+		if age := time.Duration(r.d.Seconds()-second) * time.Second; age > 0 {
 			return int64(math.Log2(float64(age)))
 		}
 		return -1
@@ -77,7 +77,7 @@ func (r *rollout) createdAt(m *member) int64 {
 	if m.pod.CreationTimestamp.IsZero() {
 		return longAgo
 	}
-	return int64(m.pod.CreationTimestamp.Sub(r.d.f.o.Now).Seconds())
+	return int64(m.pod.CreationTimestamp.Sub(r.d.Options().Now).Seconds())
 }
 
 // phaseRank orders Pending before Unknown before Running.

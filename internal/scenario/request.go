@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/state"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // Request is a scenario: a revision, edits of it, pods that arrive, and the configurations that are
@@ -160,8 +161,8 @@ func (q *Request) Check(b Bounds) error {
 
 // resolve reads the pods that arrive at a view. Pods that are placed are taken from their nodes in
 // the view that it returns.
-func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *revision.View, o Options, most int) (*revision.View, []Arrival, error) {
-	var out []Arrival
+func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *revision.View, o world.Options, most int) (*revision.View, []world.Arrival, error) {
+	var out []world.Arrival
 	var err error
 	tooMany := func(field string) error {
 		return decision.Errorf(decision.Invalid, field, "more than %d pods would arrive", most)
@@ -172,7 +173,7 @@ func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *revision.View
 		}
 	}
 	if a.Pending || a.Placed {
-		f := NewFork(v, o)
+		f := world.NewFork(v, o)
 		q := f.Queue()
 		if len(q.Active)+len(q.Gated) > most {
 			return nil, nil, tooMany("arrivals.pending")
@@ -201,7 +202,7 @@ func (a *ArrivalSource) resolve(ctx context.Context, d *Editor, v *revision.View
 		if pod.Spec.NodeName != "" {
 			return nil, nil, decision.Errorf(decision.Invalid, field+".pod.spec.nodeName", "an arrival has no node yet: put a pod on its node with edits.apply")
 		}
-		at := Arrival{Pod: pod}
+		at := world.Arrival{Pod: pod}
 		if p.At != nil {
 			at.At = p.At.Duration
 		}
@@ -231,11 +232,11 @@ func (h *History) Check() error {
 var ErrNoLog = decision.Errorf(decision.Invalid, "arrivals.history", "recorded decisions are kept by a server: name one with --server")
 
 // append appends the pods of the history that a view does not have on a node.
-func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out []Arrival, most int, w *Watch) ([]Arrival, error) {
+func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out []world.Arrival, most int, w *world.Watch) ([]world.Arrival, error) {
 	if d.History == nil {
 		return nil, ErrNoLog
 	}
-	list, err := d.History(ctx, h, most-len(out), func(done int) { w.progress("decisions read", done, 0) })
+	list, err := d.History(ctx, h, most-len(out), func(done int) { w.Progressed("decisions read", done, 0) })
 	for _, x := range list {
 		held := v.State.Pod(x.Pod.Namespace, x.Pod.Name)
 		if held != nil && (held.NodeName != "" || held.UID != string(x.Pod.UID)) {
@@ -255,20 +256,20 @@ func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out [
 // unplaced returns a view in which placed pods wait for a node: those of DaemonSets and static pods
 // are made for their node, and those that have ended or are ending do not come back.
 func unplaced(ctx context.Context, v *revision.View) (*revision.View, error) {
-	var names []podName
+	var names []world.PodName
 	daemon := daemonsOf(v)
 	v.State.EachPod(func(p *state.Pod) {
 		if p.Row >= 0 && !p.Terminal && !p.Terminating && !daemon(p) {
-			names = append(names, podName{p.Namespace, p.Name})
+			names = append(names, world.PodName{Namespace: p.Namespace, Name: p.Name})
 		}
 	})
-	f := NewFork(v, Options{})
+	f := world.NewFork(v, world.Options{})
 	for _, n := range names {
-		pod, err := f.Pod(n.namespace, n.name)
+		pod, err := f.Pod(n.Namespace, n.Name)
 		if err != nil {
 			return nil, err
 		}
-		if isMirror(pod) || controlledBy(pod, "Node") {
+		if world.IsMirror(pod) || world.ControlledBy(pod, "Node") {
 			continue
 		}
 		p := *pod
@@ -277,7 +278,7 @@ func unplaced(ctx context.Context, v *revision.View) (*revision.View, error) {
 			return nil, err
 		}
 	}
-	return f.view(ctx)
+	return f.View(ctx)
 }
 
 // configured is a configuration of a scenario.

@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"berth/internal/decision"
+	"berth/internal/world"
 )
 
 // Rollout is how a Deployment's update goes. Seconds count from the start.
@@ -38,13 +39,13 @@ type Rollout struct {
 	// Steps are the changes of their sizes, in order.
 	Steps []RolloutStep `json:"steps"`
 	// Created are the pods that were created for it, Removed those that left, in order.
-	Created []*Replacement `json:"created"`
-	Removed []*Disrupted   `json:"removed"`
+	Created []*world.Replacement `json:"created"`
+	Removed []*world.Left        `json:"removed"`
 	// Waited counts created pods that found no node at once, and Pending those that never did.
 	Waited  int `json:"waited"`
 	Pending int `json:"pending"`
 	// Preempted are pods of others that were evicted for it, or for pods that waited before.
-	Preempted []*Disrupted `json:"preempted,omitempty"`
+	Preempted []*world.Left `json:"preempted,omitempty"`
 	// Others counts pods that waited in the snapshot and got a node meanwhile.
 	Others int `json:"others,omitempty"`
 	// Spread is where its pods are before and after, by zone, by host, and by the keys of its
@@ -113,25 +114,25 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rollout{start: q.StartSeconds, members: map[podName]*member{}}
-	if err := r.accept(s, f.base, q); err != nil {
+	r := &rollout{start: q.StartSeconds, members: map[world.PodName]*member{}}
+	if err := r.accept(s, f.Base(), q); err != nil {
 		return nil, err
 	}
 	r.out = &Rollout{
-		Snapshot: f.base.ID(), Strategy: string(r.spec.Strategy.Type), Steps: []RolloutStep{}, Created: []*Replacement{}, Removed: []*Disrupted{},
+		Snapshot: f.Base().ID(), Strategy: string(r.spec.Strategy.Type), Steps: []RolloutStep{}, Created: []*world.Replacement{}, Removed: []*world.Left{},
 		Deployment: decision.PodRef{Namespace: r.namespace, Name: r.name},
 		Assumed:    []string{},
 	}
 	if r.d, err = newDisruption(ctx, f, nil); err != nil {
 		return nil, err
 	}
-	if err := r.read(ctx, f.base); err != nil {
+	if err := r.read(ctx, f.Base()); err != nil {
 		return nil, err
 	}
-	if err := r.begin(ctx); err != nil {
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	rows, err := f.mayUse(ctx, r.pod)
+	rows, err := mayUse(ctx, f, r.pod)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		return nil, err
 	}
 	for i, key := range keys {
-		r.out.Spread = append(r.out.Spread, spreadOf(key, f.base.State.Nodes(), rows, before[i], r.domains(key)))
+		r.out.Spread = append(r.out.Spread, spreadOf(key, f.Base().State.Nodes(), rows, before[i], r.domains(key)))
 	}
 	r.report()
 	r.out.Warnings = s.warnings()
@@ -157,21 +158,20 @@ func (r *rollout) report() {
 	for i, s := range r.sets() {
 		out.Sets = append(out.Sets, RolloutSet{s.name, i == len(r.old), s.before, s.spec})
 	}
-	for _, p := range r.d.out {
-		switch m := r.members[podName{p.Namespace, p.Name}]; {
-		case p.Cause == causePreemption:
+	for _, p := range r.d.Log() {
+		switch m := r.members[world.PodName{Namespace: p.Namespace, Name: p.Name}]; {
+		case p.Cause == world.CausePreemption:
 			out.Preempted = append(out.Preempted, p)
 		case m != nil:
 			out.Removed = append(out.Removed, p)
 		}
 	}
-	out.Assumed = append(out.Assumed, atOnce(len(out.Preempted))...)
 	message := ""
 	for _, c := range out.Created {
 		if c.WaitedFor != "" || c.Node == "" {
 			out.Waited++
 		}
-		if c.Node == "" && !r.members[podName{r.namespace, c.Name}].left {
+		if c.Node == "" && !r.members[world.PodName{Namespace: r.namespace, Name: c.Name}].left {
 			out.Pending++
 			message = cmp.Or(message, c.Message)
 		}

@@ -13,6 +13,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // accept reads the Deployment of a question, as admitted to a view.
@@ -67,7 +68,7 @@ func defaultDeployment(s *appsv1.DeploymentSpec) {
 		}
 	}
 	if s.ProgressDeadlineSeconds == nil {
-		s.ProgressDeadlineSeconds = new(int32(longestStart))
+		s.ProgressDeadlineSeconds = new(int32(world.LongestStart))
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/steps"
+	"berth/internal/world"
 )
 
 // read finds the ReplicaSets of the Deployment, and their pods.
@@ -36,7 +37,7 @@ func (r *rollout) read(ctx context.Context, v *revision.View) error {
 		if err := r.steps.Take(100); err != nil {
 			return err
 		}
-		pod, err := v.Pod(name.namespace, name.name)
+		pod, err := v.Pod(name.Namespace, name.Name)
 		if err != nil {
 			return err
 		}
@@ -117,13 +118,13 @@ func (r *rollout) readSets(ctx context.Context, v *revision.View) (sets map[stri
 }
 
 // podsOf lists the pods of a namespace that a selector selects, by name.
-func podsOf(st *state.State, namespace string, selector labels.Selector) (list []podName) {
+func podsOf(st *state.State, namespace string, selector labels.Selector) (list []world.PodName) {
 	st.EachPod(func(p *state.Pod) {
 		if p.Namespace == namespace && selector.Matches(p.Class.Shape.Labels) {
-			list = append(list, podName{p.Namespace, p.Name})
+			list = append(list, world.PodName{Namespace: p.Namespace, Name: p.Name})
 		}
 	})
-	slices.SortFunc(list, func(a, b podName) int { return cmp.Compare(a.name, b.name) })
+	slices.SortFunc(list, func(a, b world.PodName) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 
@@ -137,14 +138,14 @@ func (r *rollout) assumePods() {
 	var starts []int64
 	for _, s := range r.old {
 		for _, m := range s.pods {
-			if took, known := startSeconds(m.pod); known {
+			if took, known := world.StartSeconds(m.pod); known {
 				starts = append(starts, took)
 			}
 			switch {
 			case m.left || m.pod.Spec.NodeName == "":
-			case assumedReady(m.pod):
+			case world.AssumedReady(m.pod):
 				noStatus++
-			case !isReady(m.pod):
+			case !world.IsReady(m.pod):
 				sick++
 			}
 		}
@@ -174,39 +175,32 @@ func (r *rollout) assumePods() {
 }
 
 // begin makes ready what is there before the update.
-func (r *rollout) begin(ctx context.Context) error {
+func (r *rollout) begin() error {
 	r.limits()
 	r.assumePods()
-	r.d.left = func(p *corev1.Pod) {
-		if m := r.members[nameOf(p)]; m != nil {
+	r.d.OnLeave = func(p *corev1.Pod) {
+		if m := r.members[world.NameOf(p)]; m != nil {
 			m.left = true
 		}
 	}
-	r.d.made = func(p *corev1.Pod, rec *Replacement) {
+	r.d.OnCreate = func(p *corev1.Pod, rec *world.Replacement) {
 		owner := metav1.GetControllerOfNoCopy(p)
 		for _, s := range r.sets() {
 			if owner != nil && p.Namespace == r.namespace && owner.Name == s.name {
 				m := &member{pod: p, set: s, rec: rec}
 				s.pods = append(s.pods, m)
-				r.members[nameOf(p)] = m
+				r.members[world.NameOf(p)] = m
 				r.out.Created = append(r.out.Created, rec)
 			}
 		}
 	}
-	pending, err := r.d.f.Pending(ctx)
-	if err != nil {
-		return err
-	}
-	for _, a := range pending {
-		rec := &Replacement{Name: a.Pod.Name}
-		r.d.created[nameOf(a.Pod)] = &created{rec: rec, took: r.d.start}
-		if m := r.members[nameOf(a.Pod)]; m != nil {
+	for _, rec := range r.d.Others() {
+		if m := r.members[world.PodName{Namespace: rec.Namespace, Name: rec.Name}]; m != nil {
 			m.rec = rec
 		} else {
 			r.others = append(r.others, rec)
 		}
 	}
-	r.d.waiting, r.d.fresh = pending, len(pending) > 0
 	if err := r.endLeft(); err != nil {
 		return err
 	}
@@ -233,9 +227,9 @@ func (r *rollout) endLeft() error {
 			if !m.left {
 				continue
 			}
-			ends, err := r.d.graceOn(m.pod.Spec.NodeName, max(0, int64(m.pod.DeletionTimestamp.Sub(r.d.f.o.Now).Seconds())))
+			ends, err := r.d.GraceOn(m.pod.Spec.NodeName, max(0, int64(m.pod.DeletionTimestamp.Sub(r.d.Options().Now).Seconds())))
 			if err == nil {
-				err = r.d.leave(m.pod, &Disrupted{Cause: causeDeletion}, ends)
+				err = r.d.Leave(m.pod, &world.Left{Cause: world.CauseDeletion}, ends)
 			}
 			if err != nil {
 				return err
@@ -277,11 +271,6 @@ func scaled(n *intstr.IntOrString, of int, up bool) int {
 	return out
 }
 
-// assumedReady reports whether a pod is on a node and has no conditions that its kubelet writes.
-func assumedReady(pod *corev1.Pod) bool {
-	return pod.Spec.NodeName != "" && readyCondition(pod) == nil && pod.Status.Phase != corev1.PodPending
-}
-
 // keys are the labels of nodes that pods are counted by.
 func (r *rollout) keys() []string {
 	keys := []string{corev1.LabelTopologyZone, corev1.LabelHostname}
@@ -295,7 +284,7 @@ func (r *rollout) keys() []string {
 
 // domains counts the active pods by a label of their nodes.
 func (r *rollout) domains(key string) map[string]int {
-	nodes, out := r.d.f.State().Nodes(), map[string]int{}
+	nodes, out := r.d.State().Nodes(), map[string]int{}
 	for _, s := range r.sets() {
 		for _, m := range s.active() {
 			if row := nodes.Row(r.nodeOf(m)); row >= 0 {

@@ -2,12 +2,14 @@ package scenario
 
 import (
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/podlife"
 	"berth/internal/steps"
+	"berth/internal/world"
 )
 
 // rollout runs a Deployment's controller, and those of its ReplicaSets, on the seconds of a
@@ -28,9 +30,9 @@ type rollout struct {
 	replicas, surge, unavailable int
 	old                          []*replicaSet // the oldest first
 	fresh                        *replicaSet
-	members                      map[podName]*member
-	others                       []*Replacement // pods that waited in the snapshot
-	took                         int64          // by a new pod, until it is ready
+	members                      map[world.PodName]*member
+	others                       []*world.Replacement // pods that waited in the snapshot
+	took                         int64                // by a new pod, until it is ready
 	counters                     counters
 	progressed                   int64 // when a counter last improved
 }
@@ -51,7 +53,7 @@ type member struct {
 	pod *corev1.Pod
 	set *replicaSet
 	// rec is of a pod that was created, or that waited in the snapshot.
-	rec  *Replacement
+	rec  *world.Replacement
 	left bool // it is being deleted, or gone
 	seen bool // an event is scheduled for when it becomes available
 }
@@ -67,21 +69,17 @@ func (r *rollout) run() error {
 			return err
 		}
 		if r.complete() {
-			r.out.Outcome, r.out.Seconds = RolloutComplete, r.d.now
-			return r.d.finish()
+			r.out.Outcome, r.out.Seconds = RolloutComplete, r.d.Seconds()
+			return r.d.Finish()
 		}
-		at, ok := r.d.events.next()
+		at, ok := r.d.Next()
 		r.deadline(at, ok)
 		if !ok {
-			r.out.Outcome, r.out.Seconds = RolloutStuck, r.d.now
+			r.out.Outcome, r.out.Seconds = RolloutStuck, r.d.Seconds()
 			return nil
 		}
-		r.d.now = max(r.d.now, at)
-		for ok && at <= r.d.now {
-			if err := r.d.events.pop().do(); err != nil {
-				return err
-			}
-			at, ok = r.d.events.next()
+		if err := r.d.Happen(at); err != nil {
+			return err
 		}
 	}
 }
@@ -93,7 +91,7 @@ func (r *rollout) react() error {
 		if err != nil {
 			return err
 		}
-		if err := r.d.schedulePods(); err != nil {
+		if err := r.d.Schedule(); err != nil {
 			return err
 		}
 		if err := r.observe(); err != nil || !changed {
@@ -140,14 +138,14 @@ func (r *rollout) readyAt(m *member) (second int64, ready bool) {
 		return *m.rec.ReadyAfterSeconds, true
 	case m.rec != nil:
 		return 0, false
-	case assumedReady(m.pod):
+	case world.AssumedReady(m.pod):
 		return longAgo, true
 	}
-	c := readyCondition(m.pod)
+	c := world.ReadyCondition(m.pod)
 	if c == nil || c.Status != corev1.ConditionTrue {
 		return 0, false
 	}
-	return int64(c.LastTransitionTime.Sub(r.d.f.o.Now).Seconds()), true
+	return int64(c.LastTransitionTime.Sub(r.d.Options().Now).Seconds()), true
 }
 
 const longAgo = -1 << 40
@@ -155,7 +153,7 @@ const longAgo = -1 << 40
 // available counts a set's pods that have been ready for minReadySeconds.
 func (r *rollout) available(s *replicaSet) (n int) {
 	for _, m := range s.active() {
-		if at, ready := r.readyAt(m); ready && at+int64(r.spec.MinReadySeconds) <= r.d.now {
+		if at, ready := r.readyAt(m); ready && at+int64(r.spec.MinReadySeconds) <= r.d.Seconds() {
 			n++
 		}
 	}
@@ -172,7 +170,7 @@ func (r *rollout) observe() error {
 		}
 		for _, m := range s.pods {
 			if m.left {
-				if r.d.leaving[nameOf(m.pod)] != nil {
+				if r.d.Leaving(world.NameOf(m.pod)) != nil {
 					pods++
 				}
 				continue
@@ -189,16 +187,16 @@ func (r *rollout) observe() error {
 			}
 			c.ready++
 			at += int64(r.spec.MinReadySeconds)
-			if at <= r.d.now {
+			if at <= r.d.Seconds() {
 				c.available++
 			} else if !m.seen {
 				m.seen = true
-				r.d.events.schedule(at, func() error { return nil })
+				r.d.At(at, world.NameOf(m.pod).String(), func() error { return nil })
 			}
 		}
 	}
 	if b := r.counters; c.updated > b.updated || c.old < b.old || c.ready > b.ready || c.available > b.available {
-		r.progressed = r.d.now
+		r.progressed = r.d.Seconds()
 	}
 	r.counters = c
 	r.out.LeastAvailable, r.out.MostPods = min(r.out.LeastAvailable, c.available), max(r.out.MostPods, pods)
@@ -277,7 +275,7 @@ func (r *rollout) recreate() (changed bool, err error) {
 	}
 	for _, s := range r.old {
 		for _, m := range s.pods {
-			if !m.left || r.d.leaving[nameOf(m.pod)] != nil {
+			if !m.left || r.d.Leaving(world.NameOf(m.pod)) != nil {
 				return false, nil
 			}
 		}
@@ -287,7 +285,7 @@ func (r *rollout) recreate() (changed bool, err error) {
 
 // scale changes a set's replicas, and its controller creates or deletes pods.
 func (r *rollout) scale(s *replicaSet, to int) error {
-	r.out.Steps = append(r.out.Steps, RolloutStep{r.d.now, s.name, s.spec, to})
+	r.out.Steps = append(r.out.Steps, RolloutStep{r.d.Seconds(), s.name, s.spec, to})
 	more := to - s.spec
 	s.spec = to
 	if more <= 0 {
@@ -300,18 +298,18 @@ func (r *rollout) scale(s *replicaSet, to int) error {
 		}
 		template = s.pods[0].pod
 	}
-	replicas, at := ReplicasOf(template), r.d.instant()
+	replicas, at := ReplicasOf(template), r.d.Instant()
 	for i := 0; more > 0; i++ {
 		p := replicas.Pod(i)
-		if n := nameOf(p); r.members[n] != nil || r.d.f.State().Pod(n.namespace, n.name) != nil {
+		if n := world.NameOf(p); r.members[n] != nil || r.d.State().Pod(n.Namespace, n.Name) != nil {
 			continue
 		}
 		more--
 		p.CreationTimestamp.Time = at
 		if s != r.fresh {
-			p.Labels = without(p.Labels, corev1.LabelTopologyZone, corev1.LabelTopologyRegion)
+			p.Labels = world.Without(p.Labels, corev1.LabelTopologyZone, corev1.LabelTopologyRegion)
 		}
-		if _, err := r.d.arrive(p, r.took); err != nil {
+		if _, err := r.d.Create(p, time.Duration(r.took)*time.Second); err != nil {
 			return err
 		}
 	}
@@ -325,18 +323,17 @@ func (r *rollout) remove(s *replicaSet, n int) error {
 		return err
 	}
 	for _, m := range list {
-		name := nameOf(m.pod)
-		r.d.waiting = slices.DeleteFunc(r.d.waiting, func(a Arrival) bool { return nameOf(a.Pod) == name })
+		name := world.NameOf(m.pod)
 		pod, grace := m.pod, int64(0)
 		if r.nodeOf(m) != "" {
-			if pod, err = r.d.pod(name); err != nil {
+			if pod, err = r.d.Current(name); err != nil {
 				return err
 			}
-			if grace, err = r.d.graceOn(pod.Spec.NodeName, podlife.GracePeriod(pod)); err != nil {
+			if grace, err = r.d.GraceOn(pod.Spec.NodeName, podlife.GracePeriod(pod)); err != nil {
 				return err
 			}
 		}
-		if err := r.d.leave(pod, &Disrupted{Cause: causeScaleDown}, grace); err != nil {
+		if err := r.d.Leave(pod, &world.Left{Cause: world.CauseScaleDown}, grace); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -61,7 +62,7 @@ func rollOut(t testing.TB, v *revision.View, ask *scenario.RolloutQuestion) (*sc
 		}
 		return object.DecodePod(w.Pod, object.Limits{})
 	}
-	s := &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: e, Options: scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, Bounds: bounds}
+	s := &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: e, Options: world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, Bounds: bounds}
 	out, err := ask.Answer(t.Context(), s)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
-	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -77,7 +77,7 @@ func randomCluster(t testing.TB, seed uint64) (*revision.View, []*engine.Profile
 // copied follows a fork by states of its own, each a copy, on which every attempt is made anew.
 type copied struct {
 	t       *testing.T
-	f       *scenario.Fork
+	f       *world.Fork
 	s       *state.State
 	profile *engine.Profile
 	names   []string
@@ -85,20 +85,20 @@ type copied struct {
 }
 
 // follow makes the same attempt by engine.Decide, and carries it out.
-func (c *copied) follow(at *scenario.Attempt, pod *corev1.Pod) {
+func (c *copied) follow(at *world.Attempt, pod *corev1.Pod) {
 	c.t.Helper()
 	who := pod.Namespace + "/" + pod.Name
 	c.names = append(c.names, who)
 	c.counts[at.Outcome]++
 	asked, _, err := decision.ResolvePriority(c.s, pod, nil)
-	if at.Outcome == scenario.Failed && err != nil {
+	if at.Outcome == world.Failed && err != nil {
 		return
 	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	r, err := engine.Decide(c.s, asked, c.profile, engine.Options{Now: noon})
-	if at.Outcome == scenario.Failed {
+	if at.Outcome == world.Failed {
 		if err == nil {
 			if _, err = r.Effects(); err == nil && len(pod.Spec.SchedulingGates) == 0 {
 				c.t.Fatalf("%s failed: %s", who, at.Message)
@@ -161,7 +161,7 @@ func TestRunEqualsAttemptsAskedAlone(t *testing.T) {
 	total := map[engine.Outcome]int{}
 	for seed := range n {
 		v, profiles := randomCluster(t, seed)
-		f := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon, Digests: true})
+		f := world.NewFork(v, world.Options{Profiles: profiles, Now: noon, Digests: true})
 		arrivals, err := f.Pending(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestRunEqualsAttemptsAskedAlone(t *testing.T) {
 		for i := range arrivals {
 			current[arrivals[i].Pod.Name] = arrivals[i].Pod
 		}
-		got, err := f.Run(t.Context(), arrivals, scenario.Limits{}, func(at *scenario.Attempt) error {
+		got, err := f.Run(t.Context(), arrivals, world.Limits{}, func(at *world.Attempt) error {
 			before := current[at.Pod.Name]
 			if held := c.s.Pod(before.Namespace, before.Name); held != nil && held.Nominated != before.Status.NominatedNodeName {
 				p := *before // another one's preemption has cleared it
@@ -207,8 +207,8 @@ func TestRunEqualsAttemptsAskedAlone(t *testing.T) {
 			}
 			r.Release()
 		}
-		quick := scenario.NewFork(v, scenario.Options{Profiles: profiles, Now: noon})
-		same, err := quick.Run(t.Context(), arrivals, scenario.Limits{}, nil)
+		quick := world.NewFork(v, world.Options{Profiles: profiles, Now: noon})
+		same, err := quick.Run(t.Context(), arrivals, world.Limits{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,17 +238,17 @@ func TestRunEqualsAttemptsAskedAlone(t *testing.T) {
 // earlier, in the first pass and in later ones.
 func TestQueueOrder(t *testing.T) {
 	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "1", "memory", "8Gi", "pods", "10")))
-	f := scenario.NewFork(v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon, NoPreemption: true})
-	var arrivals []scenario.Arrival
+	f := world.NewFork(v, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon, NoPreemption: true})
+	var arrivals []world.Arrival
 	for _, p := range []struct {
 		name     string
 		priority int32
 		cpu      string
 	}{{"last", 0, "1"}, {"high", 10, "1"}, {"mid-1", 5, "1"}, {"mid-2", 5, "500m"}} {
-		arrivals = append(arrivals, scenario.Arrival{Pod: enginetest.Pod(p.name, enginetest.Requests("cpu", p.cpu), enginetest.Priority(p.priority)), Duration: time.Minute})
+		arrivals = append(arrivals, world.Arrival{Pod: enginetest.Pod(p.name, enginetest.Requests("cpu", p.cpu), enginetest.Priority(p.priority)), Duration: time.Minute})
 	}
 	var order []string
-	if _, err := f.Run(t.Context(), arrivals, scenario.Limits{}, func(at *scenario.Attempt) error {
+	if _, err := f.Run(t.Context(), arrivals, world.Limits{}, func(at *world.Attempt) error {
 		order = append(order, at.Pod.Name)
 		return nil
 	}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/memory"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // Simulation is what a scenario did under each configuration.
@@ -152,9 +153,9 @@ func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*S
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: daemonsOf(v), daemons: map[podName]bool{}}
+	s := &simulation{ctx: ctx, q: q, o: o, view: v, arrivals: append(slices.Clone(e.Daemons), arrivals...), daemon: daemonsOf(v), daemons: map[world.PodName]bool{}}
 	for _, a := range e.Daemons {
-		s.daemons[nameOf(a.Pod)] = true
+		s.daemons[world.NameOf(a.Pod)] = true
 	}
 	pool := labelOf(v.State.Nodes(), "pool")
 	out := &Simulation{
@@ -177,11 +178,11 @@ func simulate(ctx context.Context, on *Stage, q *Request, list []configured) (*S
 	total := newSum("berth-simulation-1")
 	var first *traced
 	for _, c := range list {
-		t, diff, err := o.Watch.load(c)
+		t, diff, err := loadRun(o.Watch, c)
 		if err == nil && t == nil {
 			t, diff, err = s.compared(c, pool, first)
 			if err == nil && len(list) > 1 {
-				err = o.Watch.save(t, diff)
+				err = saveRun(o.Watch, t, diff)
 			}
 		}
 		if err != nil {
@@ -215,30 +216,30 @@ func notesOf(q *Request) []string {
 type simulation struct {
 	ctx      context.Context
 	q        *Request
-	o        Options
+	o        world.Options
 	view     *revision.View
-	arrivals []Arrival
+	arrivals []world.Arrival
 	daemon   func(*state.Pod) bool
-	daemons  map[podName]bool // of new nodes
+	daemons  map[world.PodName]bool // of new nodes
 	spreads  *spreads
 	before   *state.State // where placed pods arrive again: where they were
 }
 
 func (s *simulation) isDaemon(p *state.Pod) bool {
-	return s.daemon(p) || len(s.daemons) > 0 && s.daemons[podName{p.Namespace, p.Name}]
+	return s.daemon(p) || len(s.daemons) > 0 && s.daemons[world.PodName{Namespace: p.Namespace, Name: p.Name}]
 }
 
 // traced is a run and where each attempt led.
 type traced struct {
 	config configured
 	Run    *ProfileRun
-	Steps  []step             `json:",omitempty"`
-	At     map[podName]string `json:",omitempty"` // the last node of each pod
+	Steps  []step                   `json:",omitempty"`
+	At     map[world.PodName]string `json:",omitempty"` // the last node of each pod
 }
 
 // step is an attempt as runs are compared by it.
 type step struct {
-	Pod     podName
+	Pod     world.PodName
 	Outcome engine.Outcome
 	Node    string
 }
@@ -261,26 +262,26 @@ func (s *simulation) compared(c configured, pool string, first *traced) (*traced
 func (s *simulation) run(c configured, pool string) (*traced, error) {
 	o := s.o
 	o.Profiles = c.profiles
-	f := NewFork(s.view, o)
-	t := &traced{config: c, Run: &ProfileRun{Name: c.name, Series: []Sample{}}, At: map[podName]string{}}
+	f := world.NewFork(s.view, o)
+	t := &traced{config: c, Run: &ProfileRun{Name: c.name, Series: []Sample{}}, At: map[world.PodName]string{}}
 	var waited []float64
 	digest, every := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1)
-	got, err := f.Run(s.ctx, s.arrivals, Limits{Attempts: *s.q.Until.Decisions, Tries: s.q.Tries}, func(at *Attempt) error {
+	got, err := f.Run(s.ctx, s.arrivals, world.Limits{Attempts: *s.q.Until.Decisions, Tries: s.q.Tries}, func(at *world.Attempt) error {
 		if err := memory.Take(s.ctx, stepBytes); err != nil {
 			return err
 		}
-		n := nameOf(at.Pod)
+		n := world.NameOf(at.Pod)
 		t.Steps = append(t.Steps, step{n, at.Outcome, at.Node})
-		o.Watch.progress(c.name, min(len(t.Steps), len(s.arrivals)), len(s.arrivals))
+		o.Watch.Progressed(c.name, min(len(t.Steps), len(s.arrivals)), len(s.arrivals))
 		if at.Outcome == engine.Scheduled {
 			t.At[n] = at.Node
 			waited = append(waited, float64(at.Waited))
 		}
-		digest.add(n.namespace, n.name, string(at.Outcome), at.Node, at.Digest)
+		digest.add(n.Namespace, n.Name, string(at.Outcome), at.Node, at.Digest)
 		var victims []string
 		for _, v := range at.Victims {
 			victims = append(victims, v.Namespace+"/"+v.Name)
-			delete(t.At, podName{v.Namespace, v.Name})
+			delete(t.At, world.PodName{Namespace: v.Namespace, Name: v.Name})
 		}
 		digest.add(victims...)
 		if s.q.Keep != KeepSummary {
@@ -307,7 +308,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 		if s.before == nil {
 			break
 		}
-		if was := s.before.Pod(n.namespace, n.name); was != nil && was.NodeName != "" && was.NodeName != node {
+		if was := s.before.Pod(n.Namespace, n.Name); was != nil && was.NodeName != "" && was.NodeName != node {
 			r.Moved++
 		}
 	}
@@ -327,7 +328,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 }
 
 // sample measures the fork as it is now.
-func (s *simulation) sample(f *Fork, attempts, placed int) (out Sample, err error) {
+func (s *simulation) sample(f *world.Fork, attempts, placed int) (out Sample, err error) {
 	c, err := measure(s.ctx, f.State(), s.isDaemon, "", false)
 	if err != nil {
 		return out, err
@@ -355,7 +356,7 @@ const maxPendingGroups = 20
 
 // groups puts the waiting pods together that wait for the same reason, by a decision about one of
 // each shape on the state at the end.
-func (s *simulation) groups(f *Fork, waiting []Waiting) ([]PendingGroup, error) {
+func (s *simulation) groups(f *world.Fork, waiting []world.Waiting) ([]PendingGroup, error) {
 	type reason struct {
 		outcome engine.Outcome
 		message string
@@ -367,7 +368,7 @@ func (s *simulation) groups(f *Fork, waiting []Waiting) ([]PendingGroup, error) 
 	byReason := map[reason]*PendingGroup{}
 	var out []*PendingGroup
 	for _, e := range shapes {
-		l, err := f.why(s.ctx, e.pod, func(l *Limit) bool {
+		l, err := why(s.ctx, f, e.pod, func(l *Limit) bool {
 			return byReason[reason{l.Outcome, l.Message}] == nil && len(out) < maxPendingGroups
 		})
 		if err != nil {
@@ -376,7 +377,7 @@ func (s *simulation) groups(f *Fork, waiting []Waiting) ([]PendingGroup, error) 
 		k := reason{l.Outcome, l.Message}
 		g := byReason[k]
 		if g == nil {
-			g = &PendingGroup{Example: nameOf(e.pod).String(), Limit: *l}
+			g = &PendingGroup{Example: world.NameOf(e.pod).String(), Limit: *l}
 			byReason[k], out = g, append(out, g)
 		}
 		g.Pods += e.pods

@@ -18,6 +18,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -53,7 +54,7 @@ func simulateWithin(t testing.TB, v *revision.View, q scenario.Request, bounds s
 	if err != nil {
 		return nil, err
 	}
-	out, err := q.Answer(t.Context(), &scenario.Stage{Edited: e, Editor: d, Options: scenario.Options{Profiles: c["today"], Now: noon}, Bounds: bounds})
+	out, err := q.Answer(t.Context(), &scenario.Stage{Edited: e, Editor: d, Options: world.Options{Profiles: c["today"], Now: noon}, Bounds: bounds})
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +296,7 @@ func TestFinishedRunsAreNotRunAgain(t *testing.T) {
 			t.Helper()
 			q := scenario.Request{Arrivals: scenario.ArrivalSource{Pending: true}, Keep: scenario.KeepMoves, Profiles: []scenario.Configuration{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 			clear(went)
-			watch := &scenario.Watch{
+			watch := &world.Watch{
 				Progress: func(part string, done, total int) {
 					if went[part] = done; done > total {
 						t.Errorf("%s: %d of %d", part, done, total)
@@ -313,7 +314,7 @@ func TestFinishedRunsAreNotRunAgain(t *testing.T) {
 				},
 			}
 			d := configured(&q, c)
-			out, err := q.Answer(t.Context(), &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: d, Options: scenario.Options{Profiles: profiles, Now: noon, Watch: watch}, Bounds: bounds})
+			out, err := q.Answer(t.Context(), &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: d, Options: world.Options{Profiles: profiles, Now: noon, Watch: watch}, Bounds: bounds})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/memory"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // Unevenness counts the placed pods in a domain that has more than maxSkew pods above the emptiest
@@ -30,12 +31,12 @@ type spreads struct {
 // spreadGroup is pods that PodTopologySpread cannot tell apart, and one of them.
 type spreadGroup struct {
 	pod  *corev1.Pod
-	pods []podName
+	pods []world.PodName
 }
 
 // spreadsOf finds the pods of a view and of arrivals. It is nil where no configuration has
 // PodTopologySpread, which counts them.
-func spreadsOf(ctx context.Context, v *revision.View, arrivals []Arrival, configs []configured) (*spreads, error) {
+func spreadsOf(ctx context.Context, v *revision.View, arrivals []world.Arrival, configs []configured) (*spreads, error) {
 	s := &spreads{groups: map[string]*spreadGroup{}}
 	for _, c := range configs {
 		for _, p := range c.profiles {
@@ -49,14 +50,14 @@ func spreadsOf(ctx context.Context, v *revision.View, arrivals []Arrival, config
 	if s.skews == nil {
 		return nil, nil
 	}
-	var names []podName
+	var names []world.PodName
 	v.State.EachPod(func(p *state.Pod) {
 		if p.Spreads {
-			names = append(names, podName{p.Namespace, p.Name})
+			names = append(names, world.PodName{Namespace: p.Namespace, Name: p.Name})
 		}
 	})
 	for _, n := range names {
-		pod, err := v.Pod(n.namespace, n.name)
+		pod, err := v.Pod(n.Namespace, n.Name)
 		if err == nil {
 			err = s.add(ctx, pod)
 		}
@@ -79,27 +80,27 @@ func (s *spreads) add(ctx context.Context, pod *corev1.Pod) error {
 	if len(pod.Spec.TopologySpreadConstraints) == 0 {
 		return nil
 	}
-	if err := memory.Take(ctx, podBytes/8); err != nil {
+	if err := memory.Take(ctx, world.PodBytes/8); err != nil {
 		return err
 	}
 	p := &corev1.Pod{Spec: corev1.PodSpec{
 		NodeSelector: pod.Spec.NodeSelector, Affinity: pod.Spec.Affinity, Tolerations: pod.Spec.Tolerations,
 		TopologySpreadConstraints: pod.Spec.TopologySpreadConstraints,
 	}}
-	p.Namespace, p.Labels = pod.Namespace, without(pod.Labels, corev1.LabelTopologyZone, corev1.LabelTopologyRegion)
-	key := shapeOf(p)
+	p.Namespace, p.Labels = pod.Namespace, world.Without(pod.Labels, corev1.LabelTopologyZone, corev1.LabelTopologyRegion)
+	key := world.ShapeOf(p)
 	g := s.groups[key]
 	if g == nil {
 		p.Name = "any"
 		g = &spreadGroup{pod: p}
 		s.groups[key] = g
 	}
-	g.pods = append(g.pods, nameOf(pod))
+	g.pods = append(g.pods, world.NameOf(pod))
 	return ctx.Err()
 }
 
 // uneven counts the pods of a state.
-func (s *spreads) uneven(ctx context.Context, st *state.State, o Options) (*Unevenness, error) {
+func (s *spreads) uneven(ctx context.Context, st *state.State, o world.Options) (*Unevenness, error) {
 	if s == nil {
 		return nil, nil
 	}
@@ -112,7 +113,7 @@ func (s *spreads) uneven(ctx context.Context, st *state.State, o Options) (*Unev
 		skews := s.skews(q)
 		q.Release()
 		for _, n := range g.pods {
-			p := st.Pod(n.namespace, n.name)
+			p := st.Pod(n.Namespace, n.Name)
 			if p == nil || p.Row < 0 || p.Terminal || p.Terminating {
 				continue
 			}

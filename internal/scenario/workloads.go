@@ -10,10 +10,11 @@ import (
 	"berth/internal/decision"
 	"berth/internal/memory"
 	"berth/internal/revision"
+	"berth/internal/world"
 )
 
 // arrive appends the pods of workloads at a place of the question, as many as it may have in all.
-func (d *Editor) arrive(ctx context.Context, v *revision.View, field string, list []Workload, most int, out []Arrival) ([]Arrival, error) {
+func (d *Editor) arrive(ctx context.Context, v *revision.View, field string, list []Workload, most int, out []world.Arrival) ([]world.Arrival, error) {
 	for i, w := range list {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		if isNull(w.Pod) {
@@ -33,7 +34,7 @@ func (d *Editor) arrive(ctx context.Context, v *revision.View, field string, lis
 		if len(out)+n > most {
 			return nil, decision.Errorf(decision.Invalid, at+".count", "more than %d pods would arrive", most)
 		}
-		if err := memory.Take(ctx, podBytes*int64(n)); err != nil {
+		if err := memory.Take(ctx, world.PodBytes*int64(n)); err != nil {
 			return nil, err
 		}
 		out = replicate(v, pod, n, out)
@@ -42,11 +43,11 @@ func (d *Editor) arrive(ctx context.Context, v *revision.View, field string, lis
 }
 
 // replicate appends equal pods, under names that the view does not have.
-func replicate(v *revision.View, pod *corev1.Pod, n int, out []Arrival) []Arrival {
+func replicate(v *revision.View, pod *corev1.Pod, n int, out []world.Arrival) []world.Arrival {
 	replicas, had := ReplicasOf(pod), len(out)
 	for i := 0; len(out)-had < n; i++ {
 		if p := replicas.Pod(i); v.State.Pod(p.Namespace, p.Name) == nil {
-			out = append(out, Arrival{Pod: p})
+			out = append(out, world.Arrival{Pod: p})
 		}
 	}
 	return out

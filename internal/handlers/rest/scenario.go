@@ -13,6 +13,7 @@ import (
 	"berth/internal/engine"
 	"berth/internal/handlers/exchange"
 	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 // scenarioRequest is the body of such a question.
@@ -53,7 +54,7 @@ type scenarioCall struct {
 	at      asOf
 	posted  *posted
 	classes ledger.Classes
-	watch   *scenario.Watch
+	watch   *world.Watch
 	// semantics is the release of configurations that name none; empty: that of the cluster.
 	semantics string
 }
@@ -65,7 +66,7 @@ func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) e
 		return err
 	}
 	req := scenarioVerbs[verb]()
-	c := &scenarioCall{a: a, verb: verb, classes: a.priorityClasses, watch: scenario.Watching(r.Context())}
+	c := &scenarioCall{a: a, verb: verb, classes: a.priorityClasses, watch: world.Watching(r.Context())}
 	if err := exchange.DecodePart(r, body, req, exchange.ScenarioBounds(&a.Limits)); err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 			Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: limits.ScenarioMaxNodes,
 			Configure: c.configuration, History: c.history, Warnings: func() []string { return c.posted.warnings },
 		},
-		Options: scenario.Options{
+		Options: world.Options{
 			Profiles: list, Now: c.at.now, MaxSteps: int64(limits.MaxSteps), Watch: c.watch,
 			Class: func(class string) *schedulingv1.PriorityClass {
 				return c.classes.Class(c.at.view.Cluster, class)
@@ -131,7 +132,7 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 		Bounds: scenario.Bounds{Pods: limits.ScenarioMaxPods, Attempts: limits.ScenarioMaxSteps, Profiles: limits.ScenarioProfiles},
 	}
 	if base.Profile == "" {
-		s.Options.Strangers = &scenario.Strangers{}
+		s.Options.Strangers = &world.Strangers{}
 	}
 	if s.Edited, err = s.Editor.Apply(ctx, c.at.view, "edits", base.Edits); err != nil {
 		return nil, err

@@ -19,11 +19,11 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/kube/object/stored"
 	"berth/internal/memory"
-	"berth/internal/scenario"
 	"berth/internal/semantics"
 	"berth/internal/span"
 	"berth/internal/steps"
 	"berth/internal/store"
+	"berth/internal/world"
 )
 
 // simulationWait is how long POST /v1/simulations waits unless told.
@@ -118,7 +118,7 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 	c.classes = classes
 	parts := map[string][]byte{}
 	if c.watch == nil {
-		c.watch = &scenario.Watch{Save: func(part string, v any) (err error) {
+		c.watch = &world.Watch{Save: func(part string, v any) (err error) {
 			parts[part], err = json.Marshal(v)
 			return err
 		}}
@@ -154,7 +154,7 @@ func (a *API) orJob(w http.ResponseWriter, r *http.Request, c *scenarioCall, req
 }
 
 // RunSimulation answers the question of a job; simulations.Runner.
-func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *scenario.Watch) (result []byte, err error) {
+func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte, watch *world.Watch) (result []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.Log.LogAttrs(ctx, slog.LevelError, "panic", slog.Any("panic", p), slog.String("job", job.ID), slog.String("stack", string(debug.Stack())))

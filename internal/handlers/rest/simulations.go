@@ -11,6 +11,7 @@ import (
 	"berth/internal/handlers/exchange"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 // base implements scenarioRequest. A scenario brings its configurations itself.
@@ -53,7 +54,7 @@ func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error)
 }
 
 // history reads recorded decisions as arrivals.
-func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most int, progress func(done int)) (out []scenario.Arrival, err error) {
+func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most int, progress func(done int)) (out []world.Arrival, err error) {
 	name := cmp.Or(h.Cluster, c.at.view.Cluster)
 	list, more, err := c.a.decisions.History(ctx, name, h.Since, h.Until, most, progress)
 	if more {
@@ -63,7 +64,7 @@ func (c *scenarioCall) history(ctx context.Context, h *scenario.History, most in
 		c.posted.warnings = append(c.posted.warnings, "arrivals.history: no pod was asked about in cluster "+name+" in this time")
 	}
 	for _, x := range list {
-		out = append(out, scenario.Arrival{Pod: x.Pod, At: x.At.Sub(list[0].At)})
+		out = append(out, world.Arrival{Pod: x.Pod, At: x.At.Sub(list[0].At)})
 	}
 	return out, err
 }

@@ -13,6 +13,7 @@ import (
 	"berth/internal/handlers/admit"
 	"berth/internal/scenario"
 	"berth/internal/words"
+	"berth/internal/world"
 )
 
 // whatIf is a question about what comes next: a form, and the answer once it is filled in. Its
@@ -34,7 +35,7 @@ type whatIf struct {
 	Simulation *scenario.Simulation
 	Curves     []curve
 	// Shown are the pods of a drain or a loss that are listed, Hidden the others.
-	Shown  []*scenario.Disrupted
+	Shown  []*world.Left
 	Hidden int
 }
 

@@ -15,10 +15,10 @@ import (
 
 	"berth/internal/jobs"
 	"berth/internal/memory"
-	"berth/internal/scenario"
 	"berth/internal/store"
 	"berth/internal/store/postgres"
 	"berth/internal/store/sqlite"
+	"berth/internal/world"
 	"berth/test/pgtest"
 )
 
@@ -82,7 +82,7 @@ type parts struct {
 	kept map[string]int
 }
 
-func (p *parts) run(ctx context.Context, s *store.Job, question []byte, w *scenario.Watch) ([]byte, error) {
+func (p *parts) run(ctx context.Context, s *store.Job, question []byte, w *world.Watch) ([]byte, error) {
 	text := string(question)
 	for i := range p.n {
 		name, had := fmt.Sprint("profile/", i), ""
@@ -196,7 +196,7 @@ func TestReplicasShare(t *testing.T) {
 // TestEnds are the ways in which a job ends without an answer.
 func TestEnds(t *testing.T) {
 	onBoth(t, func(t *testing.T, st store.Store) {
-		wait := func(ctx context.Context, _ *store.Job, _ []byte, _ *scenario.Watch) ([]byte, error) {
+		wait := func(ctx context.Context, _ *store.Job, _ []byte, _ *world.Watch) ([]byte, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
@@ -209,7 +209,7 @@ func TestEnds(t *testing.T) {
 			}
 			return get(t, j, job.ID)
 		}
-		cancelled := func(ctx context.Context, s *store.Job, q []byte, w *scenario.Watch) ([]byte, error) {
+		cancelled := func(ctx context.Context, s *store.Job, q []byte, w *world.Watch) ([]byte, error) {
 			if _, err := j.Cancel(context.WithoutCancel(ctx), s.ID); err != nil {
 				t.Error(err)
 			}
@@ -222,13 +222,13 @@ func TestEnds(t *testing.T) {
 		if got := step(j, cancelled); got.State != store.JobCancelled || got.Reason != "" {
 			t.Errorf("%+v", got)
 		}
-		fails := func(context.Context, *store.Job, []byte, *scenario.Watch) ([]byte, error) {
+		fails := func(context.Context, *store.Job, []byte, *world.Watch) ([]byte, error) {
 			return nil, fmt.Errorf("x: %w", &FailedError{"nodes: no such node"})
 		}
 		if got := step(j, fails); got.State != store.JobFailed || got.Reason != "nodes: no such node" {
 			t.Errorf("%+v", got)
 		}
-		long := func(context.Context, *store.Job, []byte, *scenario.Watch) ([]byte, error) {
+		long := func(context.Context, *store.Job, []byte, *world.Watch) ([]byte, error) {
 			return []byte(`"01234567890"`), nil
 		}
 		if got := step(j, long); got.State != store.JobFailed || !strings.Contains(got.Reason, "13 bytes") {
@@ -239,7 +239,7 @@ func TestEnds(t *testing.T) {
 		}
 		// One that is taken over is left to the other worker, and one that ends lets its job go.
 		job := start(t, j)
-		taken := func(ctx context.Context, s *store.Job, q []byte, w *scenario.Watch) ([]byte, error) {
+		taken := func(ctx context.Context, s *store.Job, q []byte, w *world.Watch) ([]byte, error) {
 			if _, err := st.AdvanceSimulation(ctx, s, nil, -time.Hour); err != nil {
 				t.Error(err)
 			}
@@ -252,7 +252,7 @@ func TestEnds(t *testing.T) {
 			t.Fatal(worked, err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		ends := func(ctx context.Context, s *store.Job, q []byte, w *scenario.Watch) ([]byte, error) {
+		ends := func(ctx context.Context, s *store.Job, q []byte, w *world.Watch) ([]byte, error) {
 			stop()
 			return wait(ctx, s, q, w)
 		}
@@ -285,7 +285,7 @@ func TestWork(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			j.Work(ctx, func(context.Context, *store.Job, []byte, *scenario.Watch) ([]byte, error) {
+			j.Work(ctx, func(context.Context, *store.Job, []byte, *world.Watch) ([]byte, error) {
 				close(ran)
 				return []byte("1"), nil
 			})
@@ -310,7 +310,7 @@ func TestCallersTakeTurns(t *testing.T) {
 		began, done := make(chan string, 4), make(chan struct{})
 		go func() {
 			defer close(done)
-			j.Work(ctx, func(ctx context.Context, s *store.Job, _ []byte, _ *scenario.Watch) ([]byte, error) {
+			j.Work(ctx, func(ctx context.Context, s *store.Job, _ []byte, _ *world.Watch) ([]byte, error) {
 				began <- s.AskedBy
 				if s.AskedBy == "a" {
 					<-ctx.Done()

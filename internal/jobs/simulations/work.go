@@ -11,8 +11,8 @@ import (
 
 	"berth/internal/jobs"
 	"berth/internal/memory"
-	"berth/internal/scenario"
 	"berth/internal/store"
+	"berth/internal/world"
 )
 
 // maxAttempts is how often a job is begun without finishing a part before it is given up: one that
@@ -21,7 +21,7 @@ const maxAttempts = 5
 
 // Runner answers a question of a kind about a revision, as JSON. An error that is no *FailedError
 // has the job tried again.
-type Runner func(ctx context.Context, job *store.Job, question []byte, w *scenario.Watch) ([]byte, error)
+type Runner func(ctx context.Context, job *store.Job, question []byte, w *world.Watch) ([]byte, error)
 
 // Work works on jobs, this process's and others', until ctx ends.
 func (j *Jobs) Work(ctx context.Context, run Runner) {
@@ -101,7 +101,7 @@ func (w *work) answer(ctx context.Context, run Runner) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return run(ctx, w.job, question, &scenario.Watch{Progress: w.note, Load: func(part string, v any) (bool, error) {
+	return run(ctx, w.job, question, &world.Watch{Progress: w.note, Load: func(part string, v any) (bool, error) {
 		payload, err := w.j.part(ctx, w.job.ID, part)
 		if errors.Is(err, store.ErrNotFound) {
 			return false, nil

@@ -1,4 +1,4 @@
-package scenario
+package world
 
 import (
 	"context"
@@ -73,14 +73,14 @@ func (b *budgets) judge(pod *corev1.Pod) podlife.EvictionVerdict {
 	for _, one := range b.of(pod) {
 		list = append(list, one.pdb)
 	}
-	return podlife.JudgeEviction(pod, list, isReady(pod))
+	return podlife.JudgeEviction(pod, list, IsReady(pod))
 }
 
 // changed counts a pod that became healthy (1), or was and is no more (-1).
 func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) {
 	for _, one := range b.of(pod) {
 		was := one.pdb.Status
-		f.onUndo(func() { one.pdb.Status = was })
+		f.OnUndo(func() { one.pdb.Status = was })
 		if s := &one.pdb.Status; one.follows {
 			s.CurrentHealthy += by
 			s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy)
@@ -90,13 +90,13 @@ func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) {
 	}
 }
 
-// isReady reports whether a pod's condition Ready is true.
-func isReady(p *corev1.Pod) bool {
-	c := readyCondition(p)
+// IsReady reports whether a pod's condition Ready is true.
+func IsReady(p *corev1.Pod) bool {
+	c := ReadyCondition(p)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-func readyCondition(p *corev1.Pod) *corev1.PodCondition {
+func ReadyCondition(p *corev1.Pod) *corev1.PodCondition {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
 			return c
@@ -104,3 +104,6 @@ func readyCondition(p *corev1.Pod) *corev1.PodCondition {
 	}
 	return nil
 }
+
+// JudgeEviction answers as the Eviction API does, and counts nothing.
+func (w *World) JudgeEviction(pod *corev1.Pod) podlife.EvictionVerdict { return w.budgets.judge(pod) }

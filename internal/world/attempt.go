@@ -1,4 +1,4 @@
-package scenario
+package world
 
 import (
 	"context"
@@ -44,7 +44,7 @@ type Attempt struct {
 // not be in the state. The result is valid until the next change or question, and must be released
 // before it. An error of kind decision.Invalid means that no decision can be made about this pod.
 func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, error) {
-	profile, err := f.o.profile(pod)
+	profile, err := f.o.Profile(pod)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +65,11 @@ func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, err
 // schedulingCycle, bindingCycle, handleSchedulingFailure; framework/preemption prepareCandidate).
 // An error ends the scenario; a pod that cannot be decided on is an attempt with outcome Failed.
 func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
+	return f.attempt(ctx, pod, false)
+}
+
+// attempt is Attempt. With lingers a preemption's victims stay, for the caller to end them.
+func (f *Fork) attempt(ctx context.Context, pod *corev1.Pod, lingers bool) (*Attempt, error) {
 	at := &Attempt{Pod: pod}
 	failed := func(err error) (*Attempt, error) {
 		var bad *decision.Error
@@ -90,7 +95,7 @@ func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
 	case engine.Scheduled:
 		err = f.bind(ctx, at, pod, r)
 	case engine.Preempting:
-		err = f.evict(ctx, at, pod, r)
+		err = f.preempt(ctx, at, pod, r, lingers)
 	default:
 		at.Message = explain.Message(r)
 		clears := preempt.ClearsNomination(r)
@@ -109,7 +114,7 @@ func (f *Fork) Attempt(ctx context.Context, pod *corev1.Pod) (*Attempt, error) {
 func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result) error {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		r.Release()
-		return decision.Errorf(decision.Conflict, "pod", "pod %s has scheduling gates and cannot be bound", nameOf(pod))
+		return decision.Errorf(decision.Conflict, "pod", "pod %s has scheduling gates and cannot be bound", NameOf(pod))
 	}
 	at.Node = r.Node()
 	effects, err := r.Effects()
@@ -131,21 +136,24 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 	return f.Put(ctx, at.Pod)
 }
 
-// evict carries a preemption out.
-func (f *Fork) evict(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result) (err error) {
+// preempt carries a preemption out.
+func (f *Fork) preempt(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result, lingers bool) (err error) {
 	at.Node, at.Victims, at.Message = r.NominatedNode(), preempt.Victims(r), explain.Message(r)
-	var lower []podName
+	var lower []PodName
 	for _, p := range preempt.ClearedNominations(r) {
-		lower = append(lower, podName{p.Namespace, p.Name})
+		lower = append(lower, PodName{p.Namespace, p.Name})
 	}
 	r.Release()
 	for _, v := range at.Victims {
+		if lingers {
+			break
+		}
 		if err := f.Delete(v.Namespace, v.Name); err != nil {
 			return err
 		}
 	}
 	for _, n := range lower {
-		p, err := f.Pod(n.namespace, n.name)
+		p, err := f.Pod(n.Namespace, n.Name)
 		if err != nil {
 			return err
 		}
@@ -157,11 +165,19 @@ func (f *Fork) evict(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engin
 	return err
 }
 
-// nominate stores a pending pod with another nominated node, or none.
+// nominate stores a pending pod with another nominated node, or none. Where it had one before, pods
+// of no higher priority hear of the room (pkg/scheduler/eventhandlers.go updatePodInSchedulingQueue).
 func (f *Fork) nominate(ctx context.Context, pod *corev1.Pod, node string) (*corev1.Pod, error) {
+	if was := pod.Status.NominatedNodeName; was != "" && was != node {
+		resolved, _, err := decision.ResolvePriority(f.walk.State(), pod, f.o.Class)
+		if err != nil {
+			return nil, err
+		}
+		f.eventUpTo(*resolved.Spec.Priority)
+	}
 	p := *pod
 	p.Status.NominatedNodeName = node
-	return &p, f.Put(ctx, &p)
+	return &p, f.putQuietly(ctx, &p)
 }
 
 // class looks up a priority class that the base lacks.

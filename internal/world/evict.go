@@ -1,4 +1,4 @@
-package scenario
+package world
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 	"berth/internal/store"
 )
 
-// evict evicts a pod, or deletes it, and returns when it is gone; below 0: never. given is a grace
+// Evict evicts a pod, or deletes it, and returns when it is gone; below 0: never. given is a grace
 // period instead of the pod's own.
-func (d *disruption) evict(pod *corev1.Pod, rec *Disrupted, given *int64) (gone int64, err error) {
-	now, ends, grace := d.instant(), pod, int64(0)
+func (w *World) Evict(pod *corev1.Pod, rec *Left, given *int64) (gone int64, err error) {
+	now, ends, grace := w.Instant(), pod, int64(0)
 	switch {
 	case given != nil:
 		ends = podlife.BeginDelete(pod, *given, now)
@@ -27,20 +27,20 @@ func (d *disruption) evict(pod *corev1.Pod, rec *Disrupted, given *int64) (gone 
 		grace = max(0, int64(ends.DeletionTimestamp.Sub(now).Seconds()))
 	}
 	if ends != nil {
-		if grace, err = d.graceOn(pod.Spec.NodeName, grace); err != nil {
+		if grace, err = w.GraceOn(pod.Spec.NodeName, grace); err != nil {
 			return 0, err
 		}
 	}
 	if gone = -1; grace >= 0 {
-		gone = d.now + grace
+		gone = w.Seconds() + grace
 	}
-	return gone, d.leave(pod, rec, grace)
+	return gone, w.Leave(pod, rec, grace)
 }
 
-// graceOn is a grace period as leave takes it, for a pod of a node: on a node whose kubelet has
+// GraceOn is a grace period as leave takes it, for a pod of a node: on a node whose kubelet has
 // died it never ends.
-func (d *disruption) graceOn(node string, grace int64) (int64, error) {
-	n, err := d.f.Node(node)
+func (w *World) GraceOn(node string, grace int64) (int64, error) {
+	n, err := w.Node(node)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return grace, nil

@@ -1,4 +1,4 @@
-package scenario
+package world
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"berth/internal/podlife"
 )
 
-// Disrupted is a pod that leaves its node, and what becomes of its place. Seconds count from the
+// Left is a pod that leaves its node, and what becomes of its place. Seconds count from the
 // start of the scenario.
-type Disrupted struct {
+type Left struct {
 	Namespace string `json:"namespace" example:"prod"`
 	Name      string `json:"name" example:"web-7d4b9-x2x5c"`
 	// Node is the node that it leaves.
@@ -16,7 +16,7 @@ type Disrupted struct {
 	// Owner is its controller.
 	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
 	// Cause is why it leaves.
-	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down"`
+	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down,job-failed"`
 	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other
 	// causes.
 	Wave int `json:"wave,omitempty"`
@@ -37,6 +37,8 @@ type Disrupted struct {
 
 // Replacement is a pod that a controller creates for one that left.
 type Replacement struct {
+	// Namespace is that of a pod that waited before, and replaces none.
+	Namespace string `json:"namespace,omitempty"`
 	Name string `json:"name" example:"web-7d4b9-x2x5c-2"`
 	// CreatedAfterSeconds is when it is created.
 	CreatedAfterSeconds int64 `json:"createdAfterSeconds"`
@@ -45,6 +47,8 @@ type Replacement struct {
 	Node string `json:"node,omitempty" example:"worker-3"`
 	// ReadyAfterSeconds is when it is ready.
 	ReadyAfterSeconds *int64 `json:"readyAfterSeconds,omitempty"`
+	// NotStarted is why it does not start on its node; absent where it does.
+	NotStarted string `json:"notStarted,omitempty" example:"the volume of claim data-db-0 is attached to n1, where a pod uses it (Multi-Attach)"`
 	// WaitedFor is why it waited before it was placed.
 	WaitedFor string `json:"waitedFor,omitempty"`
 	// Message is why it waits, in kube-scheduler's words.
@@ -60,11 +64,14 @@ type Replaced struct {
 	NotReplaced int `json:"notReplaced"`
 }
 
-// totals counts the pods that left: those that the question is about, those that were preempted for
-// a replacement, and what becomes of the places of both.
-func (d *disruption) totals() (own, preempted int, r Replaced) {
-	for _, p := range d.out {
-		if p.Cause == causePreemption {
+// Log returns the pods that left, in this order.
+func (w *World) Log() []*Left { return w.log }
+
+// Totals counts the pods that left: those that the question is about, those that were preempted for
+// a pod that waited, and what becomes of the places of both.
+func (w *World) Totals() (own, preempted int, r Replaced) {
+	for _, p := range w.log {
+		if p.Cause == CausePreemption {
 			preempted++
 		}
 		switch {
@@ -76,23 +83,28 @@ func (d *disruption) totals() (own, preempted int, r Replaced) {
 			r.Placed++
 		}
 	}
-	return len(d.out) - preempted, preempted, r
+	return len(w.log) - preempted, preempted, r
 }
 
-// atOnce warns of times that are not known where pods were preempted; nil where none was.
-func atOnce(preempted int) []string {
-	if preempted == 0 {
-		return nil
+// Warnings names what the world had to assume.
+func (w *World) Warnings() (list []string) {
+	if w.assumed > 0 {
+		list = append(list, fmt.Sprintf("of %d pods it is not known how long they take until they are ready; %d s were taken", w.assumed, seconds(w.start)))
 	}
-	return []string{fmt.Sprintf("victims of preemptions are taken to be gone at once, whatever their grace periods: %d", preempted)}
+	for _, name := range w.budgets.Unseen {
+		list = append(list, "budget "+name+" has no status: the disruption controller has not looked at it, so it allows nothing")
+	}
+	return append(list, w.jobs.warnings()...)
 }
 
-// Causes why pods leave.
+// Causes why pods leave their nodes.
 const (
-	causeEviction   = "eviction"
-	causeDeletion   = "deletion"
-	causePreemption = "preemption"
-	causeTaint      = "taint"
-	causeOrphaned   = "orphaned"
-	causeScaleDown  = "scale-down"
+	CauseEviction   = "eviction"
+	CauseDeletion   = "deletion"
+	CausePreemption = "preemption"
+	CauseTaint      = "taint"
+	CauseOrphaned   = "orphaned"
+	CauseScaleDown  = "scale-down"
+	// CauseJobFailed is of pods that a Job deletes once it has failed.
+	CauseJobFailed = "job-failed"
 )

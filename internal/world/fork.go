@@ -1,11 +1,10 @@
-package scenario
+package world
 
 import (
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -41,8 +40,8 @@ type Options struct {
 	Digests bool
 }
 
-// profile returns the profile that judges a pod.
-func (o *Options) profile(pod *corev1.Pod) (*engine.Profile, error) {
+// Profile returns the profile that judges a pod.
+func (o *Options) Profile(pod *corev1.Pod) (*engine.Profile, error) {
 	p, err := decision.ChooseProfile(o.Profiles, "", pod.Spec.SchedulerName)
 	if err == nil && p.Name != pod.Spec.SchedulerName && o.Strangers != nil {
 		o.Strangers.note(&o.Strangers.names, pod.Spec.SchedulerName, p.Name)
@@ -73,8 +72,8 @@ func (s *Strangers) note(in *map[string]string, name, of string) {
 // maxStrangers is how many names are warned of.
 const maxStrangers = 10
 
-// warnings has a text for each name, in order.
-func (s *Strangers) warnings(v *revision.View) (list []string) {
+// Warnings has a text for each name, in order.
+func (s *Strangers) Warnings(v *revision.View) (list []string) {
 	if s == nil {
 		return nil
 	}
@@ -101,25 +100,14 @@ type Fork struct {
 	base    *revision.View
 	runs    state.Runs
 	walk    *recall.Walk
-	put     map[podName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
+	put     map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
 	nodes   map[string]*corev1.Node // likewise
-	changes uint64
+	// changes counts every write, events those that kube-scheduler's queue hears of. everyone is the
+	// last one that all pods hear of, upTo by priority the last one that pods up to it hear of.
+	changes, events, everyone uint64
+	upTo                      map[int32]uint64
 	marked  bool
 	undo    []func() error // takes back what was changed since the mark, the last one first
-}
-
-type podName struct{ namespace, name string }
-
-func nameOf(p *corev1.Pod) podName { return podName{p.Namespace, p.Name} }
-
-func (n podName) String() string { return n.namespace + "/" + n.name }
-
-// MarshalText and UnmarshalText are for what jobs keep.
-func (n podName) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
-
-func (n *podName) UnmarshalText(text []byte) error {
-	n.namespace, n.name, _ = strings.Cut(string(text), "/")
-	return nil
 }
 
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before
@@ -131,7 +119,7 @@ func NewFork(v *revision.View, o Options) *Fork {
 // ForkOf is NewFork over a state that others go on with, once the fork's changes are taken back.
 func ForkOf(v *revision.View, walk *recall.Walk, o Options) *Fork {
 	return &Fork{
-		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[podName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
+		o: o, base: v, runs: decision.RunsOf(o.Profiles), put: map[PodName]*corev1.Pod{}, nodes: map[string]*corev1.Node{},
 		walk: walk,
 	}
 }
@@ -147,10 +135,19 @@ func (f *Fork) State() *state.State { return f.walk.State() }
 // equal answer.
 func (f *Fork) Changes() uint64 { return f.changes }
 
+// Changed returns a pod that the fork has otherwise than its base; nil where it has not, or none.
+func (f *Fork) Changed(n PodName) *corev1.Pod { return f.put[n] }
+
+// Base returns the view that the fork began as.
+func (f *Fork) Base() *revision.View { return f.base }
+
+// Options returns what attempts on the fork are made under.
+func (f *Fork) Options() *Options { return &f.o }
+
 // Pod returns a pod as it is now, not to be written; an error that wraps store.ErrNotFound where
 // there is none of that name.
 func (f *Fork) Pod(namespace, name string) (*corev1.Pod, error) {
-	p, changed := f.put[podName{namespace, name}]
+	p, changed := f.put[PodName{namespace, name}]
 	switch {
 	case !changed:
 		return f.base.Pod(namespace, name)
@@ -160,13 +157,48 @@ func (f *Fork) Pod(namespace, name string) (*corev1.Pod, error) {
 	return p, nil
 }
 
-// podBytes is about what a changed pod takes in a fork.
-const podBytes = 4 << 10
+// PodBytes is about what a changed pod takes in a fork.
+const PodBytes = 4 << 10
 
 // Put adds or replaces a pod, with or without a node.
 func (f *Fork) Put(ctx context.Context, pod *corev1.Pod) error {
-	if err := memory.Take(ctx, podBytes); err != nil {
-		return fmt.Errorf("pod %s: %w", nameOf(pod), err)
+	f.event()
+	return f.putQuietly(ctx, pod)
+}
+
+// event has all pods that wait hear of a change.
+func (f *Fork) event() {
+	f.events++
+	f.everyone = f.events
+}
+
+// eventUpTo has the pods up to a priority hear of a change.
+func (f *Fork) eventUpTo(priority int32) {
+	f.events++
+	if f.upTo == nil {
+		f.upTo = map[int32]uint64{}
+	}
+	f.upTo[priority] = f.events
+}
+
+// heard reports whether a pod of a priority hears of an event since a number of them.
+func (f *Fork) heard(priority int32, since uint64) bool {
+	if f.everyone > since {
+		return true
+	}
+	for p, at := range f.upTo {
+		if p >= priority && at > since {
+			return true
+		}
+	}
+	return false
+}
+
+// putQuietly puts a pod of which only what no queue waits for changes: its conditions, or that it
+// is being deleted (pkg/scheduler/framework/events.go PodSchedulingPropertiesChange).
+func (f *Fork) putQuietly(ctx context.Context, pod *corev1.Pod) error {
+	if err := memory.Take(ctx, PodBytes); err != nil {
+		return fmt.Errorf("pod %s: %w", NameOf(pod), err)
 	}
 	if err := f.remember(pod.Namespace, pod.Name); err != nil {
 		return err
@@ -174,7 +206,7 @@ func (f *Fork) Put(ctx context.Context, pod *corev1.Pod) error {
 	if err := f.walk.Changes().Put(pod); err != nil {
 		return decision.Errorf(decision.Invalid, "pod", "%v", err)
 	}
-	f.put[nameOf(pod)] = pod
+	f.put[NameOf(pod)] = pod
 	f.changes++
 	return nil
 }
@@ -185,8 +217,9 @@ func (f *Fork) Delete(namespace, name string) error {
 		return err
 	}
 	f.walk.Changes().Delete("Pod", namespace, name)
-	f.put[podName{namespace, name}] = nil
+	f.put[PodName{namespace, name}] = nil
 	f.changes++
+	f.event()
 	return nil
 }
 
@@ -194,12 +227,12 @@ func (f *Fork) Delete(namespace, name string) error {
 // kube-scheduler's queue.
 func (f *Fork) Queue() state.Queue { return f.walk.State().Queue(f.runs, f.class) }
 
-// view returns a view with what the fork has otherwise than its base.
-func (f *Fork) view(ctx context.Context) (*revision.View, error) {
+// View returns a view with what the fork has otherwise than its base.
+func (f *Fork) View(ctx context.Context) (*revision.View, error) {
 	var del []object.Key
 	var apply []object.Object
 	for n, pod := range f.put {
-		k := object.Key{Kind: "Pod", Namespace: n.namespace, Name: n.name}
+		k := object.Key{Kind: "Pod", Namespace: n.Namespace, Name: n.Name}
 		if _, held := f.base.Object(k); pod == nil && held {
 			del = append(del, k)
 		}

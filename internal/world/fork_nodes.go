@@ -1,4 +1,4 @@
-package scenario
+package world
 
 import (
 	"fmt"
@@ -45,6 +45,7 @@ func (f *Fork) setNode(name string, after *corev1.Node) error {
 		f.undo = append(f.undo, func() error { return store(before) })
 	}
 	f.changes++
+	f.event()
 	if err := store(after); err != nil {
 		return fmt.Errorf("node %s: %w", name, err)
 	}
@@ -57,13 +58,13 @@ func (f *Fork) RemoveNode(name string) error { return f.setNode(name, nil) }
 // Cordon makes a node unschedulable, as kubectl does with the node and the taint that the node
 // lifecycle controller adds (pkg/controller/nodelifecycle doNoScheduleTaintingPass).
 func (f *Fork) Cordon(name string) error {
-	return f.taint(name, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, func(n *corev1.Node) {
+	return f.Taint(name, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, func(n *corev1.Node) {
 		n.Spec.Unschedulable = true
 	})
 }
 
 // taint adds a taint to a node, unless it has it, and changes what else.
-func (f *Fork) taint(name string, taint corev1.Taint, change func(*corev1.Node)) error {
+func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node)) error {
 	n, err := f.Node(name)
 	if err != nil {
 		return err

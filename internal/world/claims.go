@@ -1,4 +1,4 @@
-package scenario
+package world
 
 import (
 	"fmt"
@@ -154,5 +154,6 @@ func (f *Fork) putObject(o metav1.Object) error {
 		return fmt.Errorf("claims of a pod: %w", err)
 	}
 	f.changes++
+	f.event()
 	return f.putEffect(made)
 }

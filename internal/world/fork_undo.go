@@ -1,4 +1,4 @@
-package scenario
+package world
 
 import (
 	"errors"
@@ -24,11 +24,12 @@ func (f *Fork) Undo() error {
 		f.undo = f.undo[:last]
 	}
 	f.changes++ // no earlier question is still an equal one
+	f.event()
 	return nil
 }
 
 // onUndo has something done when changes are taken back.
-func (f *Fork) onUndo(do func()) {
+func (f *Fork) OnUndo(do func()) {
 	if f.marked {
 		f.undo = append(f.undo, func() error { do(); return nil })
 	}
@@ -39,7 +40,7 @@ func (f *Fork) remember(namespace, name string) error {
 	if !f.marked {
 		return nil
 	}
-	n := podName{namespace, name}
+	n := PodName{namespace, name}
 	held, changed := f.put[n]
 	pod, err := f.Pod(namespace, name)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -69,6 +70,7 @@ func (f *Fork) deleteObject(k object.Key) {
 	f.rememberEffect(k)
 	f.walk.Changes().Delete(k.Kind, k.Namespace, k.Name)
 	f.changes++
+	f.event()
 }
 
 // rememberEffect is remember for the kinds that binds write.

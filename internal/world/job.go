@@ -1,0 +1,227 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/kube/object"
+)
+
+// jobs is the controller of Jobs (pkg/controller/job/job_controller.go). It looks at a Job once one
+// of its pods has left.
+type jobs struct {
+	w       *World
+	byOwner map[ownerKey][]PodName // the pods of the base; nil: not read yet
+	jobs    map[ownerKey]*job
+	unknown int // Jobs that the snapshot lacks
+}
+
+// job is a Job of which a pod has left.
+type job struct {
+	key     ownerKey
+	spec    *batchv1.JobSpec
+	limit   int32
+	whenEnd bool // a pod is replaced once it is gone, not when its deletion begins
+	failed  int32
+	// inRow is how many failures count for the back-off, which ends at until.
+	inRow  int32
+	until  time.Duration
+	over   string // why the Job is over; empty: it is not
+	next   []lostPod // to be replaced
+	live   map[PodName]bool
+	counts map[PodName]bool // pods whose failure was counted
+}
+
+type lostPod struct {
+	pod *corev1.Pod
+	rec *Left
+}
+
+// The back-off of a Job (job_controller.go DefaultJobPodFailureBackOff, MaxJobPodFailureBackOff),
+// and the default of backoffLimit (pkg/apis/batch/v1/defaults.go).
+const (
+	jobBackoff      = 10 * time.Second
+	mostJobBackoff  = 10 * time.Minute
+	defaultJobLimit = 6
+)
+
+// of returns the Job of a pod.
+func (c *jobs) of(pod *corev1.Pod) (*job, error) {
+	k := keyOf(pod)
+	if j := c.jobs[k]; j != nil {
+		return j, nil
+	}
+	if c.byOwner == nil {
+		var err error
+		if c.byOwner, err = c.w.podsByOwner(); err != nil {
+			return nil, err
+		}
+		c.jobs = map[ownerKey]*job{}
+	}
+	j := &job{key: k, spec: &batchv1.JobSpec{}, limit: defaultJobLimit, live: map[PodName]bool{}, counts: map[PodName]bool{}}
+	for _, n := range c.byOwner[k] {
+		if p := c.w.base.State.Pod(n.Namespace, n.Name); p != nil && !p.Terminal && !p.Terminating {
+			j.live[n] = true
+		}
+	}
+	if raw, ok := c.w.base.Object(object.Key{Kind: "Job", Namespace: k.namespace, Name: k.Name}); ok {
+		o, err := object.FromCanonical("Job", raw)
+		if err != nil {
+			return nil, fmt.Errorf("Job %s/%s: %w", k.namespace, k.Name, err)
+		}
+		of := o.Value.(*batchv1.Job)
+		j.spec, j.failed = &of.Spec, of.Status.Failed
+		if of.Spec.BackoffLimit != nil {
+			j.limit = *of.Spec.BackoffLimit
+		}
+	} else {
+		c.unknown++
+	}
+	policy := j.spec.PodReplacementPolicy
+	j.whenEnd = policy != nil && *policy == batchv1.Failed || policy == nil && j.spec.PodFailurePolicy != nil
+	c.jobs[k] = j
+	return j, nil
+}
+
+// lost counts a pod of a Job that is being deleted, or gone, as failed, and has the Job replace it
+// (job_controller.go isPodFailed, trackJobStatusAndRemoveFinalizers, manageJob).
+func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
+	j, err := c.of(pod)
+	if err != nil {
+		return err
+	}
+	name := NameOf(pod)
+	if j.counts[name] || j.whenEnd && !gone {
+		return nil
+	}
+	was, lived := *j, j.live[name]
+	was.next = slices.Clone(j.next)
+	c.w.OnUndo(func() {
+		*j = was
+		delete(j.counts, name)
+		if lived {
+			j.live[name] = true
+		}
+	})
+	j.counts[name] = true
+	delete(j.live, name)
+	if j.over != "" {
+		rec.NotReplaced = j.over
+		return nil
+	}
+	counted := true
+	if action := j.action(); action != nil {
+		switch *action {
+		case batchv1.PodFailurePolicyActionIgnore:
+			counted = false
+		case batchv1.PodFailurePolicyActionFailJob:
+			return c.fail(j, rec, "its podFailurePolicy says so")
+		}
+	}
+	if counted && j.spec.BackoffLimitPerIndex == nil {
+		if j.failed++; j.failed > j.limit {
+			return c.fail(j, rec, fmt.Sprintf("%d of its pods failed, and its backoffLimit is %d", j.failed, j.limit))
+		}
+	}
+	if counted {
+		j.inRow++
+		j.until = c.w.now + backoffAfter(j.inRow)
+	}
+	j.next = append(j.next, lostPod{pod, rec})
+	c.w.due.schedule(max(j.until, c.w.now), syncs, "Job/"+j.key.namespace+"/"+j.key.Name, func() error { return c.sync(j) })
+	return nil
+}
+
+// backoffAfter is how long a Job waits after a number of failures (backoff_utils.go
+// getRemainingTimeForFailuresCount).
+func backoffAfter(failures int32) time.Duration {
+	d := jobBackoff
+	for range failures - 1 {
+		if d *= 2; d >= mostJobBackoff {
+			return mostJobBackoff
+		}
+	}
+	return d
+}
+
+// action returns what the Job's pod failure policy does about a pod that is disrupted; nil: it
+// counts (pod_failure_policy.go matchPodFailurePolicy).
+func (j *job) action() *batchv1.PodFailurePolicyAction {
+	if j.spec.PodFailurePolicy == nil {
+		return nil
+	}
+	for i := range j.spec.PodFailurePolicy.Rules {
+		r := &j.spec.PodFailurePolicy.Rules[i]
+		for _, c := range r.OnPodConditions {
+			if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+				return &r.Action
+			}
+		}
+	}
+	return nil
+}
+
+// sync makes the pods that are missing, once the back-off is over.
+func (c *jobs) sync(j *job) error {
+	if j.over != "" || c.w.now < j.until {
+		return nil
+	}
+	was, next := *j, j.next
+	c.w.OnUndo(func() { *j = was })
+	j.next = nil
+	for _, l := range next {
+		if err := c.w.replace(l.pod, l.rec); err != nil {
+			return err
+		}
+		if r := l.rec.Replacement; r != nil {
+			n := PodName{l.pod.Namespace, r.Name}
+			j.live[n] = true
+			c.w.OnUndo(func() { delete(j.live, n) })
+		}
+	}
+	return nil
+}
+
+// fail ends a Job: its pods are deleted, and none is made again (job_controller.go syncJob,
+// deleteActivePods).
+func (c *jobs) fail(j *job, rec *Left, why string) error {
+	j.over = "Job/" + j.key.Name + " has failed: " + why
+	rec.NotReplaced = j.over
+	for _, l := range j.next {
+		l.rec.NotReplaced = j.over
+	}
+	j.next = nil
+	live := make([]PodName, 0, len(j.live))
+	for n := range j.live {
+		live = append(live, n)
+	}
+	slices.SortFunc(live, comparePods)
+	for _, n := range live {
+		if c.w.leaving[n] != nil {
+			continue
+		}
+		pod, err := c.w.waitingOrStored(n)
+		if err != nil {
+			return err
+		}
+		if pod == nil {
+			continue
+		}
+		if _, err := c.w.Evict(pod, &Left{Cause: CauseJobFailed}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warnings names the Jobs that had to be guessed.
+func (c *jobs) warnings() []string {
+	if c.unknown == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Jobs of pods that left are not in the snapshot: %d; their backoffLimit is taken for the default, %d", c.unknown, defaultJobLimit)}
+}

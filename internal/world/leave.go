@@ -1,0 +1,148 @@
+package world
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/podlife"
+)
+
+// Leave begins the end of a pod, of which rec has the cause. It is gone after grace seconds; below 0
+// it stays Terminating.
+func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
+	if err := w.steps.Take(leaveSteps); err != nil {
+		return err
+	}
+	name := NameOf(pod)
+	rec.Namespace, rec.Name, rec.Node, rec.Owner, rec.LeavesAfterSeconds = pod.Namespace, pod.Name, pod.Spec.NodeName, OwnerOf(pod), w.Seconds()
+	for _, b := range w.budgets.of(pod) {
+		rec.Budgets = append(rec.Budgets, b.pdb.Name)
+	}
+	w.log = append(w.log, rec)
+	if IsReady(pod) && pod.DeletionTimestamp == nil {
+		w.budgets.changed(w.Fork, pod, -1)
+	}
+	if c := w.created[name]; c != nil {
+		w.move(c, nil)
+	}
+	if pod.Spec.NodeName == "" {
+		w.queue.remove(name)
+	}
+	if w.OnLeave != nil {
+		w.OnLeave(pod)
+	}
+	succeeds, why := successionOf(pod)
+	if rec.Cause == CauseScaleDown {
+		succeeds, why = noSuccessor, "its controller wants fewer pods"
+	}
+	rec.NotReplaced = why
+	if grace < 0 && succeeds == onceGone {
+		rec.NotReplaced = rec.Owner + " waits until the pod is gone, and its node ends no pod any more"
+	}
+	if grace > 0 {
+		ends := w.Seconds() + grace
+		rec.GoneAfterSeconds = &ends
+		w.due.schedule(w.now+time.Duration(grace)*time.Second, writes, name.String(), func() error { return w.Gone(pod, rec) })
+	}
+	if grace != 0 {
+		if err := w.terminate(pod, rec, grace); err != nil {
+			return err
+		}
+	}
+	if succeeds == atDeletion {
+		if err := w.replace(pod, rec); err != nil {
+			return err
+		}
+	} else if succeeds == afterBackoff {
+		if err := w.jobs.lost(pod, rec, false); err != nil {
+			return err
+		}
+	}
+	if grace == 0 {
+		return w.Gone(pod, rec)
+	}
+	return nil
+}
+
+// PodsOn returns the pods of a node, by namespace and name; none where it is not there.
+func (w *World) PodsOn(node string) ([]PodName, error) {
+	st := w.State()
+	row := st.Nodes().Row(node)
+	if row < 0 {
+		return nil, nil
+	}
+	on := st.PodsOn(row)
+	list := make([]PodName, 0, on.Len())
+	for p := range on.All() { // in this order already
+		if err := w.steps.Take(1); err != nil {
+			return nil, err
+		}
+		list = append(list, PodName{p.Namespace, p.Name})
+	}
+	return list, nil
+}
+
+// Leaving returns what is written down of a pod that is stored as being deleted since the start; nil
+// for any other.
+func (w *World) Leaving(n PodName) *Left { return w.leaving[n] }
+
+func (w *World) setLeaving(n PodName, rec *Left) {
+	was := w.leaving[n]
+	set := func(rec *Left) {
+		if w.leaving[n] = rec; rec == nil {
+			delete(w.leaving, n)
+		}
+	}
+	set(rec)
+	w.OnUndo(func() { set(was) })
+}
+
+// terminate stores a pod as one that is being deleted: it keeps its room, and spreads count it no
+// more.
+func (w *World) terminate(pod *corev1.Pod, rec *Left, grace int64) error {
+	w.setLeaving(NameOf(pod), rec)
+	if grace < 0 {
+		grace = podlife.GracePeriod(pod)
+	}
+	p := podlife.BeginDelete(pod, max(1, grace), w.Instant())
+	if p == nil {
+		return nil
+	}
+	return w.putQuietly(w.ctx, p)
+}
+
+// Gone ends a pod that left.
+func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
+	if err := w.steps.Take(leaveSteps); err != nil {
+		return err
+	}
+	at := w.Seconds()
+	rec.GoneAfterSeconds = &at
+	if err := w.Delete(pod.Namespace, pod.Name); err != nil {
+		return err
+	}
+	w.setLeaving(NameOf(pod), nil)
+	if err := w.releaseClaims(pod); err != nil {
+		return err
+	}
+	if err := w.volumes.released(pod); err != nil {
+		return err
+	}
+	succeeds, why := successionOf(pod)
+	switch {
+	case succeeds == afterBackoff:
+		return w.jobs.lost(pod, rec, true)
+	case succeeds != onceGone:
+		return nil
+	case isSetPod(pod):
+		rec.NotReplaced = ""
+		return w.sets.lost(pod, rec)
+	}
+	rec.NotReplaced = why
+	if IsDaemon(pod) && w.State().Nodes().Row(pod.Spec.NodeName) < 0 {
+		rec.NotReplaced = "its node is gone"
+		return nil
+	}
+	return w.replace(pod, rec)
+}

@@ -1,0 +1,229 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/steps"
+)
+
+// Arrival is a pod that comes to the queue.
+type Arrival struct {
+	Pod *corev1.Pod
+	// At is when it comes, after the start. Duration is how long it stays on its node, 0 for good.
+	// Both only order what happens: departures before arrivals, and arrivals of one instant by
+	// priority, then as they are listed.
+	At, Duration time.Duration
+}
+
+// Limits end a run.
+type Limits struct {
+	// Attempts is after how many the run stops with what it has; 0: when it is idle.
+	Attempts int
+	// Tries is how many attempts each pod has; 0: until nothing changes any more.
+	Tries int
+}
+
+// Waiting is a pod that has no node.
+type Waiting struct {
+	Pod *corev1.Pod
+	// Last is the outcome of its last attempt; empty where it had none.
+	Last engine.Outcome
+}
+
+// queue is kube-scheduler's queue with the one worker that takes pods from it: higher priority
+// first, then who came, or failed last, earlier (plugins/queuesort Less). Who fails waits until all
+// others have had their turn and something has changed, as a pod in back-off does, which is popped
+// once nothing else is active (backend/queue/active_queue.go unlockedPop, feature
+// PopFromBackoffQ). An attempt takes no time, so that no back-off ever ends by itself.
+//
+// Every event may help: hints of plugins are not consulted, so that there may be more attempts in
+// vain than in a cluster.
+type queue struct {
+	f     *Fork
+	ctx   context.Context
+	steps *steps.Counter
+	l     Limits
+	// each is called after each attempt; its argument is valid for the call.
+	each func(*entry, *Attempt) error
+	// lingers reports that a preemption's victims are not gone at once: each carries them out.
+	lingers bool
+
+	waiting         []*entry
+	vain            map[string]vain // by shape
+	orders          int
+	attempts, waves int
+	stopped         bool
+}
+
+// entry is a pod of the queue.
+type entry struct {
+	Arrival
+	priority int32
+	order    int    // among those of its priority: of its arrival or its last attempt
+	failed   bool   // its last attempt
+	seen     uint64 // the fork's events that this attempt knew
+	tries    int
+	last     engine.Outcome
+	shape    string
+	place    place
+	came     int // the attempts before its arrival
+}
+
+type place uint8
+
+const (
+	comes place = iota
+	waits
+	bound
+	evicted
+	left
+)
+
+// vain is an attempt that found no node: the fork's changes that it knew, and its message.
+type vain struct {
+	changes uint64
+	message string
+}
+
+func newQueue(ctx context.Context, f *Fork) *queue {
+	return &queue{f: f, ctx: ctx, steps: steps.Of(ctx), vain: map[string]vain{}}
+}
+
+// entry reads a pod that will come.
+func (q *queue) entry(a Arrival) *entry {
+	e := &entry{Arrival: a}
+	if pod, _, err := decision.ResolvePriority(q.f.State(), e.Pod, q.f.o.Class); err == nil {
+		e.priority = *pod.Spec.Priority
+	}
+	return e
+}
+
+// add has a pod come.
+func (q *queue) add(e *entry) {
+	e.place, e.order, e.came = waits, q.orders, q.attempts
+	q.orders++
+	q.waiting = append(q.waiting, e)
+}
+
+// remove takes a pod out that is deleted.
+func (q *queue) remove(n PodName) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(e *entry) bool { return NameOf(e.Pod) == n })
+}
+
+// settle passes over the queue until no attempt could have another outcome.
+func (q *queue) settle() error {
+	for !q.stopped {
+		var due []*entry
+		for _, e := range q.waiting {
+			if q.mayTry(e) && (!e.failed || q.f.heard(e.priority, e.seen)) {
+				due = append(due, e)
+			}
+		}
+		if len(due) == 0 {
+			return nil
+		}
+		if err := steps.Sort(q.steps, due, before); err != nil {
+			return err
+		}
+		q.waves++
+		for _, e := range due {
+			if q.l.Attempts > 0 && q.attempts >= q.l.Attempts {
+				q.stopped = true
+				return nil
+			}
+			if e.place != waits {
+				continue // deleted meanwhile
+			}
+			if err := q.try(e); err != nil {
+				return err
+			}
+		}
+		q.waiting = slices.DeleteFunc(q.waiting, func(e *entry) bool { return e.place != waits })
+	}
+	return nil
+}
+
+// mayTry reports whether a pod waits that may have another attempt.
+func (q *queue) mayTry(e *entry) bool {
+	return e.place == waits && (q.l.Tries == 0 || e.tries < q.l.Tries) && !q.gated(e.Pod)
+}
+
+// tries reports whether a pod waits that may have another attempt.
+func (q *queue) tries() bool { return slices.ContainsFunc(q.waiting, q.mayTry) }
+
+// before is the order of the queue (plugins/queuesort/priority_sort.go Less).
+func before(a, b *entry) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))
+}
+
+// gated reports whether a pod waits for its gates.
+func (q *queue) gated(pod *corev1.Pod) bool {
+	if len(pod.Spec.SchedulingGates) == 0 {
+		return false
+	}
+	profile, err := q.f.o.Profile(pod)
+	return err == nil && profile.Gates
+}
+
+// try makes one attempt.
+func (q *queue) try(e *entry) error {
+	if err := q.steps.Take(1); err != nil {
+		return err
+	}
+	// A preemption may have taken its nomination.
+	if pod := q.f.put[NameOf(e.Pod)]; pod != nil {
+		e.Pod = pod
+	}
+	before := q.f.events
+	at, err := q.attempt(e)
+	if err != nil {
+		return err
+	}
+	at.Waited = q.attempts - e.came
+	e.Pod, e.last, e.failed, e.seen = at.Pod, at.Outcome, true, q.f.events
+	e.tries++
+	e.order = q.orders
+	q.orders++
+	q.attempts++
+	switch at.Outcome {
+	case engine.Scheduled:
+		e.place = bound
+	case engine.Preempting:
+		if !q.lingers {
+			e.seen = before // its victims' end is an event that may help it
+		}
+	}
+	if q.each == nil {
+		return nil
+	}
+	return q.each(e, at)
+}
+
+// attempt makes an attempt, unless an equal pod was tried in vain and nothing has changed since.
+func (q *queue) attempt(e *entry) (*Attempt, error) {
+	// The digest of a decision is of this pod alone.
+	plain := !q.f.o.Digests && e.Pod.Status.NominatedNodeName == ""
+	if plain && len(q.vain) > 0 {
+		if e.shape == "" {
+			e.shape = ShapeOf(e.Pod)
+		}
+		if v, ok := q.vain[e.shape]; ok && v.changes == q.f.changes {
+			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK, Message: v.message}, nil
+		}
+	}
+	at, err := q.f.attempt(q.ctx, e.Pod, q.lingers)
+	if err == nil && plain && at.Outcome == engine.UnschedulableOK {
+		if e.shape == "" {
+			e.shape = ShapeOf(e.Pod)
+		}
+		q.vain[e.shape] = vain{q.f.changes, at.Message}
+	}
+	return at, err
+}

@@ -1,0 +1,308 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unique"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
+	"berth/internal/kube/object"
+)
+
+// statefulSets is the controller of StatefulSets (pkg/controller/statefulset/
+// stateful_set_control.go). It looks at a set once one of its pods has left.
+type statefulSets struct {
+	w       *World
+	byOwner map[ownerKey][]PodName // the pods of the base; nil: not read yet
+	sets    map[ownerKey]*statefulSet
+}
+
+// ownerKey names a controller.
+type ownerKey struct {
+	namespace string
+	state.Owner
+}
+
+// statefulSet is a set with its ordinals.
+type statefulSet struct {
+	namespace, name string
+	ordered           bool // OrderedReady
+	minReady          time.Duration
+	templates         []corev1.PersistentVolumeClaim
+	ordinals          []int
+	places            map[int]*setPlace
+}
+
+// setPlace is the place of one ordinal.
+type setPlace struct {
+	pod  *corev1.Pod // the last one
+	here bool        // it is there: waiting, on a node or being deleted
+	lost *Left       // what its successor is noted at; nil: nowhere
+}
+
+// isSetPod reports whether a StatefulSet controls a pod whose name ends in an ordinal.
+func isSetPod(pod *corev1.Pod) bool {
+	return ControlledBy(pod, "StatefulSet") && ordinalOf(pod.Name) >= 0
+}
+
+// ordinalOf returns the number that a name ends in; -1 where it has none.
+func ordinalOf(name string) int {
+	n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
+	if err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+func keyOf(pod *corev1.Pod) ownerKey {
+	kind, name, _ := strings.Cut(OwnerOf(pod), "/")
+	return ownerKey{pod.Namespace, state.Owner{Kind: kind, Name: name}}
+}
+
+// podsByOwner lists the pods of the base that StatefulSets and Jobs control.
+func (w *World) podsByOwner() (map[ownerKey][]PodName, error) {
+	out, pods := map[ownerKey][]PodName{}, 0
+	w.base.State.EachPod(func(p *state.Pod) {
+		pods++
+		if p.Owner == (unique.Handle[state.Owner]{}) {
+			return
+		}
+		if o := p.Owner.Value(); o.Kind == "StatefulSet" || o.Kind == "Job" {
+			k := ownerKey{p.Namespace, o}
+			out[k] = append(out[k], PodName{p.Namespace, p.Name})
+		}
+	})
+	return out, w.steps.Take(pods)
+}
+
+// of returns the set of a pod.
+func (c *statefulSets) of(pod *corev1.Pod) (*statefulSet, error) {
+	k := keyOf(pod)
+	if s := c.sets[k]; s != nil {
+		return s, nil
+	}
+	if c.byOwner == nil {
+		var err error
+		if c.byOwner, err = c.w.podsByOwner(); err != nil {
+			return nil, err
+		}
+		c.sets = map[ownerKey]*statefulSet{}
+	}
+	s := &statefulSet{namespace: k.namespace, name: k.Name, ordered: true, places: map[int]*setPlace{}}
+	for _, n := range c.byOwner[k] {
+		p, err := c.w.base.Pod(n.Namespace, n.Name)
+		if err != nil {
+			return nil, err
+		}
+		if i := ordinalOf(n.Name); i >= 0 {
+			s.places[i] = &setPlace{pod: p, here: true}
+		}
+	}
+	if err := c.read(s, k); err != nil {
+		return nil, err
+	}
+	c.sets[k] = s
+	return s, nil
+}
+
+// read reads the set's object. Without one the set has the ordinals that are there, and the default
+// policy.
+func (c *statefulSets) read(s *statefulSet, k ownerKey) error {
+	raw, ok := c.w.base.Object(object.Key{Kind: k.Kind, Namespace: k.namespace, Name: k.Name})
+	if !ok {
+		s.ordinals = slices.Sorted(maps.Keys(s.places))
+		return nil
+	}
+	o, err := object.FromCanonical(k.Kind, raw)
+	if err != nil {
+		return fmt.Errorf("StatefulSet %s/%s: %w", k.namespace, k.Name, err)
+	}
+	set := o.Value.(*appsv1.StatefulSet)
+	s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+	s.minReady = time.Duration(set.Spec.MinReadySeconds) * time.Second
+	s.templates = set.Spec.VolumeClaimTemplates
+	first := 0
+	if set.Spec.Ordinals != nil {
+		first = int(set.Spec.Ordinals.Start)
+	}
+	if set.Spec.Replicas == nil {
+		s.ordinals = slices.Sorted(maps.Keys(s.places))
+		return nil
+	}
+	for i := range int(*set.Spec.Replicas) {
+		s.ordinals = append(s.ordinals, first+i)
+		if s.places[first+i] == nil {
+			s.places[first+i] = &setPlace{}
+		}
+	}
+	return nil
+}
+
+// lost notes that a pod is gone.
+func (c *statefulSets) lost(pod *corev1.Pod, rec *Left) error {
+	s, err := c.of(pod)
+	if err != nil {
+		return err
+	}
+	p := s.places[ordinalOf(pod.Name)]
+	if p == nil {
+		p = &setPlace{}
+		s.places[ordinalOf(pod.Name)] = p
+	}
+	if !slices.Contains(s.ordinals, ordinalOf(pod.Name)) {
+		rec.NotReplaced = fmt.Sprintf("StatefulSet/%s wants %d pods", s.name, len(s.ordinals))
+		return nil
+	}
+	c.w.set(p, setPlace{pod: pod, lost: rec})
+	return c.sync(pod)
+}
+
+// set changes a place.
+func (w *World) set(p *setPlace, to setPlace) {
+	was := *p
+	*p = to
+	w.OnUndo(func() { *p = was })
+}
+
+// sync makes the pods of a pod's set that are missing: all at once, or each once those below it are
+// available (stateful_set_control.go processReplica). It does nothing for sets of which no pod was
+// lost.
+func (c *statefulSets) sync(pod *corev1.Pod) error {
+	if c.sets == nil || !isSetPod(pod) {
+		return nil
+	}
+	s := c.sets[keyOf(pod)]
+	if s == nil {
+		return nil
+	}
+	if err := c.w.steps.Take(len(s.ordinals)); err != nil {
+		return err
+	}
+	for n, i := range s.ordinals {
+		p := s.places[i]
+		if !p.here {
+			if err := c.create(s, i, p); err != nil {
+				return err
+			}
+			if s.ordered {
+				c.wait(s, n+1, fmt.Sprintf("%s-%d is not Ready", s.name, i))
+				return nil
+			}
+			continue
+		}
+		if !s.ordered {
+			continue
+		}
+		why, until := c.blocks(s, i)
+		if why == "" {
+			continue
+		}
+		c.wait(s, n+1, why)
+		if until > 0 {
+			c.w.due.schedule(until, syncs, s.namespace+"/"+s.name, func() error { return c.sync(pod) })
+		}
+		return nil
+	}
+	return nil
+}
+
+// blocks returns why no pod above an ordinal is made, and when it will be; empty where none is
+// blocked, and 0 where an event tells.
+func (c *statefulSets) blocks(s *statefulSet, i int) (why string, until time.Duration) {
+	name := fmt.Sprintf("%s-%d", s.name, i)
+	pod, err := c.w.Pod(s.namespace, name)
+	switch {
+	case err != nil || pod.Spec.NodeName == "":
+		return name + " has no node", 0
+	case pod.DeletionTimestamp != nil:
+		return name + " is being deleted", 0
+	case !IsReady(pod) && !AssumedReady(pod):
+		return name + " is not Ready", 0
+	}
+	if ready := ReadyCondition(pod); ready != nil && s.minReady > 0 {
+		if at := ready.LastTransitionTime.Sub(c.w.o.Now) + s.minReady; at > c.w.now {
+			return name + " is not available yet", at
+		}
+	}
+	return "", 0
+}
+
+// wait notes why the pods from a place on are not made again.
+func (c *statefulSets) wait(s *statefulSet, from int, why string) {
+	for _, i := range s.ordinals[from:] {
+		if p := s.places[i]; !p.here && p.lost != nil {
+			p.lost.NotReplaced = fmt.Sprintf("StatefulSet/%s makes its pods in order, and %s", s.name, why)
+		}
+	}
+}
+
+// create makes the pod of an ordinal.
+func (c *statefulSets) create(s *statefulSet, i int, p *setPlace) error {
+	old, rec := p.pod, p.lost
+	if old == nil {
+		if old = c.like(s, i); old == nil {
+			return nil // no pod shows what its pods are like
+		}
+	}
+	for k := range s.templates {
+		if err := c.w.claimOf(s, &s.templates[k], i); err != nil {
+			return err
+		}
+	}
+	c.w.set(p, setPlace{pod: old, here: true})
+	if rec == nil {
+		rec = &Left{}
+		defer func() { c.w.further(s.namespace, rec.Replacement) }()
+	}
+	rec.NotReplaced = ""
+	return c.w.replace(old, rec)
+}
+
+// claimOf makes the claim of an ordinal, unless it is there (stateful_pod_control.go
+// createMissingPersistentVolumeClaims).
+func (w *World) claimOf(s *statefulSet, t *corev1.PersistentVolumeClaim, i int) error {
+	name := fmt.Sprintf("%s-%s-%d", t.Name, s.name, i)
+	if w.State().PersistentVolumeClaim(s.namespace, name) != nil {
+		return nil
+	}
+	claim := t.DeepCopy()
+	claim.Namespace, claim.Name, claim.Status = s.namespace, name, corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+	return w.putObject(claim)
+}
+
+// like returns a pod of an ordinal as the set's other pods are (stateful_set_utils.go
+// updateIdentity, updateStorage); nil where it has none.
+func (c *statefulSets) like(s *statefulSet, i int) *corev1.Pod {
+	for _, n := range s.ordinals {
+		of := s.places[n].pod
+		if of == nil {
+			continue
+		}
+		p := of.DeepCopy()
+		p.Name = fmt.Sprintf("%s-%d", s.name, i)
+		if p.Spec.Hostname != "" {
+			p.Spec.Hostname = p.Name
+		}
+		for _, label := range []string{appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel} {
+			if p.Labels[label] != "" {
+				p.Labels[label] = map[string]string{appsv1.StatefulSetPodNameLabel: p.Name, appsv1.PodIndexLabel: strconv.Itoa(i)}[label]
+			}
+		}
+		for k := range p.Spec.Volumes {
+			if v := p.Spec.Volumes[k].PersistentVolumeClaim; v != nil {
+				if base, is := strings.CutSuffix(v.ClaimName, fmt.Sprintf("-%s-%d", s.name, n)); is {
+					v.ClaimName = fmt.Sprintf("%s-%s-%d", base, s.name, i)
+				}
+			}
+		}
+		return p
+	}
+	return nil
+}

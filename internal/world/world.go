@@ -1,0 +1,362 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/engine"
+	"berth/internal/podlife"
+	"berth/internal/steps"
+	"berth/internal/store"
+)
+
+// World is a cluster whose time goes on: pods leave their nodes, their controllers create others,
+// which kube-scheduler tries to place and kubelets start. What happens at one instant happens before
+// a pod is tried. It is for one goroutine.
+type World struct {
+	*Fork
+	ctx     context.Context
+	steps   *steps.Counter
+	now     time.Duration // since Options.Now
+	due     events
+	queue   *queue
+	budgets *budgets
+	sets    *statefulSets
+	jobs    *jobs
+	volumes *attachments
+
+	// start is how long pods take until they are ready whose status does not show it; assumed
+	// counts them.
+	start   time.Duration
+	assumed int
+
+	log     []*Left
+	others  []*Replacement
+	created map[PodName]*created
+	leaving map[PodName]*Left // stored as being deleted
+	// preempted is how often pods in whose place one stands were preempted.
+	preempted map[PodName]int
+
+	// OnLeave and OnCreate are called for each pod that leaves or is created; may be nil.
+	OnLeave  func(*corev1.Pod)
+	OnCreate func(*corev1.Pod, *Replacement)
+}
+
+// maxPreempted is how often pods that follow each other may be preempted: there are pods whose
+// preemptions never end, as each frees what the other needs.
+const maxPreempted = 5
+
+// leaveSteps is what the end of a pod takes, in steps of a Counter.
+const leaveSteps = 200
+
+// created is a pod of the queue: one that a controller made, or that waited in the snapshot.
+type created struct {
+	rec  *Replacement
+	took time.Duration // from its bind until it is ready
+	pod  *corev1.Pod   // on its node; nil before
+}
+
+// New starts a world at instant 0. start is how long a pod takes to start whose status does not
+// show it.
+func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
+	b, err := readBudgets(ctx, f.base)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		Fork: f, ctx: ctx, steps: steps.Of(ctx), budgets: b, start: start, log: []*Left{}, queue: newQueue(ctx, f),
+		created: map[PodName]*created{}, preempted: map[PodName]int{}, leaving: map[PodName]*Left{},
+	}
+	w.queue.each, w.queue.lingers = w.attempted, true
+	w.sets, w.jobs, w.volumes = &statefulSets{w: w}, &jobs{w: w}, &attachments{w: w}
+	return w, nil
+}
+
+// Seconds returns the seconds since the start.
+func (w *World) Seconds() int64 { return seconds(w.now) }
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
+
+// Instant is the time of the current instant.
+func (w *World) Instant() time.Time { return w.o.Now.Add(w.now) }
+
+// At has something happen about an object at a second, before controllers and the scheduler act.
+func (w *World) At(second int64, object string, do func() error) {
+	w.due.schedule(time.Duration(second)*time.Second, writes, object, do)
+}
+
+// Waits has the pods that wait in the snapshot take part, each with how long it takes to start.
+func (w *World) Waits() error {
+	pending, err := w.Pending(w.ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range pending {
+		rec := &Replacement{Namespace: a.Pod.Namespace, Name: a.Pod.Name}
+		w.created[NameOf(a.Pod)] = &created{rec: rec, took: w.start}
+		w.queue.add(w.queue.entry(a))
+		w.others = append(w.others, rec)
+	}
+	return nil
+}
+
+// Schedule tries the pods that wait, until no attempt could have another outcome.
+func (w *World) Schedule() error { return w.queue.settle() }
+
+// Next returns the second at which something happens next; false where nothing does.
+func (w *World) Next() (second int64, ok bool) {
+	at, ok := w.due.next()
+	return seconds(at + time.Second - 1), ok
+}
+
+// Advance goes on to a second: all that is due until then happens, instant by instant.
+func (w *World) Advance(to int64) error {
+	until := time.Duration(to) * time.Second
+	for {
+		at, ok := w.due.next()
+		if !ok || at > until {
+			break
+		}
+		if err := w.step(at); err != nil {
+			return err
+		}
+	}
+	w.now = max(w.now, until)
+	return w.queue.settle()
+}
+
+// Happen goes on to a second and has all happen that is due, before the scheduler acts.
+func (w *World) Happen(second int64) error {
+	w.now = max(w.now, time.Duration(second)*time.Second)
+	return w.due.run(w.now)
+}
+
+// step has all happen that is due at an instant, and the scheduler act.
+func (w *World) step(at time.Duration) error {
+	w.now = max(w.now, at)
+	for rounds := 0; ; rounds++ {
+		if err := w.due.run(w.now); err != nil {
+			return err
+		}
+		if err := w.queue.settle(); err != nil {
+			return err
+		}
+		if next, ok := w.due.next(); !ok || next > w.now {
+			return nil
+		}
+		if rounds == maxRounds {
+			return fmt.Errorf("hot loop: after %s the cluster still changes, at %s", w.now, w.due.list[0].key)
+		}
+	}
+}
+
+// maxRounds is how often one instant may bring about what is due at once.
+const maxRounds = 1000
+
+// Finish lets all happen that is still to come.
+func (w *World) Finish() error {
+	for {
+		at, ok := w.due.next()
+		if !ok {
+			return w.queue.settle()
+		}
+		if err := w.step(at); err != nil {
+			return err
+		}
+	}
+}
+
+// waitingOrStored returns a pod of the queue or of the fork; nil where it is neither.
+func (w *World) waitingOrStored(n PodName) (*corev1.Pod, error) {
+	for _, e := range w.queue.waiting {
+		if NameOf(e.Pod) == n && e.place == waits {
+			return e.Pod, nil
+		}
+	}
+	p, err := w.Pod(n.Namespace, n.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return p, err
+}
+
+// further writes a pod down that a controller made and that replaces none.
+func (w *World) further(namespace string, rec *Replacement) {
+	if rec != nil {
+		rec.Namespace = namespace
+		w.others = append(w.others, rec)
+	}
+}
+
+// Others returns the pods that waited in the snapshot, and those that were made beside the
+// replacements.
+func (w *World) Others() []*Replacement { return w.others }
+
+// Unready has a pod lose its readiness, as the node monitor does to those of a lost node
+// (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
+func (w *World) Unready(pod *corev1.Pod) error {
+	w.budgets.changed(w.Fork, pod, -1)
+	p := pod.DeepCopy()
+	if c := ReadyCondition(p); c != nil {
+		c.Status, c.LastTransitionTime = corev1.ConditionFalse, metav1.NewTime(w.Instant())
+	}
+	if c := w.created[NameOf(pod)]; c != nil && c.pod != nil {
+		w.move(c, p)
+	}
+	return w.putQuietly(w.ctx, p)
+}
+
+// Current returns a pod of the fork as it is now, or one that an attempt has just taken out of it.
+func (w *World) Current(n PodName) (*corev1.Pod, error) {
+	if c := w.created[n]; c != nil && c.pod != nil {
+		return c.pod, nil
+	}
+	p, err := w.Pod(n.Namespace, n.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return w.base.Pod(n.Namespace, n.Name)
+	}
+	return p, err
+}
+
+// attempted writes down what an attempt did.
+func (w *World) attempted(_ *entry, at *Attempt) error {
+	c := w.created[NameOf(at.Pod)]
+	if at.Message != "" {
+		c.rec.Message = at.Message
+	}
+	switch at.Outcome {
+	case engine.Scheduled:
+		w.move(c, at.Pod)
+		c.rec.Node, c.rec.WaitedFor, c.rec.Message = at.Node, c.rec.Message, ""
+		return w.volumes.starts(c, at.Pod)
+	case engine.Preempting:
+		for _, v := range at.Victims {
+			n := PodName{v.Namespace, v.Name}
+			if w.leaving[n] != nil {
+				continue // its deletion began before
+			}
+			victim, err := w.Current(n)
+			if err != nil {
+				return err
+			}
+			if err := w.preempt(victim); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// preempt has a preemption's victim leave, with its grace period
+// (pkg/scheduler/framework/preemption/executor.go preemptPod).
+func (w *World) preempt(victim *corev1.Pod) error {
+	p := *victim
+	p.Status.Conditions = append(p.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)], corev1.PodCondition{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler, LastTransitionTime: metav1.NewTime(w.Instant()),
+	})
+	grace, err := w.GraceOn(p.Spec.NodeName, podlife.GracePeriod(&p))
+	if err != nil {
+		return err
+	}
+	return w.Leave(&p, &Left{Cause: CausePreemption}, grace)
+}
+
+// move notes where a created pod is; nil: on no node.
+func (w *World) move(c *created, pod *corev1.Pod) {
+	was := c.pod
+	c.pod = pod
+	w.OnUndo(func() { c.pod = was })
+}
+
+// started makes a pod ready, unless it has left.
+func (w *World) started(c *created, pod *corev1.Pod) error {
+	if c.pod != pod {
+		return nil
+	}
+	at := w.Seconds()
+	c.rec.ReadyAfterSeconds = &at
+	ready := *pod
+	began, now := metav1.NewTime(w.Instant().Add(-c.took)), metav1.NewTime(w.Instant())
+	ready.Status.Phase, ready.Status.StartTime = corev1.PodRunning, &began
+	ready.Status.Conditions = append(ready.Status.Conditions[:len(ready.Status.Conditions):len(ready.Status.Conditions)],
+		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now})
+	w.move(c, &ready)
+	w.budgets.changed(w.Fork, &ready, 1)
+	if err := w.putQuietly(w.ctx, &ready); err != nil {
+		return err
+	}
+	return w.sets.sync(&ready)
+}
+
+// Create has a controller create a pod, which takes some time from its bind until it is ready.
+func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) {
+	p, err := w.createClaims(p)
+	if err != nil {
+		return nil, err
+	}
+	rec := &Replacement{Name: p.Name, CreatedAfterSeconds: w.Seconds()}
+	n := NameOf(p)
+	had := w.created[n]
+	w.created[n] = &created{rec: rec, took: took}
+	w.OnUndo(func() {
+		if w.created[n] = had; had == nil {
+			delete(w.created, n)
+		}
+	})
+	w.queue.add(w.queue.entry(Arrival{Pod: p}))
+	if w.OnCreate != nil {
+		w.OnCreate(p, rec)
+	}
+	return rec, nil
+}
+
+// replace has a controller make the pod that takes another one's place.
+func (w *World) replace(old *corev1.Pod, rec *Left) error {
+	lineage := w.preempted[NameOf(old)]
+	if rec.Cause == CausePreemption {
+		lineage++
+	}
+	if lineage > maxPreempted {
+		rec.NotReplaced = "it was preempted " + strconv.Itoa(maxPreempted) + " times, and is not followed any further"
+		return nil
+	}
+	s, _ := successionOf(old)
+	st := w.State()
+	p := successor(old, s, func(name string) bool {
+		return st.Pod(old.Namespace, name) == nil && w.created[PodName{old.Namespace, name}] == nil
+	}, w.Instant())
+	took, err := w.startOf(old)
+	if err != nil {
+		return err
+	}
+	if lineage > 0 {
+		w.preempted[NameOf(p)] = lineage
+	}
+	rec.Replacement, err = w.Create(p, took)
+	return err
+}
+
+// startOf returns how long the pod that takes another one's place needs until it is ready.
+func (w *World) startOf(old *corev1.Pod) (time.Duration, error) {
+	if c := w.created[NameOf(old)]; c != nil {
+		return c.took, nil
+	}
+	before, err := w.base.Pod(old.Namespace, old.Name) // which was ready, unless its node died
+	if errors.Is(err, store.ErrNotFound) {
+		before, err = old, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if took, ok := StartSeconds(before); ok {
+		return time.Duration(took) * time.Second, nil
+	}
+	w.assumed++
+	return w.start, nil
+}
