@@ -32,7 +32,7 @@ the flags of the same names mean the same. In memory: the cluster stays as it is
 With --find N as many nodes as can be emptied, up to N: each proven by running
 it, emptier nodes first, and removed once it is empty.
 
-Exit code 0 if all are drained and every pod has a node, 2 otherwise.`,
+Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
 		Example: "  " + a.name + " drain worker-7 --ignore-daemonsets --snapshot cluster.json\n" +
 			"  " + a.name + " drain --zone eu-1a --ignore-daemonsets --delete-emptydir-data\n" +
 			"  " + a.name + " drain --find 5 --ignore-daemonsets",
@@ -65,7 +65,7 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 		d.q.Remove = &d.remove
 	}
 	return (&scenarioCommand[scenario.Drain]{verb: "drains", question: &d.q, doing: "draining", gaps: gapsOfNodes, show: (*page).drain, no: func(out *scenario.Drain) bool {
-		return out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Pending > 0 || out.Find != nil && len(out.Nodes) == 0
+		return out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Unserved() || out.Find != nil && len(out.Nodes) == 0
 	}}).run(cmd.Context(), a)
 }
 
@@ -98,7 +98,7 @@ func bare(args []string) []string {
 func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	t := d.Totals
 	word, c := count(t.NodesDrained)+" DRAINED", green
-	if t.NodesDrained < len(d.Nodes) || t.Pending > 0 {
+	if t.NodesDrained < len(d.Nodes) || t.Unserved() {
 		c = red
 	}
 	about := "of " + plural(len(d.Nodes), "node")
@@ -118,6 +118,7 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 		table.add(n.Name, n.Outcome, count(n.Evicted), count(n.Waves), span(n.Seconds), p.because(n))
 	}
 	p.list(table, "nodes")
+	p.others(d.Others)
 	p.remedies(d.Nodes)
 	p.disrupted(d.Pods)
 	if d.Find != nil {
@@ -192,6 +193,12 @@ func (p *page) remedies(nodes []*scenario.DrainedNode) {
 // replaced writes what becomes of the places of pods that left.
 func replaced(r *world.Replaced, preempted int) string {
 	text := fmt.Sprintf("%s placed again, %s without a node, %s not replaced", count(r.Placed), count(r.Pending), count(r.NotReplaced))
+	if r.NotStarted > 0 {
+		text += "; " + count(r.NotStarted) + " of those placed cannot start"
+	}
+	if r.Held > 0 {
+		text += "; " + count(r.Held) + " wait for their controllers"
+	}
 	if preempted > 0 {
 		text += "; " + count(preempted) + " more preempted for them"
 	}
@@ -207,13 +214,17 @@ func (p *page) notes(list []string) {
 // disrupted lists the pods that left: those whose replacements wait first, with kube-scheduler's
 // message, then all in order.
 func (p *page) disrupted(list []*world.Left) {
-	var stuck [][]string
+	var stuck, still [][]string
 	for _, d := range list {
+		if r := d.Replacement; r != nil && r.NotStarted != "" {
+			still = append(still, []string{d.Namespace + "/" + r.Name, "on " + r.Node + ": " + r.NotStarted})
+		}
 		if r := d.Replacement; r != nil && r.Node == "" {
 			stuck = append(stuck, []string{d.Namespace + "/" + r.Name, r.Message})
 		}
 	}
 	p.whys(".WITHOUT A NODE", stuck, "pods")
+	p.whys(".CANNOT START", still, "pods")
 	t := newTable(".POD", "@FROM", "CAUSE", ">LEAVES", ">GONE", "~TO", ">READY")
 	for _, d := range list {
 		gone, to, ready := "never", d.NotReplaced, ""
@@ -244,7 +255,8 @@ them, which pods it deletes and when, where those that replace them go, and what
 waits forever. Times are from the death, by the control plane's defaults. In
 memory: the cluster stays as it is.
 
-Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
+Exit code 0 if every pod comes back, 2 if one waits for good or stays on a dead
+node.`,
 		Example: "  " + a.name + " lose --zone eu-1a --snapshot cluster.json\n" +
 			"  " + a.name + " lose worker-7 --remove-after 600",
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -255,7 +267,7 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 			}
 			return (&scenarioCommand[scenario.Loss]{
 				verb: "losses", question: q, doing: "losing nodes", gaps: gapsOfNodes, show: (*page).loss,
-				no: func(l *scenario.Loss) bool { return l.Totals.Pending > 0 },
+				no: func(l *scenario.Loss) bool { return l.Totals.Unserved() || l.Totals.Stay > 0 },
 			}).run(cmd.Context(), a)
 		},
 	}
@@ -270,11 +282,11 @@ Exit code 0 if every pod that is replaced has a node, 2 otherwise.`,
 func (p *page) loss(l *scenario.Loss, _ *gaps) {
 	t := l.Totals
 	c := green
-	if t.Pending > 0 {
+	if t.Unserved() || t.Stay > 0 {
 		c = red
 	}
 	p.head(count(t.Nodes)+" LOST", c, "with "+plural(t.Pods, "pod"), "until "+span(l.Seconds), "")
-	p.text(fmt.Sprintf("%s deleted: %s. %s.", plural(t.Deleted, "pod"), replaced(&t.Replaced, t.Preempted), stayWords(len(l.Staying))))
+	p.text(fmt.Sprintf("%s deleted: %s. %s.", plural(t.Deleted, "pod"), replaced(&t.Replaced, t.Preempted), stayWords(l)))
 	p.ended(t.Ended)
 	p.notes(l.Warnings)
 	p.gap()
@@ -298,6 +310,7 @@ func (p *page) loss(l *scenario.Loss, _ *gaps) {
 		zones.add(name, z.State, fmt.Sprintf("%s of %s", count(z.NotReady), count(z.Nodes)), first+last)
 	}
 	p.table(zones)
+	p.others(l.Others)
 	p.disrupted(l.Pods)
 	var staying [][]string
 	for _, s := range l.Staying {
@@ -306,12 +319,48 @@ func (p *page) loss(l *scenario.Loss, _ *gaps) {
 	p.whys(".STAYS", staying, "pods")
 }
 
-func stayWords(n int) string {
-	switch n {
-	case 0:
-		return "None stays"
-	case 1:
-		return "1 stays on its dead node"
+// stayWords writes how many pods stay on dead nodes, and how many of those are being deleted.
+func stayWords(l *scenario.Loss) string {
+	n, ending := len(l.Staying), 0
+	for _, d := range l.Pods {
+		if d.GoneAfterSeconds == nil {
+			ending++
+		}
 	}
-	return count(n) + " stay on their dead nodes"
+	var text string
+	switch {
+	case n == 0 && ending == 1:
+		return "1 stays Terminating on its dead node"
+	case n == 0 && ending > 0:
+		return count(ending) + " stay Terminating on their dead nodes"
+	case n == 0:
+		return "None stays"
+	case n == 1:
+		text = "1 stays on its dead node"
+	default:
+		text = count(n) + " stay on their dead nodes"
+	}
+	if ending > 0 {
+		text += ", and " + count(ending) + " more as Terminating"
+	}
+	return text
+}
+
+// others names the pods that waited before, or were made beside, and got a node meanwhile.
+func (p *page) others(list []*world.Replacement) {
+	const few = 3
+	var names []string
+	for _, r := range list {
+		if r.Node != "" {
+			names = append(names, r.Namespace+"/"+r.Name+" on "+r.Node)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > few {
+		names, more = names[:few], fmt.Sprintf(" and %s more", count(len(names)-few))
+	}
+	p.labelled("OTHERS", "that waited get a node meanwhile: "+strings.Join(names, ", ")+more)
 }

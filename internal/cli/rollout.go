@@ -21,7 +21,7 @@ pods that find no node and why, how long it takes, and where its pods are then.
 It runs in memory, in virtual seconds, as the controllers and the scheduler act;
 each pod takes its whole grace period to end. The cluster stays as it is.
 
-Exit code 0 if it completes, 2 if it gets stuck.`,
+Exit code 0 if it completes, 2 if it gets stuck or leaves others without a node.`,
 		Example:           "  " + a.name + " rollout -f deployment.yaml --snapshot cluster.json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -50,7 +50,7 @@ func (a *app) rollout(ctx context.Context, q *scenario.RolloutQuestion, args []s
 			_, g, err := a.gapsAbout(ctx, from, *pod)
 			return g, err
 		},
-		show: (*page).rollout, no: func(r *scenario.Rollout) bool { return r.Outcome == scenario.RolloutStuck },
+		show: (*page).rollout, no: func(r *scenario.Rollout) bool { return r.Outcome == scenario.RolloutStuck || r.Displaced > 0 },
 	}).run(ctx, a)
 }
 
@@ -90,6 +90,9 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 	if r.Why != "" {
 		p.text("Because " + r.Why)
 	}
+	if r.Try != "" {
+		p.labelled("TRY", r.Try)
+	}
 	if r.DeadlineExceededAfterSeconds != nil {
 		p.line("Progress deadline exceeded after %s", span(*r.DeadlineExceededAfterSeconds))
 	}
@@ -106,7 +109,7 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 		}
 	}
 	if len(r.Preempted) > 0 {
-		p.labelled("EVICTED", plural(len(r.Preempted), "pod")+" of lower priority")
+		p.labelled("EVICTED", plural(len(r.Preempted), "pod")+" of lower priority"+displaced(r.Displaced))
 	}
 	if r.Others > 0 {
 		p.labelled("OTHERS", plural(r.Others, "pod")+" that waited got a node meanwhile")
@@ -128,4 +131,12 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 	for _, s := range r.Assumed {
 		p.labelled("ASSUMED", s)
 	}
+}
+
+// displaced writes how many of the evicted pods find no other node.
+func displaced(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ", " + count(n) + " of which without another node"
 }

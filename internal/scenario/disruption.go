@@ -16,7 +16,8 @@ type disruption struct {
 }
 
 // newDisruption starts at second 0. given is how long pods take to start, instead of the default.
-// The pods that wait in the snapshot take part from then on.
+// The pods that wait in the snapshot take part from then on, and
+// those that are being deleted end.
 func newDisruption(ctx context.Context, f *world.Fork, given *int64) (*disruption, error) {
 	if err := checkNumber("startSeconds", given, mostSeconds); err != nil {
 		return nil, err
@@ -29,5 +30,8 @@ func newDisruption(ctx context.Context, f *world.Fork, given *int64) (*disruptio
 	if err != nil {
 		return nil, err
 	}
-	return &disruption{World: w, steps: steps.Of(ctx)}, w.Waits()
+	if err := w.Waits(); err != nil {
+		return nil, err
+	}
+	return &disruption{World: w, steps: steps.Of(ctx)}, w.Endings()
 }

@@ -6,6 +6,7 @@
 // attempts before it made. Nothing is written to the cluster either. The package is pure: it has no
 // clock, no store and no log, and the same scenario has the same result, byte for byte.
 //
-// Time is ordinal. Attempts have an order and take no time, and victims of a preemption are gone
-// before the next attempt. Controllers do not act: no pod that was evicted comes back by itself.
+// Where pods arrive, time is ordinal: attempts have an order and take no time, victims of a
+// preemption are gone before the next attempt, and no controller acts. Drains, lost nodes and
+// rollouts run in a world of their own seconds (package world).
 package scenario

@@ -219,6 +219,10 @@ func (d *disruption) evictFrom(node string, n world.PodName, q *DrainQuestion, o
 	if err != nil {
 		return err
 	}
+	if rec := d.Leaving(n); rec != nil && rec.GoneAfterSeconds != nil && q.GracePeriodSeconds == nil {
+		round.last = max(round.last, *rec.GoneAfterSeconds) // an eviction adds nothing
+		return nil
+	}
 	evicts := q.RespectBudgets == nil || *q.RespectBudgets
 	v := podlife.EvictionVerdict{Allowed: true}
 	if evicts {

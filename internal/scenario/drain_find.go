@@ -152,8 +152,8 @@ func (d *disruption) empty(name string, q *DrainQuestion) (node *DrainedNode, po
 	return nil, pod, why, d.Undo(back)
 }
 
-// keeps returns why a node is not to be emptied, and the pod that it names; empty where it is. back is
-// as it was before.
+// keeps returns why a node is not to be emptied, and the pod that it names; empty where it is. back
+// is as it was before.
 func (d *disruption) keeps(node *DrainedNode, back world.Mark) (pod, why string) {
 	for _, list := range [][]PodReason{node.Refused, node.Blocked} {
 		if len(list) > 0 {

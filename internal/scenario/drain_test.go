@@ -176,8 +176,8 @@ web-2 eviction wave 1 at 0 gone 35: it was being deleted before, and is replaced
 			running(enginetest.Pod("low", enginetest.Requests("cpu", "1"), enginetest.On("b")), "ReplicaSet", "low", 5, 3),
 			running(enginetest.Pod("full", enginetest.Priority(10), enginetest.Requests("cpu", "1"), enginetest.On("c")), "ReplicaSet", "full", 5, 3)), `
 a drained in 1 waves, 3 s
-high eviction wave 1 at 0 gone 3: high-2 at 0 on "b" ready 5
-low preemption wave 0 at 0 gone 0: low-2 at 0 on "" (0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.)
+high eviction wave 1 at 0 gone 3: high-2 at 0 on "b" ready 8
+low preemption wave 0 at 0 gone 3: low-2 at 0 on "" (0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.)
 `},
 		{"a cordoned node is still a domain", scenario.DrainQuestion{NodeChoice: chosen(on...)}, append(nodes(per, per), spread("a", 0), spread("b", 1)), `
 a drained in 1 waves, 3 s

@@ -58,6 +58,9 @@ type LossTotals struct {
 	// others are, hold nothing, and are not among Pods.
 	Ended     int `json:"ended,omitempty"`
 	Preempted int `json:"preempted"`
+	// Stay counts the pods that are never deleted and serve no more, without those of DaemonSets
+	// and of kubelets' own files.
+	Stay int `json:"stay,omitempty"`
 	world.Replaced
 } // @name LossTotals
 
@@ -150,10 +153,14 @@ func (l *loss) plan() {
 	for _, z := range l.out.Zones {
 		list := l.nodes[z.Zone]
 		slices.SortFunc(list, func(a, b *LostNode) int { return cmp.Compare(a.Name, b.Name) })
-		for i, n := range list {
+		i := 0
+		for _, n := range list {
 			l.out.Nodes = append(l.out.Nodes, n)
 			l.d.At(n.NotReadyAfterSeconds, "Node/"+n.Name, func() error { return l.notReady(n) })
-			if at := n.NotReadyAfterSeconds + int64(i)*z.every; z.every > 0 && (n.RemovedAfterSeconds == nil || at < *n.RemovedAfterSeconds) {
+			if n.TaintedAfterSeconds != nil { // before: its count goes on
+				l.d.At(0, "Node/"+n.Name, func() error { return l.taint(n) })
+			} else if at := n.NotReadyAfterSeconds + int64(i)*z.every; z.every > 0 && (n.RemovedAfterSeconds == nil || at < *n.RemovedAfterSeconds) {
+				i++
 				n.TaintedAfterSeconds = &at
 				l.d.At(at, "Node/"+n.Name, func() error { return l.taint(n) })
 			}
@@ -175,7 +182,7 @@ func (l *loss) notReady(n *LostNode) error {
 	}
 	err := d.Taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &since}, func(node *corev1.Node) {
 		for i := range node.Status.Conditions {
-			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady && c.Status != corev1.ConditionUnknown {
 				c.Status, c.LastTransitionTime = corev1.ConditionUnknown, since
 			}
 		}
@@ -268,6 +275,9 @@ func (l *loss) report() error {
 		err = d.eachOn(n.Name, func(name world.PodName, pod *corev1.Pod) error {
 			if d.Leaving(name) != nil {
 				return nil // it is among those that were deleted
+			}
+			if !world.IsDaemon(pod) && !world.IsMirror(pod) {
+				t.Stay++
 			}
 			why := "the node is not tainted"
 			if pod.DeletionTimestamp != nil {

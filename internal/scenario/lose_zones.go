@@ -116,7 +116,16 @@ func (l *loss) readZones() error {
 			return err
 		}
 		if l.lost[n.Name] {
-			l.nodes[key] = append(l.nodes[key], &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.rates.grace, RemovedAfterSeconds: l.removed})
+			lost := &LostNode{Name: n.Name, Zone: key, NotReadyAfterSeconds: l.rates.grace, RemovedAfterSeconds: l.removed}
+			for _, t := range node.Spec.Taints {
+				if t.Key != corev1.TaintNodeUnreachable {
+					continue
+				}
+				if lost.NotReadyAfterSeconds = 0; t.Effect == corev1.TaintEffectNoExecute {
+					lost.TaintedAfterSeconds = new(int64)
+				}
+			}
+			l.nodes[key] = append(l.nodes[key], lost)
 			l.zones[key] = z
 			l.pods += l.d.State().PodsOn(row).Len()
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -23,8 +24,9 @@ type Rollout struct {
 	MaxUnavailable int    `json:"maxUnavailable"`
 	// Outcome is complete; or stuck, where nothing happens any more before it is.
 	Outcome string `json:"outcome" enums:"complete,stuck"`
-	// Why is what keeps a stuck one.
+	// Why is what keeps a stuck one, and Try what would help, where it is known.
 	Why string `json:"why,omitempty"`
+	Try string `json:"try,omitempty"`
 	// Seconds is when it is complete, or when the last thing happens.
 	Seconds int64 `json:"seconds"`
 	// DeadlineExceededAfterSeconds is when the Deployment first reports that it exceeded its
@@ -46,6 +48,8 @@ type Rollout struct {
 	Pending int `json:"pending"`
 	// Preempted are pods of others that were evicted for it, or for pods that waited before.
 	Preempted []*world.Left `json:"preempted,omitempty"`
+	// Displaced counts the pods that were evicted for it and find no other node.
+	Displaced int `json:"displaced,omitempty"`
 	// Others counts pods that waited in the snapshot and got a node meanwhile.
 	Others int `json:"others,omitempty"`
 	// Spread is where its pods are before and after, by zone, by host, and by the keys of its
@@ -162,6 +166,9 @@ func (r *rollout) report() {
 		switch m := r.members[world.PodName{Namespace: p.Namespace, Name: p.Name}]; {
 		case p.Cause == world.CausePreemption:
 			out.Preempted = append(out.Preempted, p)
+			if p.Replacement != nil && p.Replacement.Node == "" {
+				out.Displaced++
+			}
 		case m != nil:
 			out.Removed = append(out.Removed, p)
 		}
@@ -182,7 +189,14 @@ func (r *rollout) report() {
 		}
 	}
 	if out.Outcome == RolloutStuck {
+		held := slices.IndexFunc(out.Created, func(c *world.Replacement) bool { return c.NotStarted != "" })
 		switch {
+		case held >= 0:
+			c := out.Created[held]
+			out.Why = fmt.Sprintf("%s cannot start on %s: %s", c.Name, c.Node, c.NotStarted)
+			if out.Strategy == string(appsv1.RollingUpdateDeploymentStrategyType) {
+				out.Try = "spec.strategy.type: Recreate, which ends the old pods first and so frees the volume"
+			}
 		case out.Pending > 0:
 			out.Why = fmt.Sprintf("pods of it wait (%d): %s", out.Pending, message)
 		case r.out.Strategy == string(appsv1.RecreateDeploymentStrategyType) && r.fresh.spec == 0:

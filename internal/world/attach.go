@@ -12,8 +12,8 @@ import (
 	"berth/internal/podlife"
 )
 
-// attachments is the attach-detach controller: a volume that one node may have at a time is attached
-// to the next one once the pods that use it on the first are gone (pkg/controller/volume/
+// attachments is the attach-detach controller: a volume that one node may have at a time is
+// attached to the next one once the pods that use it on the first are gone (pkg/controller/volume/
 // attachdetach/reconciler/reconciler.go attachDesiredVolumes, reconcile). Kubelets start no pod
 // before its volumes are attached.
 type attachments struct {
@@ -36,7 +36,7 @@ func (a *attachments) starts(c *created, pod *corev1.Pod) error {
 		a.w.due.schedule(a.w.now+c.took, writes, NameOf(pod).String(), func() error { return a.w.started(c, pod) })
 		return nil
 	}
-	c.rec.NotStarted = why
+	kept(a.w, c.rec).NotStarted = why
 	was := a.waiting
 	a.w.OnUndo(func() { a.waiting = was })
 	a.waiting = append(slices.Clip(a.waiting), c)
@@ -107,7 +107,7 @@ func (a *attachments) retry() error {
 		if c.pod == nil {
 			continue // it has left
 		}
-		c.rec.NotStarted = ""
+		kept(a.w, c.rec).NotStarted = ""
 		if err := a.starts(c, c.pod); err != nil {
 			return err
 		}
@@ -143,7 +143,8 @@ func (a *attachments) blocks(pod *corev1.Pod) (why string, until time.Duration) 
 // claimName is the name of a claim in its namespace.
 type claimName PodName
 
-// claimsOf lists the claims that a pod's volumes name. Those of ephemeral volumes are the pod's own.
+// claimsOf lists the claims that a pod's volumes name. Those of ephemeral volumes are the pod's
+// own.
 func claimsOf(pod *corev1.Pod) (list []claimName) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil {
@@ -154,8 +155,8 @@ func claimsOf(pod *corev1.Pod) (list []claimName) {
 }
 
 // single reports whether a claim's volume is attached to one node at a time (pkg/controller/volume/
-// attachdetach/util/util.go IsMultiAttachAllowed). A volume that needs no attachment is not: that of
-// a driver which says so, and those that a node reaches by itself.
+// attachdetach/util/util.go IsMultiAttachAllowed). A volume that needs no attachment is not: that
+// of a driver which says so, and those that a node reaches by itself.
 func (a *attachments) single(n claimName) bool {
 	st := a.w.State()
 	claim := st.PersistentVolumeClaim(n.Namespace, n.Name)

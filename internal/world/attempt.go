@@ -166,7 +166,8 @@ func (f *Fork) preempt(ctx context.Context, at *Attempt, pod *corev1.Pod, r *eng
 }
 
 // nominate stores a pending pod with another nominated node, or none. Where it had one before, pods
-// of no higher priority hear of the room (pkg/scheduler/eventhandlers.go updatePodInSchedulingQueue).
+// of no higher priority hear of the room (pkg/scheduler/eventhandlers.go
+// updatePodInSchedulingQueue).
 func (f *Fork) nominate(ctx context.Context, pod *corev1.Pod, node string) (*corev1.Pod, error) {
 	if was := pod.Status.NominatedNodeName; was != "" && was != node {
 		resolved, _, err := decision.ResolvePriority(f.walk.State(), pod, f.o.Class)

@@ -96,18 +96,18 @@ func (s *Strangers) Warnings(v *revision.View) (list []string) {
 // Fork is a cluster's state that attempts change. It begins as a view, which stays as it is, and
 // lives in memory alone. It is for one goroutine.
 type Fork struct {
-	o       Options
-	base    *revision.View
-	runs    state.Runs
-	walk    *recall.Walk
-	put     map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
-	nodes   map[string]*corev1.Node // likewise
-	// changes counts every write, events those that kube-scheduler's queue hears of. everyone is the
-	// last one that all pods hear of, upTo by priority the last one that pods up to it hear of.
+	o     Options
+	base  *revision.View
+	runs  state.Runs
+	walk  *recall.Walk
+	put   map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
+	nodes map[string]*corev1.Node // likewise
+	// changes counts every write, events those that kube-scheduler's queue hears of. everyone is
+	// the last one that all pods hear of, upTo by priority the last one that pods up to it hear of.
 	changes, events, everyone uint64
 	upTo                      map[int32]uint64
-	marked  bool
-	undo    []func() error // takes back what was changed since the mark, the last one first
+	marked                    bool
+	undo                      []func() error // takes back what was changed since the mark, the last one first
 }
 
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before

@@ -17,7 +17,6 @@ type jobs struct {
 	w       *World
 	byOwner map[ownerKey][]PodName // the pods of the base; nil: not read yet
 	jobs    map[ownerKey]*job
-	unknown int // Jobs that the snapshot lacks
 }
 
 // job is a Job of which a pod has left.
@@ -25,12 +24,13 @@ type job struct {
 	key     ownerKey
 	spec    *batchv1.JobSpec
 	limit   int32
+	unknown bool // the snapshot lacks the Job
 	whenEnd bool // a pod is replaced once it is gone, not when its deletion begins
 	failed  int32
 	// inRow is how many failures count for the back-off, which ends at until.
 	inRow  int32
 	until  time.Duration
-	over   string // why the Job is over; empty: it is not
+	over   string    // why the Job is over; empty: it is not
 	next   []lostPod // to be replaced
 	live   map[PodName]bool
 	counts map[PodName]bool // pods whose failure was counted
@@ -79,7 +79,7 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 			j.limit = *of.Spec.BackoffLimit
 		}
 	} else {
-		c.unknown++
+		j.unknown = true
 	}
 	policy := j.spec.PodReplacementPolicy
 	j.whenEnd = policy != nil && *policy == batchv1.Failed || policy == nil && j.spec.PodFailurePolicy != nil
@@ -110,7 +110,7 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 	j.counts[name] = true
 	delete(j.live, name)
 	if j.over != "" {
-		rec.NotReplaced = j.over
+		rec.held, rec.NotReplaced = true, j.over
 		return nil
 	}
 	counted := true
@@ -190,8 +190,9 @@ func (c *jobs) sync(j *job) error {
 // deleteActivePods).
 func (c *jobs) fail(j *job, rec *Left, why string) error {
 	j.over = "Job/" + j.key.Name + " has failed: " + why
-	rec.NotReplaced = j.over
+	rec.held, rec.NotReplaced = true, j.over
 	for _, l := range j.next {
+		kept(c.w, l.rec).held = true
 		l.rec.NotReplaced = j.over
 	}
 	j.next = nil
@@ -220,8 +221,14 @@ func (c *jobs) fail(j *job, rec *Left, why string) error {
 
 // warnings names the Jobs that had to be guessed.
 func (c *jobs) warnings() []string {
-	if c.unknown == 0 {
+	unknown := 0
+	for _, j := range c.jobs {
+		if j.unknown && len(j.counts) > 0 {
+			unknown++
+		}
+	}
+	if unknown == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Jobs of pods that left are not in the snapshot: %d; their backoffLimit is taken for the default, %d", c.unknown, defaultJobLimit)}
+	return []string{fmt.Sprintf("Jobs of pods that left are not in the snapshot: %d; their backoffLimit is taken for the default, %d", unknown, defaultJobLimit)}
 }

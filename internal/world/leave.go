@@ -5,11 +5,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/engine/state"
 	"berth/internal/podlife"
 )
 
-// Leave begins the end of a pod, of which rec has the cause. It is gone after grace seconds; below 0
-// it stays Terminating.
+// Leave begins the end of a pod, of which rec has the cause. It is gone after grace seconds; below
+// 0 it stays Terminating.
 func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	if err := w.steps.Take(leaveSteps); err != nil {
 		return err
@@ -38,7 +39,7 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	}
 	rec.NotReplaced = why
 	if grace < 0 && succeeds == onceGone {
-		rec.NotReplaced = rec.Owner + " waits until the pod is gone, and its node ends no pod any more"
+		rec.held, rec.NotReplaced = !IsDaemon(pod), rec.Owner+" waits until the pod is gone, and its node ends no pod any more"
 	}
 	if grace > 0 {
 		ends := w.Seconds() + grace
@@ -65,6 +66,37 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	return nil
 }
 
+// Endings has the pods go that are being deleted already, each when its grace period ends. One
+// whose end is overdue is held by something that is not known, and stays.
+func (w *World) Endings() error {
+	type ending struct {
+		name PodName
+		uid  string
+		in   time.Duration
+	}
+	var list []ending
+	pods := 0
+	w.State().EachPod(func(p *state.Pod) {
+		pods++
+		if in := time.Unix(p.Ends, 0).Sub(w.o.Now); p.Terminating && p.NodeName != "" && in > 0 {
+			list = append(list, ending{PodName{p.Namespace, p.Name}, p.UID, in})
+		}
+	})
+	for _, e := range list {
+		w.due.schedule(e.in, writes, e.name.String(), func() error {
+			pod, err := w.Pod(e.name.Namespace, e.name.Name)
+			if err != nil || string(pod.UID) != e.uid || w.leaving[e.name] != nil {
+				return nil // gone meanwhile, or ended by what happens here
+			}
+			if grace, err := w.GraceOn(pod.Spec.NodeName, 0); err != nil || grace < 0 {
+				return err
+			}
+			return w.Gone(pod, &Left{})
+		})
+	}
+	return w.steps.Take(pods)
+}
+
 // PodsOn returns the pods of a node, by namespace and name; none where it is not there.
 func (w *World) PodsOn(node string) ([]PodName, error) {
 	st := w.State()
@@ -83,8 +115,8 @@ func (w *World) PodsOn(node string) ([]PodName, error) {
 	return list, nil
 }
 
-// Leaving returns what is written down of a pod that is stored as being deleted since the start; nil
-// for any other.
+// Leaving returns what is written down of a pod that is stored as being deleted since the start;
+// nil for any other.
 func (w *World) Leaving(n PodName) *Left { return w.leaving[n] }
 
 func (w *World) setLeaving(n PodName, rec *Left) {
@@ -118,7 +150,7 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 		return err
 	}
 	at := w.Seconds()
-	rec.GoneAfterSeconds = &at
+	kept(w, rec).GoneAfterSeconds = &at
 	if err := w.Delete(pod.Namespace, pod.Name); err != nil {
 		return err
 	}
@@ -136,7 +168,7 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 	case succeeds != onceGone:
 		return nil
 	case isSetPod(pod):
-		rec.NotReplaced = ""
+		rec.held, rec.NotReplaced = false, ""
 		return w.sets.lost(pod, rec)
 	}
 	rec.NotReplaced = why

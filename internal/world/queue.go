@@ -117,8 +117,8 @@ func (q *queue) remove(n PodName) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(e *entry) bool { return NameOf(e.Pod) == n })
 }
 
-// settle passes over the queue until no attempt could have another outcome.
-func (q *queue) settle() error {
+// tryAll passes over the queue until no attempt could have another outcome.
+func (q *queue) tryAll() error {
 	for !q.stopped {
 		var due []*entry
 		for _, e := range q.waiting {

@@ -33,13 +33,14 @@ type Left struct {
 	Replacement *Replacement `json:"replacement,omitempty"`
 	// NotReplaced is why there is none.
 	NotReplaced string `json:"notReplaced,omitempty" example:"no controller manages it"`
+	held        bool   // its controller would replace it
 } // @name DisruptedPod
 
 // Replacement is a pod that a controller creates for one that left.
 type Replacement struct {
 	// Namespace is that of a pod that waited before, and replaces none.
 	Namespace string `json:"namespace,omitempty"`
-	Name string `json:"name" example:"web-7d4b9-x2x5c-2"`
+	Name      string `json:"name" example:"web-7d4b9-x2x5c-2"`
 	// CreatedAfterSeconds is when it is created.
 	CreatedAfterSeconds int64 `json:"createdAfterSeconds"`
 	// Node is where it was placed; absent: it waits. If it leaves that node too, it is among the
@@ -62,7 +63,14 @@ type Replaced struct {
 	Placed      int `json:"placed"`
 	Pending     int `json:"pending"`
 	NotReplaced int `json:"notReplaced"`
+	// NotStarted counts those placed that do not start on their node. Held counts those not
+	// replaced whose controller would, but waits for another pod, or has given up.
+	NotStarted int `json:"notStarted,omitempty"`
+	Held       int `json:"held,omitempty"`
 }
+
+// Unserved reports whether a place stays without a running pod.
+func (r *Replaced) Unserved() bool { return r.Pending+r.NotStarted+r.Held > 0 }
 
 // Log returns the pods that left, in this order.
 func (w *World) Log() []*Left { return w.log }
@@ -76,11 +84,15 @@ func (w *World) Totals() (own, preempted int, r Replaced) {
 		}
 		switch {
 		case p.Replacement == nil:
-			r.NotReplaced++
+			if r.NotReplaced++; p.held {
+				r.Held++
+			}
 		case p.Replacement.Node == "":
 			r.Pending++
 		default:
-			r.Placed++
+			if r.Placed++; p.Replacement.NotStarted != "" {
+				r.NotStarted++
+			}
 		}
 	}
 	return len(w.log) - preempted, preempted, r

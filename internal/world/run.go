@@ -47,7 +47,7 @@ func (f *Fork) Run(ctx context.Context, arrivals []Arrival, l Limits, each func(
 		if err := r.due.run(at); err != nil {
 			return nil, err
 		}
-		if err := r.q.settle(); err != nil {
+		if err := r.q.tryAll(); err != nil {
 			return nil, err
 		}
 	}

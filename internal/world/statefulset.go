@@ -33,11 +33,11 @@ type ownerKey struct {
 // statefulSet is a set with its ordinals.
 type statefulSet struct {
 	namespace, name string
-	ordered           bool // OrderedReady
-	minReady          time.Duration
-	templates         []corev1.PersistentVolumeClaim
-	ordinals          []int
-	places            map[int]*setPlace
+	ordered         bool // OrderedReady
+	minReady        time.Duration
+	templates       []corev1.PersistentVolumeClaim
+	ordinals        []int
+	places          map[int]*setPlace
 }
 
 // setPlace is the place of one ordinal.
@@ -238,6 +238,7 @@ func (c *statefulSets) blocks(s *statefulSet, i int) (why string, until time.Dur
 func (c *statefulSets) wait(s *statefulSet, from int, why string) {
 	for _, i := range s.ordinals[from:] {
 		if p := s.places[i]; !p.here && p.lost != nil {
+			kept(c.w, p.lost).held = true
 			p.lost.NotReplaced = fmt.Sprintf("StatefulSet/%s makes its pods in order, and %s", s.name, why)
 		}
 	}
@@ -261,7 +262,7 @@ func (c *statefulSets) create(s *statefulSet, i int, p *setPlace) error {
 		rec = &Left{}
 		defer func() { c.w.further(s.namespace, rec.Replacement) }()
 	}
-	rec.NotReplaced = ""
+	kept(c.w, rec).held, rec.NotReplaced = false, ""
 	return c.w.replace(old, rec)
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 // World is a cluster whose time goes on: pods leave their nodes, their controllers create others,
-// which kube-scheduler tries to place and kubelets start. What happens at one instant happens before
-// a pod is tried. It is for one goroutine.
+// which kube-scheduler tries to place and kubelets start. What happens at one instant happens
+// before a pod is tried. It is for one goroutine.
 type World struct {
 	*Fork
 	ctx     context.Context
@@ -107,7 +107,7 @@ func (w *World) Waits() error {
 }
 
 // Schedule tries the pods that wait, until no attempt could have another outcome.
-func (w *World) Schedule() error { return w.queue.settle() }
+func (w *World) Schedule() error { return w.queue.tryAll() }
 
 // Next returns the second at which something happens next; false where nothing does.
 func (w *World) Next() (second int64, ok bool) {
@@ -128,7 +128,7 @@ func (w *World) Advance(to int64) error {
 		}
 	}
 	w.now = max(w.now, until)
-	return w.queue.settle()
+	return w.queue.tryAll()
 }
 
 // Happen goes on to a second and has all happen that is due, before the scheduler acts.
@@ -144,7 +144,7 @@ func (w *World) step(at time.Duration) error {
 		if err := w.due.run(w.now); err != nil {
 			return err
 		}
-		if err := w.queue.settle(); err != nil {
+		if err := w.queue.tryAll(); err != nil {
 			return err
 		}
 		if next, ok := w.due.next(); !ok || next > w.now {
@@ -164,7 +164,7 @@ func (w *World) Finish() error {
 	for {
 		at, ok := w.due.next()
 		if !ok {
-			return w.queue.settle()
+			return w.queue.tryAll()
 		}
 		if err := w.step(at); err != nil {
 			return err
@@ -227,6 +227,7 @@ func (w *World) Current(n PodName) (*corev1.Pod, error) {
 // attempted writes down what an attempt did.
 func (w *World) attempted(_ *entry, at *Attempt) error {
 	c := w.created[NameOf(at.Pod)]
+	kept(w, c.rec)
 	if at.Message != "" {
 		c.rec.Message = at.Message
 	}
@@ -280,7 +281,7 @@ func (w *World) started(c *created, pod *corev1.Pod) error {
 		return nil
 	}
 	at := w.Seconds()
-	c.rec.ReadyAfterSeconds = &at
+	kept(w, c.rec).ReadyAfterSeconds = &at
 	ready := *pod
 	began, now := metav1.NewTime(w.Instant().Add(-c.took)), metav1.NewTime(w.Instant())
 	ready.Status.Phase, ready.Status.StartTime = corev1.PodRunning, &began
@@ -318,6 +319,7 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 
 // replace has a controller make the pod that takes another one's place.
 func (w *World) replace(old *corev1.Pod, rec *Left) error {
+	kept(w, rec)
 	lineage := w.preempted[NameOf(old)]
 	if rec.Cause == CausePreemption {
 		lineage++
@@ -337,6 +339,7 @@ func (w *World) replace(old *corev1.Pod, rec *Left) error {
 	}
 	if lineage > 0 {
 		w.preempted[NameOf(p)] = lineage
+		w.OnUndo(func() { delete(w.preempted, NameOf(p)) })
 	}
 	rec.Replacement, err = w.Create(p, took)
 	return err
