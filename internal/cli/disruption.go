@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -196,8 +197,11 @@ func replaced(r *world.Replaced, preempted int) string {
 	if r.NotStarted > 0 {
 		text += "; " + count(r.NotStarted) + " of those placed cannot start"
 	}
-	if r.Held > 0 {
-		text += "; " + count(r.Held) + " wait for their controllers"
+	switch {
+	case r.Held == 1:
+		text += "; for 1 its controller waits, or has given up"
+	case r.Held > 1:
+		text += "; for " + count(r.Held) + " their controllers wait, or have given up"
 	}
 	if preempted > 0 {
 		text += "; " + count(preempted) + " more preempted for them"
@@ -296,18 +300,19 @@ func (p *page) loss(l *scenario.Loss, _ *gaps) {
 		if name == "" {
 			name = "(none)"
 		}
-		first, last := "never", ""
+		var at []int64
 		for _, n := range l.Nodes {
-			if n.Zone != z.Zone || n.TaintedAfterSeconds == nil {
-				continue
-			}
-			if first == "never" {
-				first = span(*n.TaintedAfterSeconds)
-			} else {
-				last = " to " + span(*n.TaintedAfterSeconds)
+			if n.Zone == z.Zone && n.TaintedAfterSeconds != nil {
+				at = append(at, *n.TaintedAfterSeconds)
 			}
 		}
-		zones.add(name, z.State, fmt.Sprintf("%s of %s", count(z.NotReady), count(z.Nodes)), first+last)
+		tainted := "never"
+		if len(at) > 0 {
+			if tainted = span(slices.Min(at)); len(at) > 1 {
+				tainted += " to " + span(slices.Max(at))
+			}
+		}
+		zones.add(name, z.State, fmt.Sprintf("%s of %s", count(z.NotReady), count(z.Nodes)), tainted)
 	}
 	p.table(zones)
 	p.others(l.Others)
@@ -350,6 +355,7 @@ func stayWords(l *scenario.Loss) string {
 func (p *page) others(list []*world.Replacement) {
 	const few = 3
 	var names []string
+	p.gap()
 	for _, r := range list {
 		if r.Node != "" {
 			names = append(names, r.Namespace+"/"+r.Name+" on "+r.Node)

@@ -82,6 +82,10 @@ func (d *disruption) find(names []string, q *DrainQuestion, out *Drain) error {
 	if err != nil {
 		return err
 	}
+	// What the pods that wait bring about comes first: it is no reason to keep a node.
+	if err := d.Finish(); err != nil {
+		return err
+	}
 	out.Find = &Find{Asked: q.Find}
 	for _, name := range names {
 		if len(out.Nodes) == q.Find {

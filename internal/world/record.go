@@ -17,6 +17,8 @@ type Left struct {
 	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
 	// Cause is why it leaves.
 	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down,job-failed"`
+	// By is the pod that a preemption is for; absent for other causes.
+	By string `json:"by,omitempty" example:"prod/import-x7"`
 	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other
 	// causes.
 	Wave int `json:"wave,omitempty"`
@@ -34,6 +36,7 @@ type Left struct {
 	// NotReplaced is why there is none.
 	NotReplaced string `json:"notReplaced,omitempty" example:"no controller manages it"`
 	held        bool   // its controller would replace it
+	beside      bool   // it leaves for a pod that waited before
 } // @name DisruptedPod
 
 // Replacement is a pod that a controller creates for one that left.
@@ -76,9 +79,14 @@ func (r *Replaced) Unserved() bool { return r.Pending+r.NotStarted+r.Held > 0 }
 func (w *World) Log() []*Left { return w.log }
 
 // Totals counts the pods that left: those that the question is about, those that were preempted for
-// a pod that waited, and what becomes of the places of both.
+// them, and what becomes of the places of both. Preemptions for pods that waited before are no part
+// of it: they would come about in any case.
 func (w *World) Totals() (own, preempted int, r Replaced) {
 	for _, p := range w.log {
+		if p.beside {
+			continue
+		}
+		own++
 		if p.Cause == CausePreemption {
 			preempted++
 		}
@@ -95,7 +103,7 @@ func (w *World) Totals() (own, preempted int, r Replaced) {
 			}
 		}
 	}
-	return len(w.log) - preempted, preempted, r
+	return own - preempted, preempted, r
 }
 
 // Warnings names what the world had to assume.

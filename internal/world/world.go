@@ -246,7 +246,7 @@ func (w *World) attempted(_ *entry, at *Attempt) error {
 			if err != nil {
 				return err
 			}
-			if err := w.preempt(victim); err != nil {
+			if err := w.preempt(victim, c.rec, at.Pod); err != nil {
 				return err
 			}
 		}
@@ -256,7 +256,7 @@ func (w *World) attempted(_ *entry, at *Attempt) error {
 
 // preempt has a preemption's victim leave, with its grace period
 // (pkg/scheduler/framework/preemption/executor.go preemptPod).
-func (w *World) preempt(victim *corev1.Pod) error {
+func (w *World) preempt(victim *corev1.Pod, of *Replacement, by *corev1.Pod) error {
 	p := *victim
 	p.Status.Conditions = append(p.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)], corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler, LastTransitionTime: metav1.NewTime(w.Instant()),
@@ -265,7 +265,7 @@ func (w *World) preempt(victim *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	return w.Leave(&p, &Left{Cause: CausePreemption}, grace)
+	return w.Leave(&p, &Left{Cause: CausePreemption, By: NameOf(by).String(), beside: of.Namespace != ""}, grace)
 }
 
 // move notes where a created pod is; nil: on no node.
