@@ -22,7 +22,7 @@ import (
 )
 
 // sources are the packages whose annotations and types make the description.
-var sources = []string{"cmd/openapi", "internal/handlers", "internal/access", "internal/audit", "internal/blame", "internal/store", "internal/jobs/replays", "internal/jobs/simulations", "internal/queries", "internal/decision", "internal/decision/record", "internal/revision", "internal/engine", "internal/decision/admit", "internal/kube/object", "internal/podlife", "internal/podlife/admission", "internal/report", "internal/scenario", "internal/semantics", "internal/upgrade"}
+var sources = []string{"cmd/openapi", "internal/handlers", "internal/access", "internal/audit", "internal/blame", "internal/store", "internal/jobs/replays", "internal/jobs/simulations", "internal/queries", "internal/decision", "internal/decision/record", "internal/revision", "internal/engine", "internal/decision/admit", "internal/kube/object", "internal/podlife", "internal/podlife/admission", "internal/report", "internal/scenario", "internal/semantics", "internal/upgrade", "internal/world"}
 
 // packageNames has the names that packages had when their schemas were first published. Clients
 // that are generated have types of these names, so they stay.

@@ -12,19 +12,19 @@ var scenarioFaults = []fault{
 		{"internal/scenario/replicaset_order.go", `cmp.Compare(on[nodeB], on[nodeA]),`, `cmp.Compare(on[nodeA], on[nodeA]),`},
 	}},
 	{"daemons-forgotten", "new nodes are counted without their daemon pods", "./internal/scenario", "TestPools", []edit{
-		{"internal/scenario/pools_search.go", `out, err := r.f.Run(ctx, e.Daemons, Limits{}, nil)`, `out, err := r.f.Run(ctx, nil, Limits{}, nil)`},
+		{"internal/scenario/pools_search.go", `out, err := r.f.Run(ctx, e.Daemons, world.Limits{}, nil)`, `out, err := r.f.Run(ctx, nil, world.Limits{}, nil)`},
 	}},
 	{"scenario-order", "pods are tried as they come, whatever their priority", "./internal/scenario", "TestQueueOrder", []edit{
-		{"internal/scenario/run.go", `return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))`, `return cmp.Compare(a.order, b.order)`},
+		{"internal/world/queue.go", `return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))`, `return cmp.Compare(a.order, b.order)`},
 	}},
 	{"scenario-no-retry", "a pod that failed is not tried again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
-		{"internal/scenario/run.go", `!(e.failed && e.seen == r.f.changes)`, `!e.failed`},
+		{"internal/world/queue.go", `(!e.failed || q.f.heard(e.priority, e.seen))`, `!e.failed`},
 	}},
 	{"scenario-shape-for-ever", "a shape that fitted nowhere is not asked again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
-		{"internal/scenario/run.go", `ok && v.changes == r.f.changes {`, `ok && v.changes <= r.f.changes {`},
+		{"internal/world/queue.go", `ok && v.changes == q.f.changes {`, `ok && v.changes <= q.f.changes {`},
 	}},
 	{"scenario-wait-from-the-start", "a pod's wait counts attempts before its arrival", "./internal/scenario", "TestDepartures", []edit{
-		{"internal/scenario/run.go", `at.Waited = r.out.Attempts - e.came`, `at.Waited = r.out.Attempts`},
+		{"internal/world/queue.go", `at.Waited = q.attempts - e.came`, `at.Waited = q.attempts`},
 	}},
 	{"scenario-uneven-whole-group", "pods in the emptiest domain count as unevenly spread", "./internal/scenario", "TestUneven", []edit{
 		{"internal/engine/rules/pod_topology_spread_table.go", `counts[v]-c.least > c.MaxSkew`, `max(counts[v], c.most)-c.least > c.MaxSkew`},
@@ -51,10 +51,10 @@ var scenarioFaults = []fault{
 		{"internal/store/sqlcommon/logs.go", "\nON CONFLICT DO NOTHING", "\nON CONFLICT (cluster, revision, resource) DO UPDATE SET requested = excluded.requested"},
 	}},
 	{"scenario-departures", "a pod whose time is over goes on using its node", "./internal/scenario", "TestDepartures", []edit{
-		{"internal/scenario/run.go", `return r.f.Delete(e.Pod.Namespace, e.Pod.Name)`, `return nil`},
+		{"internal/world/run.go", `return r.q.f.Delete(e.Pod.Namespace, e.Pod.Name)`, `return nil`},
 	}},
 	{"scenario-first-difference", "the first difference is decided on the state after it", "./internal/scenario", "TestSimulate", []edit{
-		{"internal/scenario/differ.go", `Limits{Attempts: k, `, `Limits{Attempts: k + 1, `},
+		{"internal/scenario/differ.go", `world.Limits{Attempts: k, `, `world.Limits{Attempts: k + 1, `},
 	}},
 	{"fit-evicts", "pods are evicted for replicas that are counted", "./internal/scenario", "TestFitEqualsBindingUntilUnschedulable", []edit{
 		{"internal/scenario/fit.go", `o.NoPreemption = true`, `o.NoPreemption = false`},
@@ -63,35 +63,78 @@ var scenarioFaults = []fault{
 		{"internal/scenario/grid.go", `return !n.Unschedulable && n.Health.State != podlife.NodeNotReady`, `return n.Health.State != podlife.NodeNotReady`},
 	}},
 	{"drain-counts-late", "a pod that is evicted stays healthy for its budget", "./internal/scenario", "TestDrainKeepsBudgets", []edit{
-		{"internal/scenario/disruption.go", `d.budgets.changed(d.f, pod, -1)`, `d.budgets.changed(d.f, pod, 0)`},
+		{"internal/world/leave.go", `w.budgets.changed(w.Fork, pod, -1)`, `w.budgets.changed(w.Fork, pod, 0)`},
 	}},
 	{"drain-counts-early", "a replacement counts as healthy before it is ready", "./internal/scenario", "TestDrain", []edit{
-		{"internal/scenario/disruption.go", `d.events.schedule(d.now+c.took, func() error { return d.started(c, pod) })`, `d.events.schedule(d.now+0*c.took, func() error { return d.started(c, pod) })`},
+		{"internal/world/attach.go", `a.w.due.schedule(a.w.now+c.took, writes,`, `a.w.due.schedule(a.w.now+0*c.took, writes,`},
 	}},
 	{"drain-uncordoned", "a drained node takes the pods that leave it", "./internal/scenario", "TestDrain", []edit{
-		{"internal/scenario/fork_nodes.go", `n.Spec.Unschedulable = true`, `n.Spec.Unschedulable = false`},
-		{"internal/scenario/fork_nodes.go", `n.Spec.Taints = append(n.Spec.Taints, taint)`, `n.Spec.Taints = append(n.Spec.Taints[:0:0], n.Spec.Taints...)`},
+		{"internal/world/fork_nodes.go", `n.Spec.Unschedulable = true`, `n.Spec.Unschedulable = false`},
+		{"internal/world/fork_nodes.go", `n.Spec.Taints = append(n.Spec.Taints, taint)`, `n.Spec.Taints = append(n.Spec.Taints[:0:0], n.Spec.Taints...)`},
 	}},
 	{"drain-set-early", "a StatefulSet's pod is created while the old one is still there", "./internal/scenario", "TestDrain", []edit{
-		{"internal/scenario/owners.go", `case owner.Kind == "StatefulSet", owner.Kind == "DaemonSet":`, `case owner.Kind == "DaemonSet":`},
+		{"internal/world/pods.go", `case owner.Kind == "StatefulSet", owner.Kind == "DaemonSet":`, `case owner.Kind == "DaemonSet":`},
 	}},
 	{"drain-local-data", "local data is deleted without its flag", "./internal/scenario", "TestDrain", []edit{
 		{"internal/scenario/drain_filters.go", `case hasLocalData(pod) && !q.DeleteEmptyDirData:`, `case hasLocalData(pod) && !q.DeleteEmptyDirData && false:`},
 	}},
 	{"find-leaves-traces", "a pod that was moved in vain is not put back", "./internal/scenario", "TestFindLeavesNoTrace", []edit{
-		{"internal/scenario/fork_undo.go", `return f.walk.Changes().Put(pod)`, `return nil`},
+		{"internal/world/fork_undo.go", `return f.walk.Changes().Put(pod)`, `return nil`},
 	}},
 	{"find-moves-others", "a node is emptied at the cost of pods on others", "./internal/scenario", "TestFindLeavesNoTrace", []edit{
-		{"internal/scenario/drain_find.go", `case p.Cause == causePreemption:`, `case p.Cause == causePreemption && false:`},
+		{"internal/scenario/drain_find.go", `case p.Cause == world.CausePreemption:`, `case p.Cause == world.CausePreemption && false:`},
 	}},
 	{"lose-all-at-once", "all nodes of a zone are tainted at once", "./internal/scenario", "TestLose", []edit{
 		{"internal/scenario/lose.go", `n.NotReadyAfterSeconds + int64(i)*z.every`, `n.NotReadyAfterSeconds + 0*int64(i)*z.every`},
 	}},
 	{"lose-ends-pods", "a pod on a dead node is gone after its grace period", "./internal/scenario", "TestLose", []edit{
-		{"internal/scenario/lose.go", `&Disrupted{Cause: causeTaint, Rule: rule}, -1)`, `&Disrupted{Cause: causeTaint, Rule: rule}, 30)`},
+		{"internal/scenario/lose.go", `&world.Left{Cause: world.CauseTaint, Rule: rule}, -1)`, `&world.Left{Cause: world.CauseTaint, Rule: rule}, 30)`},
 	}},
 	{"lose-whole-cluster", "all zones are lost, and pods are deleted all the same", "./internal/scenario", "TestLose", []edit{
 		{"internal/scenario/lose_zones.go", `if full > 0 && full == len(all) {`, `if full > len(all) {`},
+	}},
+	{"victims-at-once", "a preemption's victims are gone before their grace periods end", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/world.go", `w.GraceOn(p.Spec.NodeName, podlife.GracePeriod(&p))`, `w.GraceOn(p.Spec.NodeName, 0*podlife.GracePeriod(&p))`},
+	}},
+	{"sets-all-at-once", "a StatefulSet makes all of its pods at once", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/statefulset.go", `s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement`, `s.ordered = false`},
+		{"internal/world/statefulset.go", `name: k.Name, ordered: true,`, `name: k.Name,`},
+	}},
+	{"parallel-sets-in-order", "a Parallel StatefulSet makes its pods in order", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/statefulset.go", `s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement`, `s.ordered = true`},
+	}},
+	{"sets-ready-is-available", "a StatefulSet goes on before minReadySeconds are over", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/statefulset.go", `ready != nil && s.minReady > 0`, `ready != nil && s.minReady > 0 && false`},
+	}},
+	{"sets-over-sick-pods", "a StatefulSet makes pods above one that is not Ready", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/statefulset.go", `case !IsReady(pod) && !AssumedReady(pod):`, `case !IsReady(pod) && !AssumedReady(pod) && false:`},
+	}},
+	{"jobs-never-fail", "a Job outlives its backoffLimit", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/job.go", `if j.failed++; j.failed > j.limit {`, `if j.failed++; j.failed > j.limit && false {`},
+	}},
+	{"jobs-wait-ten-seconds", "a Job's back-off does not double", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/job.go", `if d *= 2; d >= mostJobBackoff {`, `if d *= 1; d >= mostJobBackoff {`},
+	}},
+	{"jobs-count-early", "a Job counts pods that end, whatever its podReplacementPolicy", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/job.go", `j.whenEnd && !gone`, `j.whenEnd && !gone && false`},
+	}},
+	{"jobs-ignore-nothing", "a Job's podFailurePolicy is not read", "./internal/scenario", "TestControllers", []edit{
+		{"internal/world/job.go", `counted = false`, `counted = true`},
+	}},
+	{"pending-left-out", "pods that wait in the snapshot take no room", "./internal/scenario", "TestControllers", []edit{
+		{"internal/scenario/disruption.go", `if err := w.Waits(); err != nil {`, `if err := error(nil); err != nil {`},
+	}},
+	{"ending-for-ever", "pods that were being deleted before keep their room", "./internal/scenario", "TestControllers", []edit{
+		{"internal/scenario/disruption.go", `return &disruption{World: w, steps: steps.Of(ctx)}, w.Endings()`, `return &disruption{World: w, steps: steps.Of(ctx)}, nil`},
+	}},
+	{"volumes-everywhere", "a volume of one node is attached to two", "./internal/scenario", "TestVolumesStayAttached", []edit{
+		{"internal/world/attach.go", `if pods > 0 && int(other) != row && why == "" {`, `if pods > 0 && int(other) != row && why == "" && false {`},
+	}},
+	{"volumes-detached-at-once", "a dead node gives up its volumes at once", "./internal/scenario", "TestVolumesStayAttached", []edit{
+		{"internal/world/attach.go", `at > a.w.now {`, `at > a.w.now && false {`},
+	}},
+	{"lost-again", "a node that is lost already is lost again", "./internal/scenario", "TestLostBefore", []edit{
+		{"internal/scenario/lose_zones.go", `if lost.NotReadyAfterSeconds = 0; t.Effect == corev1.TaintEffectNoExecute {`, `if lost.NotReadyAfterSeconds = 0; false {`},
 	}},
 	{"blame-counts-the-pod", "a pod that is bound takes its own room in the history of its verdict", "./internal/blame", "TestRandomHistories", []edit{
 		{"internal/revision/walk.go", `return eitherOf(before, after).key != w.apart.pod`, `return true`},
