@@ -3,10 +3,10 @@ package main
 // jobFaults are in the jobs of questions about what comes next.
 var jobFaults = []fault{
 	{"job-part-unkept", "a finished configuration is not kept, and is run again after a kill", "./internal/scenario", "TestFinishedRunsAreNotRunAgain", []edit{
-		{"internal/scenario/watch.go", `return w.Save(partOf(t.config.name), &k)`, `return nil`},
+		{"internal/scenario/watch_kept.go", `return w.Save(partOf(t.config.name), &k)`, `return nil`},
 	}},
 	{"job-trace-lost", "the first configuration is kept without the trace that others are compared with", "./internal/scenario", "TestFinishedRunsAreNotRunAgain", []edit{
-		{"internal/scenario/watch.go", `if diff != nil {`, `if diff == nil {`},
+		{"internal/scenario/watch_kept.go", `if diff != nil {`, `if diff == nil {`},
 	}},
 	{"job-part-run-again", "what is kept of a job is not read", "./internal/jobs/simulations", "TestKilledAnywhereGoesOn", []edit{
 		{"internal/jobs/simulations/work.go", `return err == nil, err
