@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 // owned is a pod of a ReplicaSet that runs on a node.
@@ -91,9 +92,13 @@ func TestLossThatPreempts(t *testing.T) {
 	h.want(http.StatusOK, &loss, "POST", "/v1/clusters/prod/losses", `{"nodes":["n1"]}`)
 	var drain scenario.Drain
 	h.want(http.StatusOK, &drain, "POST", "/v1/clusters/prod/drains", `{"nodes":["n1"]}`)
-	want := "victims of preemptions are taken to be gone at once, whatever their grace periods: 1"
-	if loss.Totals.Preempted != 1 || drain.Totals.Preempted != 1 || !slices.Contains(loss.Warnings, want) || !slices.Contains(drain.Warnings, want) {
-		t.Errorf("%+v %q %+v %q", loss.Totals, loss.Warnings, drain.Totals, drain.Warnings)
+	for _, list := range [][]*world.Left{loss.Pods, drain.Pods} {
+		if len(list) != 2 || list[1].By == "" || *list[1].GoneAfterSeconds != list[1].LeavesAfterSeconds+30 {
+			t.Errorf("%+v %+v", list[0], list[len(list)-1])
+		}
+	}
+	if loss.Totals.Preempted != 1 || drain.Totals.Preempted != 1 {
+		t.Errorf("%+v %+v", loss.Totals, drain.Totals)
 	}
 }
 
