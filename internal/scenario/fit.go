@@ -173,7 +173,7 @@ func count(ctx context.Context, v *revision.View, o world.Options, pod *corev1.P
 		if v.State.Pod(p.Namespace, p.Name) != nil {
 			continue // a StatefulSet's pods, or those of an earlier question, have such names
 		}
-		p, err := f.createClaims(p)
+		p, err := f.CreateClaims(p)
 		if err != nil {
 			return nil, err
 		}

@@ -166,7 +166,7 @@ func TestFitMakesClaims(t *testing.T) {
 		{[]any{class("z", false, true, 1), class("a", true, true, 1)}, 4},
 	} {
 		v := viewOf(t, append(c.classes, enginetest.Node("n", enginetest.Allocatable("cpu", "4")))...)
-		out, err := (&scenario.FitQuestion{}).Count(t.Context(), v, scenario.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, pod, 9)
+		out, err := (&scenario.FitQuestion{}).Count(t.Context(), v, world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, pod, 9)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,10 +13,10 @@ import (
 	"berth/internal/kube/object"
 )
 
-// createClaims returns a pod with the claims that controllers make for it once it is created: those
+// CreateClaims returns a pod with the claims that controllers make for it once it is created: those
 // of its ephemeral volumes (pkg/controller/volume/ephemeral/controller.go handleVolume) and of its
 // resource claim templates (pkg/controller/resourceclaim/controller.go handleClaim).
-func (f *Fork) createClaims(pod *corev1.Pod) (*corev1.Pod, error) {
+func (f *Fork) CreateClaims(pod *corev1.Pod) (*corev1.Pod, error) {
 	owner := []metav1.OwnerReference{*metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod"))}
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]

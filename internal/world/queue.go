@@ -218,6 +218,12 @@ func (q *queue) attempt(e *entry) (*Attempt, error) {
 			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK, Message: v.message}, nil
 		}
 	}
+	if e.tries == 0 && q.f.State().Pod(e.Pod.Namespace, e.Pod.Name) == nil {
+		var err error
+		if e.Pod, err = q.f.CreateClaims(e.Pod); err != nil {
+			return nil, err
+		}
+	}
 	at, err := q.f.attempt(q.ctx, e.Pod, q.lingers)
 	if err == nil && plain && at.Outcome == engine.UnschedulableOK {
 		if e.shape == "" {

@@ -297,10 +297,6 @@ func (w *World) started(c *created, pod *corev1.Pod) error {
 
 // Create has a controller create a pod, which takes some time from its bind until it is ready.
 func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) {
-	p, err := w.createClaims(p)
-	if err != nil {
-		return nil, err
-	}
 	rec := &Replacement{Name: p.Name, CreatedAfterSeconds: w.Seconds()}
 	n := NameOf(p)
 	had := w.created[n]
