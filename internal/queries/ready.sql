@@ -87,6 +87,7 @@ FROM (
   SELECT coalesce(blocker_owner_kind, kind) AS kind, blocker_namespace, coalesce(blocker_owner, blocker) AS name, plugin, decision_id, namespace || '/' || pod AS pod, blocker
   FROM decision_blockers
   WHERE cluster = @cluster AND created_at >= @since AND created_at < @until AND (@namespace = '' OR namespace = @namespace)
+    AND outcome <> 'Scheduled'
     AND purpose = 'live' AND coalesce(attempt, decision_id) = decision_id
 ) b
 GROUP BY kind, blocker_namespace, name, plugin
