@@ -151,8 +151,8 @@ func (p *Plugin) registers(e *Event) bool {
 	return false
 }
 
-// queues reports whether the answer of one of the rule's hints is Queue.
-func (p *Plugin) queues(w *Waiter, e *Event) bool {
+// Queues reports whether the answer of one of the rule's hints is Queue.
+func (p *Plugin) Queues(w *Waiter, e *Event) bool {
 	for i := range p.Hints {
 		if h := &p.Hints[i]; h.Registers(e.Key.Kind, e.Action) && (w.Pod == nil || h.Queue == nil || h.Queue(w, e)) {
 			return true
@@ -164,7 +164,7 @@ func (p *Plugin) queues(w *Waiter, e *Event) bool {
 // tell calls the hint once for all pods of a group that the event is not about.
 func (w *waking) tell(e *Event, g *waiters, rule int) {
 	r := g.profile.Rules[rule]
-	if !r.queues(&Waiter{State: w.after, Pod: g.pod}, e) {
+	if !r.Queues(&Waiter{State: w.after, Pod: g.pod}, e) {
 		return
 	}
 	all := true
@@ -186,7 +186,7 @@ func (w *waking) tellItself(e *Event) {
 		return
 	}
 	for _, r := range profile.Rules {
-		if r.registers(e) && r.queues(&Waiter{State: w.after, Pod: e.self, Self: true}, e) {
+		if r.registers(e) && r.Queues(&Waiter{State: w.after, Pod: e.self, Self: true}, e) {
 			w.woke(p, r.Name, e)
 		}
 	}

@@ -48,7 +48,7 @@ func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, err
 	if err != nil {
 		return nil, err
 	}
-	opts := engine.Options{Context: ctx, MaxSteps: f.o.MaxSteps, Now: f.o.Now, NoPreemption: f.o.NoPreemption, EqualsBy: decision.EqualsBy(pod)}
+	opts := engine.Options{Context: ctx, MaxSteps: f.o.MaxSteps, Now: f.o.Now.Add(f.now), NoPreemption: f.o.NoPreemption, EqualsBy: decision.EqualsBy(pod)}
 	st := f.walk.State()
 	working, free := memory.Within(ctx)
 	defer free()
@@ -132,8 +132,16 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 			return fmt.Errorf("effects of a bind: %w", err)
 		}
 	}
+	if len(made.Objects) > 0 {
+		f.event()
+	}
+	if was := pod.Status.NominatedNodeName; was != "" && was != at.Node {
+		f.eventUpTo(*pod.Spec.Priority)
+	}
 	at.Pod = object.WithTopology(revision.Bound(made.Pod(pod), at.Node), labels)
-	return f.Put(ctx, at.Pod)
+	f.events++
+	f.binds = append(f.binds, bindEvent{f.events, at.Pod})
+	return f.putQuietly(ctx, at.Pod)
 }
 
 // preempt carries a preemption out.

@@ -102,10 +102,13 @@ type Fork struct {
 	walk  *recall.Walk
 	put   map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
 	nodes map[string]*corev1.Node // likewise
+	now   time.Duration           // since Options.Now: decisions are made then
 	// changes counts every write, events those that kube-scheduler's queue hears of. everyone is
 	// the last one that all pods hear of, upTo by priority the last one that pods up to it hear of.
 	changes, events, everyone uint64
 	upTo                      map[int32]uint64
+	// binds are the pods that were bound. Those hear of one that wait for such pods.
+	binds []bindEvent
 	marked                    bool
 	undo                      []func() error // takes back what was changed since the mark, the last one first
 }
@@ -170,6 +173,12 @@ func (f *Fork) Put(ctx context.Context, pod *corev1.Pod) error {
 func (f *Fork) event() {
 	f.events++
 	f.everyone = f.events
+}
+
+// bindEvent is a pod that was bound, and the number of the event.
+type bindEvent struct {
+	at  uint64
+	pod *corev1.Pod
 }
 
 // eventUpTo has the pods up to a priority hear of a change.

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
+	"berth/internal/kube/object"
 	"berth/internal/steps"
 )
 
@@ -43,8 +44,8 @@ type Waiting struct {
 // once nothing else is active (backend/queue/active_queue.go unlockedPop, feature
 // PopFromBackoffQ). An attempt takes no time, so that no back-off ever ends by itself.
 //
-// Every event may help: hints of plugins are not consulted, so that there may be more attempts in
-// vain than in a cluster.
+// Every event but a bind may help: hints of plugins are not consulted for others, so that there may
+// be more attempts in vain than in a cluster.
 type queue struct {
 	f     *Fork
 	ctx   context.Context
@@ -57,6 +58,7 @@ type queue struct {
 
 	waiting         []*entry
 	vain            map[string]vain // by shape
+	woken           map[string]*woken
 	orders          int
 	attempts, waves int
 	stopped         bool
@@ -93,7 +95,7 @@ type vain struct {
 }
 
 func newQueue(ctx context.Context, f *Fork) *queue {
-	return &queue{f: f, ctx: ctx, steps: steps.Of(ctx), vain: map[string]vain{}}
+	return &queue{f: f, ctx: ctx, steps: steps.Of(ctx), vain: map[string]vain{}, woken: map[string]*woken{}}
 }
 
 // entry reads a pod that will come.
@@ -122,7 +124,7 @@ func (q *queue) tryAll() error {
 	for !q.stopped {
 		var due []*entry
 		for _, e := range q.waiting {
-			if q.mayTry(e) && (!e.failed || q.f.heard(e.priority, e.seen)) {
+			if q.mayTry(e) && (!e.failed || q.hears(e)) {
 				due = append(due, e)
 			}
 		}
@@ -148,6 +150,49 @@ func (q *queue) tryAll() error {
 		q.waiting = slices.DeleteFunc(q.waiting, func(e *entry) bool { return e.place != waits })
 	}
 	return nil
+}
+
+// woken is up to which bind the pods of a shape have heard of them, and the last event that may help
+// them.
+type woken struct {
+	binds int
+	last  uint64
+}
+
+// hears reports whether something has happened since a pod's last attempt that may help it. Where
+// time goes on, a bind helps those pods alone that a plugin's hint lets hear of it, whichever plugin
+// rejected them.
+func (q *queue) hears(e *entry) bool {
+	f := q.f
+	switch n := len(f.binds); {
+	case f.heard(e.priority, e.seen):
+		return true
+	case n == 0 || f.binds[n-1].at <= e.seen:
+		return false
+	case !q.lingers || e.last == Failed:
+		return true
+	}
+	if e.shape == "" {
+		e.shape = ShapeOf(e.Pod)
+	}
+	w := q.woken[e.shape]
+	if w == nil {
+		w = &woken{}
+		q.woken[e.shape] = w
+	}
+	profile, err := f.o.Profile(e.Pod)
+	if err != nil {
+		return true
+	}
+	for ; w.binds < len(f.binds); w.binds++ {
+		b := f.binds[w.binds]
+		event := engine.Event{Key: object.Key{Kind: "Pod", Namespace: b.pod.Namespace, Name: b.pod.Name}, Action: engine.Add, New: b.pod}
+		waiter := engine.Waiter{State: f.State(), Pod: e.Pod}
+		if slices.ContainsFunc(profile.Rules, func(p *engine.Plugin) bool { return p.Queues(&waiter, &event) }) {
+			w.last = b.at
+		}
+	}
+	return w.last > e.seen
 }
 
 // mayTry reports whether a pod waits that may have another attempt.

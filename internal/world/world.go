@@ -23,7 +23,6 @@ type World struct {
 	*Fork
 	ctx     context.Context
 	steps   *steps.Counter
-	now     time.Duration // since Options.Now
 	due     events
 	queue   *queue
 	budgets *budgets
