@@ -17,6 +17,8 @@ LISTEN  ?= 127.0.0.1:8080
 N       ?= 2000
 SEED    ?= 1
 SEEDS   ?= 1
+# Make has an AS of its own, the assembler.
+AS =
 
 .PHONY: help run build postgres test test-web screenshots race test-race lint fmt generate verify ci bench bench-compare bench-calls fuzz fuzz-short openb conformance conformance-short tables vectors mutants linear torture hostile growth soak throughput faults cluster image clean manifests release release-check package-test licences modules pin-images vuln upgrade-data
 

@@ -233,3 +233,13 @@ web-0 taint wave 0 at 200: web-0-2 at 200 on "b" ready 205
 		t.Errorf("got\n%s\nwant%s", got, want)
 	}
 }
+
+// TestBindsWake: a pod that waits for another one to be near is tried again once that is bound.
+func TestBindsWake(t *testing.T) {
+	web := running(enginetest.Pod("web-0", enginetest.Labels("app", "web"), enginetest.Requests("cpu", "1"), enginetest.On("a")), "ReplicaSet", "web", 5, 30)
+	near := enginetest.Pod("near", enginetest.Priority(10), enginetest.Requests("cpu", "1"), enginetest.Near(enginetest.PodTerm(corev1.LabelHostname, enginetest.Match("app", "web"))))
+	d := drained(t, scenario.DrainQuestion{NodeChoice: chosen("a")}, node("a", "1"), node("b", "4"), web, near)
+	if len(d.Others) != 1 || d.Others[0].Node != "b" || *d.Others[0].ReadyAfterSeconds != 0 {
+		t.Errorf("%+v", d.Others)
+	}
+}

@@ -18,7 +18,7 @@ var scenarioFaults = []fault{
 		{"internal/world/queue.go", `return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))`, `return cmp.Compare(a.order, b.order)`},
 	}},
 	{"scenario-no-retry", "a pod that failed is not tried again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
-		{"internal/world/queue.go", `(!e.failed || q.f.heard(e.priority, e.seen))`, `!e.failed`},
+		{"internal/world/queue.go", `(!e.failed || q.hears(e))`, `!e.failed`},
 	}},
 	{"scenario-shape-for-ever", "a shape that fitted nowhere is not asked again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
 		{"internal/world/queue.go", `ok && v.changes == q.f.changes {`, `ok && v.changes <= q.f.changes {`},
@@ -127,6 +127,9 @@ var scenarioFaults = []fault{
 	{"ending-for-ever", "pods that were being deleted before keep their room", "./internal/scenario", "TestControllers", []edit{
 		{"internal/scenario/disruption.go", `return &disruption{World: w, steps: steps.Of(ctx)}, w.Endings()`, `return &disruption{World: w, steps: steps.Of(ctx)}, nil`},
 	}},
+	{"binds-wake-nobody", "a pod that waits for another one's bind is not tried after it", "./internal/scenario", "TestBindsWake", []edit{
+		{"internal/world/queue.go", `w.last = b.at`, `w.last = 0`},
+	}},
 	{"volumes-everywhere", "a volume of one node is attached to two", "./internal/scenario", "TestVolumesStayAttached", []edit{
 		{"internal/world/attach.go", `if pods > 0 && int(other) != row && why == "" {`, `if pods > 0 && int(other) != row && why == "" && false {`},
 	}},
@@ -134,7 +137,7 @@ var scenarioFaults = []fault{
 		{"internal/world/attach.go", `at > a.w.now {`, `at > a.w.now && false {`},
 	}},
 	{"lost-again", "a node that is lost already is lost again", "./internal/scenario", "TestLostBefore", []edit{
-		{"internal/scenario/lose_zones.go", `if lost.NotReadyAfterSeconds = 0; t.Effect == corev1.TaintEffectNoExecute {`, `if lost.NotReadyAfterSeconds = 0; false {`},
+		{"internal/scenario/lose_zones.go", `if t.Key != corev1.TaintNodeUnreachable {`, `if t.Key != "" {`},
 	}},
 	{"blame-counts-the-pod", "a pod that is bound takes its own room in the history of its verdict", "./internal/blame", "TestRandomHistories", []edit{
 		{"internal/revision/walk.go", `return eitherOf(before, after).key != w.apart.pod`, `return true`},
