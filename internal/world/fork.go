@@ -106,11 +106,13 @@ type Fork struct {
 	// changes counts every write, events those that kube-scheduler's queue hears of. everyone is
 	// the last one that all pods hear of, upTo by priority the last one that pods up to it hear of.
 	changes, events, everyone uint64
-	upTo                      map[int32]uint64
+	// tainted is the last node that got a taint: that helps pods alone that spread over other nodes.
+	tainted uint64
+	upTo    map[int32]uint64
 	// binds are the pods that were bound. Those hear of one that wait for such pods.
-	binds []bindEvent
-	marked                    bool
-	undo                      []func() error // takes back what was changed since the mark, the last one first
+	binds  []bindEvent
+	marked bool
+	undo   []func() error // takes back what was changed since the mark, the last one first
 }
 
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before

@@ -27,8 +27,8 @@ func (f *Fork) Node(name string) (*corev1.Node, error) {
 	return o.Value.(*corev1.Node), nil
 }
 
-// setNode puts a node, or deletes it where after is nil.
-func (f *Fork) setNode(name string, after *corev1.Node) error {
+// setNode puts a node, or deletes it where after is nil, and has those hear of it who do.
+func (f *Fork) setNode(name string, after *corev1.Node, heard func()) error {
 	before, err := f.Node(name)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (f *Fork) setNode(name string, after *corev1.Node) error {
 		f.undo = append(f.undo, func() error { return store(before) })
 	}
 	f.changes++
-	f.event()
+	heard()
 	if err := store(after); err != nil {
 		return fmt.Errorf("node %s: %w", name, err)
 	}
@@ -53,7 +53,7 @@ func (f *Fork) setNode(name string, after *corev1.Node) error {
 }
 
 // RemoveNode deletes a node. Its pods stay until they are deleted.
-func (f *Fork) RemoveNode(name string) error { return f.setNode(name, nil) }
+func (f *Fork) RemoveNode(name string) error { return f.setNode(name, nil, f.event) }
 
 // Cordon makes a node unschedulable, as kubectl does with the node and the taint that the node
 // lifecycle controller adds (pkg/controller/nodelifecycle doNoScheduleTaintingPass).
@@ -80,5 +80,5 @@ func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node))
 	if change != nil {
 		change(n)
 	}
-	return f.setNode(name, n)
+	return f.setNode(name, n, func() { f.events++; f.tainted = f.events })
 }

@@ -165,7 +165,7 @@ type woken struct {
 func (q *queue) hears(e *entry) bool {
 	f := q.f
 	switch n := len(f.binds); {
-	case f.heard(e.priority, e.seen):
+	case f.heard(e.priority, e.seen), f.tainted > e.seen && (!q.lingers || honorsTaints(e.Pod)):
 		return true
 	case n == 0 || f.binds[n-1].at <= e.seen:
 		return false
@@ -193,6 +193,14 @@ func (q *queue) hears(e *entry) bool {
 		}
 	}
 	return w.last > e.seen
+}
+
+// honorsTaints reports whether a pod has a hard spread constraint that leaves tainted nodes out: the
+// emptiest domain may be one fewer then. No other pod is helped by a taint.
+func honorsTaints(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+		return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	})
 }
 
 // mayTry reports whether a pod waits that may have another attempt.
