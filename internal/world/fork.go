@@ -96,23 +96,30 @@ func (s *Strangers) Warnings(v *revision.View) (list []string) {
 // Fork is a cluster's state that attempts change. It begins as a view, which stays as it is, and
 // lives in memory alone. It is for one goroutine.
 type Fork struct {
-	o     Options
-	base  *revision.View
-	runs  state.Runs
-	walk  *recall.Walk
-	put   map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
-	nodes map[string]*corev1.Node // likewise
-	now   time.Duration           // since Options.Now: decisions are made then
-	// changes counts every write, events those that kube-scheduler's queue hears of. everyone is
-	// the last one that all pods hear of, upTo by priority the last one that pods up to it hear of.
-	changes, events, everyone uint64
-	// tainted is the last node that got a taint: that helps pods alone that spread over other nodes.
-	tainted uint64
-	upTo    map[int32]uint64
-	// binds are the pods that were bound. Those hear of one that wait for such pods.
-	binds  []bindEvent
+	o       Options
+	base    *revision.View
+	runs    state.Runs
+	walk    *recall.Walk
+	put     map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
+	nodes   map[string]*corev1.Node // likewise
+	now     time.Duration           // since Options.Now: decisions are made then
+	changes uint64                  // counts every write
+	eventCounts
+	before eventCounts // when the changes began to be remembered
 	marked bool
 	undo   []func() error // takes back what was changed since the mark, the last one first
+}
+
+// eventCounts are the events that kube-scheduler's queue hears of, numbered from 1.
+type eventCounts struct {
+	events   uint64           // the last one
+	everyone uint64           // the last one that all pods hear of
+	upTo     map[int32]uint64 // by priority: the last one that pods up to it hear of
+	// tainted is the last node that got a taint: that helps pods alone that spread over other
+	// nodes.
+	tainted uint64
+	// binds are the pods that were bound. Those hear of one that wait for such pods.
+	binds []bindEvent
 }
 
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before

@@ -2,13 +2,18 @@ package world
 
 import (
 	"errors"
+	"maps"
 
 	"berth/internal/kube/object"
 	"berth/internal/store"
 )
 
 // Mark begins to remember changes, so that Undo can take them back.
-func (f *Fork) Mark() { f.marked, f.undo = true, f.undo[:0] }
+func (f *Fork) Mark() {
+	f.marked, f.undo = true, f.undo[:0]
+	f.before = f.eventCounts
+	f.before.upTo = maps.Clone(f.upTo)
+}
 
 // Keep ends what Mark began, and keeps the changes.
 func (f *Fork) Keep() { f.marked, f.undo = false, nil }
@@ -24,7 +29,7 @@ func (f *Fork) Undo() error {
 		f.undo = f.undo[:last]
 	}
 	f.changes++ // no earlier question is still an equal one
-	f.event()
+	f.eventCounts = f.before
 	return nil
 }
 

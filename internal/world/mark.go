@@ -31,7 +31,7 @@ func (w *World) Undo(m Mark) error {
 	w.now, w.log, w.others, w.assumed = m.now, w.log[:m.log], w.others[:m.others], m.assumed
 	w.due.list = m.due
 	err := w.Fork.Undo()
-	w.queue.waiting = nil
+	w.queue.waiting, w.queue.woken = nil, map[string]*woken{}
 	for i := range m.waiting {
 		w.queue.waiting = append(w.queue.waiting, &m.waiting[i])
 	}

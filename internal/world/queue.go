@@ -152,16 +152,16 @@ func (q *queue) tryAll() error {
 	return nil
 }
 
-// woken is up to which bind the pods of a shape have heard of them, and the last event that may help
-// them.
+// woken is up to which bind the pods of a shape have heard of them, and the last event that may
+// help them.
 type woken struct {
 	binds int
 	last  uint64
 }
 
 // hears reports whether something has happened since a pod's last attempt that may help it. Where
-// time goes on, a bind helps those pods alone that a plugin's hint lets hear of it, whichever plugin
-// rejected them.
+// time goes on, a bind helps those pods alone that a plugin's hint lets hear of it, whichever
+// plugin rejected them.
 func (q *queue) hears(e *entry) bool {
 	f := q.f
 	switch n := len(f.binds); {
@@ -195,8 +195,8 @@ func (q *queue) hears(e *entry) bool {
 	return w.last > e.seen
 }
 
-// honorsTaints reports whether a pod has a hard spread constraint that leaves tainted nodes out: the
-// emptiest domain may be one fewer then. No other pod is helped by a taint.
+// honorsTaints reports whether a pod has a hard spread constraint that leaves tainted nodes out:
+// the emptiest domain may be one fewer then. No other pod is helped by a taint.
 func honorsTaints(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
