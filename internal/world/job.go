@@ -71,7 +71,7 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 	if raw, ok := c.w.base.Object(object.Key{Kind: "Job", Namespace: k.namespace, Name: k.Name}); ok {
 		o, err := object.FromCanonical("Job", raw)
 		if err != nil {
-			return nil, fmt.Errorf("Job %s/%s: %w", k.namespace, k.Name, err)
+			return nil, fmt.Errorf("read Job %s/%s: %w", k.namespace, k.Name, err)
 		}
 		of := o.Value.(*batchv1.Job)
 		j.spec, j.failed = &of.Spec, of.Status.Failed

@@ -122,7 +122,7 @@ func (c *statefulSets) read(s *statefulSet, k ownerKey) error {
 	}
 	o, err := object.FromCanonical(k.Kind, raw)
 	if err != nil {
-		return fmt.Errorf("StatefulSet %s/%s: %w", k.namespace, k.Name, err)
+		return fmt.Errorf("read StatefulSet %s/%s: %w", k.namespace, k.Name, err)
 	}
 	set := o.Value.(*appsv1.StatefulSet)
 	s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
