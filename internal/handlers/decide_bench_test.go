@@ -23,6 +23,7 @@ func BenchmarkDecideHTTP(b *testing.B) {
 		{"dry", `{"dryRun":true,"explain":"none","pod":` + web + `}`},
 		{"dry_failures", `{"dryRun":true,"pod":` + web + `}`},
 		{"recorded", `{"explain":"none","pod":` + web + `}`},
+		{"full", `{"dryRun":true,"explain":"full","pod":` + web + `}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			path, body := "/v1/decisions", []byte(c.body)
