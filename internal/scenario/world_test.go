@@ -243,3 +243,14 @@ func TestBindsWake(t *testing.T) {
 		t.Errorf("%+v", d.Others)
 	}
 }
+
+// TestJobWaitsForDeadPod: by its policy a Job replaces a pod once it is gone, which it never is on
+// a dead node.
+func TestJobWaitsForDeadPod(t *testing.T) {
+	failed := batchv1.Failed
+	l := lost(t, scenario.LossQuestion{NodeChoice: chosen("a")}, node("a", "4"), node("b", "4"), jobPod("train-0", "a"), job(batchv1.JobSpec{PodReplacementPolicy: &failed}))
+	const want = "Job/train makes another one once the pod is gone"
+	if len(l.Pods) != 1 || l.Pods[0].Replacement != nil || l.Pods[0].NotReplaced != want || l.Totals.Held != 1 {
+		t.Errorf("%+v, %+v", l.Pods[0], l.Totals)
+	}
+}

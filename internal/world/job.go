@@ -95,9 +95,14 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 		return err
 	}
 	name := NameOf(pod)
-	if j.counts[name] || j.whenEnd && !gone {
+	switch {
+	case j.counts[name]:
+		return nil
+	case j.whenEnd && !gone:
+		rec.held, rec.NotReplaced = true, "Job/"+j.key.Name+" makes another one once the pod is gone"
 		return nil
 	}
+	kept(c.w, rec).held, rec.NotReplaced = false, ""
 	was, lived := *j, j.live[name]
 	was.next = slices.Clone(j.next)
 	c.w.OnUndo(func() {
