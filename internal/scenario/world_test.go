@@ -254,3 +254,21 @@ func TestJobWaitsForDeadPod(t *testing.T) {
 		t.Errorf("%+v, %+v", l.Pods[0], l.Totals)
 	}
 }
+
+// TestDeletedWhileOthersAreTried: a pod that a preemption of the same pass has deleted, as its Job
+// has failed, is not tried any more.
+func TestDeletedWhileOthersAreTried(t *testing.T) {
+	waits := jobPod("train-1", "")
+	waits.Status = corev1.PodStatus{}
+	high := enginetest.Pod("high", enginetest.Priority(10), enginetest.Requests("cpu", "2"))
+	d := drained(t, scenario.DrainQuestion{NodeChoice: chosen("a")}, node("a", "1"), node("b", "2"), node("c", "1"),
+		jobPod("train-0", "b"), jobPod("train-2", "b"), waits, high, job(batchv1.JobSpec{BackoffLimit: new(int32(0))}))
+	for _, o := range d.Others {
+		if want := map[string]string{"high": "b", "train-1": ""}[o.Name]; o.Node != want {
+			t.Errorf("%s is on %q, want %q", o.Name, o.Node, want)
+		}
+	}
+	if len(d.Others) != 2 {
+		t.Errorf("%+v", d.Others)
+	}
+}

@@ -116,7 +116,12 @@ func (q *queue) add(e *entry) {
 
 // remove takes a pod out that is deleted.
 func (q *queue) remove(n PodName) {
-	q.waiting = slices.DeleteFunc(q.waiting, func(e *entry) bool { return NameOf(e.Pod) == n })
+	q.waiting = slices.DeleteFunc(q.waiting, func(e *entry) bool {
+		if NameOf(e.Pod) == n {
+			e.place = left // a pass that is on its way tries it no more
+		}
+		return e.place != waits
+	})
 }
 
 // tryAll passes over the queue until no attempt could have another outcome.
