@@ -67,10 +67,10 @@ func (b *budgets) of(pod *corev1.Pod) (list []*budget) {
 	return list
 }
 
-// judge answers as the Eviction API does, and counts nothing.
-func (b *budgets) judge(pod *corev1.Pod) podlife.EvictionVerdict {
+// JudgeEviction answers as the Eviction API does, and counts nothing.
+func (w *World) JudgeEviction(pod *corev1.Pod) podlife.EvictionVerdict {
 	var list []*policyv1.PodDisruptionBudget
-	for _, one := range b.of(pod) {
+	for _, one := range w.budgets.of(pod) {
 		list = append(list, one.pdb)
 	}
 	return podlife.JudgeEviction(pod, list, IsReady(pod))
@@ -96,6 +96,7 @@ func IsReady(p *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
+// ReadyCondition returns a pod's condition Ready; nil where it has none.
 func ReadyCondition(p *corev1.Pod) *corev1.PodCondition {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
@@ -104,6 +105,3 @@ func ReadyCondition(p *corev1.Pod) *corev1.PodCondition {
 	}
 	return nil
 }
-
-// JudgeEviction answers as the Eviction API does, and counts nothing.
-func (w *World) JudgeEviction(pod *corev1.Pod) podlife.EvictionVerdict { return w.budgets.judge(pod) }

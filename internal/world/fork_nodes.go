@@ -63,7 +63,7 @@ func (f *Fork) Cordon(name string) error {
 	})
 }
 
-// taint adds a taint to a node, unless it has it, and changes what else.
+// Taint adds a taint to a node, unless it has it, and changes what else.
 func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node)) error {
 	n, err := f.Node(name)
 	if err != nil {

@@ -33,7 +33,7 @@ func (f *Fork) Undo() error {
 	return nil
 }
 
-// onUndo has something done when changes are taken back.
+// OnUndo has something done when changes are taken back.
 func (f *Fork) OnUndo(do func()) {
 	if f.marked {
 		f.undo = append(f.undo, func() error { do(); return nil })

@@ -14,9 +14,8 @@ import (
 // jobs is the controller of Jobs (pkg/controller/job/job_controller.go). It looks at a Job once one
 // of its pods has left.
 type jobs struct {
-	w       *World
-	byOwner map[ownerKey][]PodName // the pods of the base; nil: not read yet
-	jobs    map[ownerKey]*job
+	w    *World
+	jobs map[ownerKey]*job
 }
 
 // job is a Job of which a pod has left.
@@ -55,15 +54,12 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 	if j := c.jobs[k]; j != nil {
 		return j, nil
 	}
-	if c.byOwner == nil {
-		var err error
-		if c.byOwner, err = c.w.podsByOwner(); err != nil {
-			return nil, err
-		}
-		c.jobs = map[ownerKey]*job{}
+	pods, err := c.w.podsOf(k)
+	if err != nil {
+		return nil, err
 	}
 	j := &job{key: k, spec: &batchv1.JobSpec{}, limit: defaultJobLimit, live: map[PodName]bool{}, counts: map[PodName]bool{}}
-	for _, n := range c.byOwner[k] {
+	for _, n := range pods {
 		if p := c.w.base.State.Pod(n.Namespace, n.Name); p != nil && !p.Terminal && !p.Terminating {
 			j.live[n] = true
 		}
@@ -83,6 +79,9 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 	}
 	policy := j.spec.PodReplacementPolicy
 	j.whenEnd = policy != nil && *policy == batchv1.Failed || policy == nil && j.spec.PodFailurePolicy != nil
+	if c.jobs == nil {
+		c.jobs = map[ownerKey]*job{}
+	}
 	c.jobs[k] = j
 	return j, nil
 }

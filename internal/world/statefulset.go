@@ -19,9 +19,8 @@ import (
 // statefulSets is the controller of StatefulSets (pkg/controller/statefulset/
 // stateful_set_control.go). It looks at a set once one of its pods has left.
 type statefulSets struct {
-	w       *World
-	byOwner map[ownerKey][]PodName // the pods of the base; nil: not read yet
-	sets    map[ownerKey]*statefulSet
+	w    *World
+	sets map[ownerKey]*statefulSet
 }
 
 // ownerKey names a controller.
@@ -66,9 +65,13 @@ func keyOf(pod *corev1.Pod) ownerKey {
 	return ownerKey{pod.Namespace, state.Owner{Kind: kind, Name: name}}
 }
 
-// podsByOwner lists the pods of the base that StatefulSets and Jobs control.
-func (w *World) podsByOwner() (map[ownerKey][]PodName, error) {
-	out, pods := map[ownerKey][]PodName{}, 0
+// podsOf lists the pods of the base that a StatefulSet or a Job controls.
+func (w *World) podsOf(k ownerKey) ([]PodName, error) {
+	if w.byOwner != nil {
+		return w.byOwner[k], nil
+	}
+	w.byOwner = map[ownerKey][]PodName{}
+	pods := 0
 	w.base.State.EachPod(func(p *state.Pod) {
 		pods++
 		if p.Owner == (unique.Handle[state.Owner]{}) {
@@ -76,10 +79,10 @@ func (w *World) podsByOwner() (map[ownerKey][]PodName, error) {
 		}
 		if o := p.Owner.Value(); o.Kind == "StatefulSet" || o.Kind == "Job" {
 			k := ownerKey{p.Namespace, o}
-			out[k] = append(out[k], PodName{p.Namespace, p.Name})
+			w.byOwner[k] = append(w.byOwner[k], PodName{p.Namespace, p.Name})
 		}
 	})
-	return out, w.steps.Take(pods)
+	return w.byOwner[k], w.steps.Take(pods)
 }
 
 // of returns the set of a pod.
@@ -88,15 +91,12 @@ func (c *statefulSets) of(pod *corev1.Pod) (*statefulSet, error) {
 	if s := c.sets[k]; s != nil {
 		return s, nil
 	}
-	if c.byOwner == nil {
-		var err error
-		if c.byOwner, err = c.w.podsByOwner(); err != nil {
-			return nil, err
-		}
-		c.sets = map[ownerKey]*statefulSet{}
+	pods, err := c.w.podsOf(k)
+	if err != nil {
+		return nil, err
 	}
 	s := &statefulSet{namespace: k.namespace, name: k.Name, ordered: true, places: map[int]*setPlace{}}
-	for _, n := range c.byOwner[k] {
+	for _, n := range pods {
 		p, err := c.w.base.Pod(n.Namespace, n.Name)
 		if err != nil {
 			return nil, err
@@ -107,6 +107,9 @@ func (c *statefulSets) of(pod *corev1.Pod) (*statefulSet, error) {
 	}
 	if err := c.read(s, k); err != nil {
 		return nil, err
+	}
+	if c.sets == nil {
+		c.sets = map[ownerKey]*statefulSet{}
 	}
 	c.sets[k] = s
 	return s, nil

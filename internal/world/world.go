@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine"
-	"berth/internal/podlife"
 	"berth/internal/steps"
 	"berth/internal/store"
 )
@@ -29,6 +28,7 @@ type World struct {
 	sets    *statefulSets
 	jobs    *jobs
 	volumes *attachments
+	byOwner map[ownerKey][]PodName // the pods of the base; nil: not read yet
 
 	// start is how long pods take until they are ready whose status does not show it; assumed
 	// counts them.
@@ -260,11 +260,8 @@ func (w *World) preempt(victim *corev1.Pod, of *Replacement, by *corev1.Pod) err
 	p.Status.Conditions = append(p.Status.Conditions[:len(p.Status.Conditions):len(p.Status.Conditions)], corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler, LastTransitionTime: metav1.NewTime(w.Instant()),
 	})
-	grace, err := w.GraceOn(p.Spec.NodeName, podlife.GracePeriod(&p))
-	if err != nil {
-		return err
-	}
-	return w.Leave(&p, &Left{Cause: CausePreemption, By: NameOf(by).String(), beside: of.Namespace != ""}, grace)
+	_, err := w.Evict(&p, &Left{Cause: CausePreemption, By: NameOf(by).String(), beside: of.Namespace != ""}, nil)
+	return err
 }
 
 // move notes where a created pod is; nil: on no node.

@@ -94,7 +94,7 @@ var scenarioFaults = []fault{
 		{"internal/scenario/lose_zones.go", `if full > 0 && full == len(all) {`, `if full > len(all) {`},
 	}},
 	{"victims-at-once", "a preemption's victims are gone before their grace periods end", "./internal/scenario", "TestControllers", []edit{
-		{"internal/world/world.go", `w.GraceOn(p.Spec.NodeName, podlife.GracePeriod(&p))`, `w.GraceOn(p.Spec.NodeName, 0*podlife.GracePeriod(&p))`},
+		{"internal/world/world.go", `beside: of.Namespace != ""}, nil)`, `beside: of.Namespace != ""}, new(int64))`},
 	}},
 	{"sets-all-at-once", "a StatefulSet makes all of its pods at once", "./internal/scenario", "TestControllers", []edit{
 		{"internal/world/statefulset.go", `s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement`, `s.ordered = false`},
