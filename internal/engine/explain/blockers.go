@@ -16,6 +16,7 @@ const namedNodes = 50
 type naming struct {
 	every bool
 	left  int
+	room  []engine.PluginScore // for the scores of all that are listed; may be nil
 }
 
 // namesOf returns how the answer at a level names them. A pod that is placed has none, but where
@@ -31,7 +32,10 @@ func namesOf(r *engine.Result, every bool) *naming {
 // verdict explains the next row.
 func (n *naming) verdict(r *engine.Result, row int) engine.NodeVerdict {
 	if r.Feasible.Has(row) {
-		return Verdict(r, row)
+		r.Query.Work(verdictSteps)
+		room := n.room[:min(len(n.room), len(r.Scores))]
+		n.room = n.room[len(room):]
+		return feasibleVerdict(r, row, room)
 	}
 	names := n.every || n.left > 0
 	n.left--

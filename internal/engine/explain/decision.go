@@ -163,6 +163,7 @@ func writeNodes(r *engine.Result, d *engine.Decision, level engine.Explain, name
 		return
 	}
 	d.Nodes = make([]engine.NodeVerdict, 0, n)
+	names.room = make([]engine.PluginScore, min(n, r.Feasible.Count())*len(r.Scores))
 	for row := range r.Nodes().ByName(listed) {
 		d.Nodes = append(d.Nodes, names.verdict(r, row))
 	}

@@ -1,6 +1,10 @@
 package explain
 
-import "berth/internal/engine"
+import (
+	"slices"
+
+	"berth/internal/engine"
+)
 
 // verdictSteps is about how many steps of Work the explanation of one row takes.
 const verdictSteps = 64
@@ -14,7 +18,7 @@ func NamedVerdict(r *engine.Result, row int) engine.NodeVerdict { return verdict
 func verdict(r *engine.Result, row int, names bool) engine.NodeVerdict {
 	r.Query.Work(verdictSteps)
 	if r.Feasible.Has(row) {
-		return feasibleVerdict(r, row)
+		return feasibleVerdict(r, row, nil)
 	}
 	v := engine.NodeVerdict{Name: r.Nodes().Node(row).Name}
 	if r.PreFilter == nil && r.RejectedBy(row) == nil {
@@ -73,14 +77,15 @@ func details(r *engine.Result, i, row int, names bool) []engine.Detail {
 	return out
 }
 
-func feasibleVerdict(r *engine.Result, row int) engine.NodeVerdict {
+// feasibleVerdict writes the scores to room, which may be nil.
+func feasibleVerdict(r *engine.Result, row int, room []engine.PluginScore) engine.NodeVerdict {
 	v := engine.NodeVerdict{Name: r.Nodes().Node(row).Name, Feasible: true}
 	if !r.Scored {
 		return v
 	}
 	total := r.Total(row)
 	v.Score = &total
-	v.Scores = make([]engine.PluginScore, 0, len(r.Scores))
+	v.Scores = slices.Grow(room[:0:len(room)], len(r.Scores))
 	for k := range r.Scores {
 		s := &r.Scores[k]
 		raw, norm := s.At(row)
@@ -96,7 +101,7 @@ func TopScores(r *engine.Result, n int) []engine.NodeVerdict {
 	rows := r.BestRows(n)
 	out := make([]engine.NodeVerdict, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, feasibleVerdict(r, int(row)))
+		out = append(out, feasibleVerdict(r, int(row), nil))
 	}
 	return out
 }
