@@ -114,9 +114,6 @@ const (
 // (k8s.io/kubectl/pkg/cmd/drain, EvictErrorRetryDelay).
 const retrySeconds = 5
 
-// readSteps is what reading a pod takes, in steps of a Counter.
-const readSteps = 100
-
 // Answer implements Question.
 func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	f, err := s.fork(ctx)
@@ -311,7 +308,8 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
 // the same time, in no order.
 func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo []world.PodName, err error) {
-	err = d.eachOn(node, func(n world.PodName, pod *corev1.Pod) error {
+	err = d.EachOn(node, func(pod *corev1.Pod) error {
+		n := world.NameOf(pod)
 		switch v, why := q.judge(pod); v {
 		case drainTakes:
 			todo = append(todo, n)
@@ -323,27 +321,6 @@ func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo
 		return nil
 	})
 	return todo, err
-}
-
-// eachOn visits the pods of a node, by namespace and name, as they were when the visit began.
-func (d *disruption) eachOn(node string, visit func(world.PodName, *corev1.Pod) error) error {
-	names, err := d.PodsOn(node)
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		if err := d.steps.Take(readSteps); err != nil {
-			return err
-		}
-		pod, err := d.Pod(n.Namespace, n.Name)
-		if err != nil {
-			return err
-		}
-		if err := visit(n, pod); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // remove deletes a node, with what is left on it.

@@ -9,7 +9,6 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/kube/object"
-	"berth/internal/podlife"
 )
 
 // attachments is the attach-detach controller: a volume that one node may have at a time is
@@ -31,10 +30,18 @@ const forceDetach = 6 * time.Minute
 
 // starts has a pod become ready that was bound, once its volumes can be attached.
 func (a *attachments) starts(c *created, pod *corev1.Pod) error {
+	if a.w.Dead(pod.Spec.NodeName) {
+		kept(a.w, c.rec).NotStarted = "the kubelet of its node does not answer"
+		return nil
+	}
 	why, until := a.blocks(pod)
 	if why == "" {
+		kept(a.w, c.rec).NotStarted = ""
 		a.w.due.schedule(a.w.now+c.took, writes, NameOf(pod).String(), func() error { return a.w.started(c, pod) })
 		return nil
+	}
+	if c.rec.NotStarted != why {
+		a.w.tell(Moment{What: PodCannotStart, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName, Why: why})
 	}
 	kept(a.w, c.rec).NotStarted = why
 	was := a.waiting
@@ -92,7 +99,7 @@ func (w *World) RemoveNode(name string) error {
 // unmounts reports whether the volumes of a node's pods are detached as soon as the pods are gone.
 func (w *World) unmounts(node string) bool {
 	n, err := w.Node(node)
-	return err == nil && podlife.EndsPods(n)
+	return err == nil && w.endsPods(n)
 }
 
 // retry starts the pods whose volumes can be attached by now.
@@ -107,7 +114,6 @@ func (a *attachments) retry() error {
 		if c.pod == nil {
 			continue // it has left
 		}
-		kept(a.w, c.rec).NotStarted = ""
 		if err := a.starts(c, c.pod); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package world
 
 import (
 	"errors"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -44,8 +45,16 @@ func (w *World) GraceOn(node string, grace int64) (int64, error) {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return grace, nil
-	case err == nil && !podlife.EndsPods(n):
+	case err == nil && !w.endsPods(n):
 		return -1, nil
 	}
 	return grace, err
+}
+
+// endsPods reports whether pods of a node that are deleted go. A kubelet that has stopped ends none,
+// be it before the control plane notices.
+func (w *World) endsPods(n *corev1.Node) bool {
+	return podlife.EndsPods(n) && (!w.Dead(n.Name) || slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionUnknown // out of service, then
+	}))
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -61,6 +62,32 @@ func (f *Fork) Cordon(name string) error {
 	return f.Taint(name, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, func(n *corev1.Node) {
 		n.Spec.Unschedulable = true
 	})
+}
+
+// Uncordon makes a node schedulable again.
+func (f *Fork) Uncordon(name string) error {
+	return f.changeNode(name, func(n *corev1.Node) {
+		n.Spec.Unschedulable = false
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
+	})
+}
+
+// untaint takes a taint off a node.
+func (f *Fork) untaint(name string, taint corev1.Taint) error {
+	return f.changeNode(name, func(n *corev1.Node) {
+		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+	})
+}
+
+// changeNode changes a node in a way that may help any pod.
+func (f *Fork) changeNode(name string, change func(*corev1.Node)) error {
+	n, err := f.Node(name)
+	if err != nil {
+		return err
+	}
+	n = n.DeepCopy()
+	change(n)
+	return f.setNode(name, n, f.event)
 }
 
 // Taint adds a taint to a node, unless it has it, and changes what else.

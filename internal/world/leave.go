@@ -21,6 +21,11 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 		rec.Budgets = append(rec.Budgets, b.pdb.Name)
 	}
 	w.log = append(w.log, rec)
+	why := rec.Cause
+	if rec.By != "" {
+		why += " by " + rec.By
+	}
+	w.tell(Moment{What: PodLeaves, Pod: name.String(), Owner: rec.Owner, Node: rec.Node, Why: why})
 	if IsReady(pod) && pod.DeletionTimestamp == nil {
 		w.budgets.changed(w.Fork, pod, -1)
 	}
@@ -44,7 +49,16 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	if grace > 0 {
 		ends := w.Seconds() + grace
 		rec.GoneAfterSeconds = &ends
-		w.due.schedule(w.now+time.Duration(grace)*time.Second, writes, name.String(), func() error { return w.Gone(pod, rec) })
+		w.due.schedule(w.now+time.Duration(grace)*time.Second, writes, name.String(), func() error {
+			if w.Dead(rec.Node) {
+				kept(w, rec).GoneAfterSeconds = nil // its kubelet died meanwhile
+				return nil
+			}
+			if w.leaving[name] != rec {
+				return nil // it went before, with its node
+			}
+			return w.Gone(pod, rec)
+		})
 	}
 	if grace != 0 {
 		if err := w.terminate(pod, rec, grace); err != nil {
@@ -76,9 +90,9 @@ func (w *World) Endings() error {
 	}
 	var list []ending
 	pods := 0
-	w.State().EachPod(func(p *state.Pod) {
+	w.State().EachTerminating(func(p *state.Pod) {
 		pods++
-		if in := time.Unix(p.Ends, 0).Sub(w.o.Now); p.Terminating && p.NodeName != "" && in > 0 {
+		if in := time.Unix(p.Ends, 0).Sub(w.o.Now); in > 0 {
 			list = append(list, ending{PodName{p.Namespace, p.Name}, p.UID, in})
 		}
 	})
@@ -113,6 +127,27 @@ func (w *World) PodsOn(node string) ([]PodName, error) {
 		list = append(list, PodName{p.Namespace, p.Name})
 	}
 	return list, nil
+}
+
+// EachOn visits the pods of a node, by namespace and name, as they were when the visit began.
+func (w *World) EachOn(node string, visit func(*corev1.Pod) error) error {
+	names, err := w.PodsOn(node)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := w.steps.Take(readSteps); err != nil {
+			return err
+		}
+		pod, err := w.Pod(n.Namespace, n.Name)
+		if err != nil {
+			return err
+		}
+		if err := visit(pod); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Leaving returns what is written down of a pod that is stored as being deleted since the start;
@@ -151,6 +186,7 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 	}
 	at := w.Seconds()
 	kept(w, rec).GoneAfterSeconds = &at
+	w.tell(Moment{What: PodGone, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
 	if err := w.Delete(pod.Namespace, pod.Name); err != nil {
 		return err
 	}

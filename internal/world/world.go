@@ -41,6 +41,11 @@ type World struct {
 	leaving map[PodName]*Left // stored as being deleted
 	// preempted is how often pods in whose place one stands were preempted.
 	preempted map[PodName]int
+	nodes     *nodeLifecycle
+	unreadied map[PodName]bool // those that lost their readiness with their node
+
+	telling bool
+	moments []Moment
 
 	// OnLeave and OnCreate are called for each pod that leaves or is created; may be nil.
 	OnLeave  func(*corev1.Pod)
@@ -53,6 +58,9 @@ const maxPreempted = 5
 
 // leaveSteps is what the end of a pod takes, in steps of a Counter.
 const leaveSteps = 200
+
+// readSteps is what reading a pod takes, likewise.
+const readSteps = 100
 
 // created is a pod of the queue: one that a controller made, or that waited in the snapshot.
 type created struct {
@@ -73,6 +81,7 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 		created: map[PodName]*created{}, preempted: map[PodName]int{}, leaving: map[PodName]*Left{},
 	}
 	w.queue.each, w.queue.lingers = w.attempted, true
+	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
 	w.sets, w.jobs, w.volumes = &statefulSets{w: w}, &jobs{w: w}, &attachments{w: w}
 	return w, nil
 }
@@ -201,9 +210,27 @@ func (w *World) Others() []*Replacement { return w.others }
 // (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
 func (w *World) Unready(pod *corev1.Pod) error {
 	w.budgets.changed(w.Fork, pod, -1)
+	w.unreadied[NameOf(pod)] = true
+	w.tell(Moment{What: PodUnready, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	return w.setReady(pod, corev1.ConditionFalse)
+}
+
+// readyAgain has a pod be ready as before, once its node is back.
+func (w *World) readyAgain(pod *corev1.Pod) error {
+	delete(w.unreadied, NameOf(pod))
+	w.budgets.changed(w.Fork, pod, 1)
+	w.tell(Moment{What: PodReady, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	if err := w.setReady(pod, corev1.ConditionTrue); err != nil {
+		return err
+	}
+	return w.sets.sync(pod)
+}
+
+// setReady changes the condition Ready of a pod that has one.
+func (w *World) setReady(pod *corev1.Pod, to corev1.ConditionStatus) error {
 	p := pod.DeepCopy()
 	if c := ReadyCondition(p); c != nil {
-		c.Status, c.LastTransitionTime = corev1.ConditionFalse, metav1.NewTime(w.Instant())
+		c.Status, c.LastTransitionTime = to, metav1.NewTime(w.Instant())
 	}
 	if c := w.created[NameOf(pod)]; c != nil && c.pod != nil {
 		w.move(c, p)
@@ -227,6 +254,10 @@ func (w *World) Current(n PodName) (*corev1.Pod, error) {
 func (w *World) attempted(_ *entry, at *Attempt) error {
 	c := w.created[NameOf(at.Pod)]
 	kept(w, c.rec)
+	told := Moment{Pod: NameOf(at.Pod).String(), Owner: OwnerOf(at.Pod), Node: at.Node, Why: at.Message}
+	if told.What = PodWaits; at.Message != "" && at.Message != c.rec.Message && at.Outcome != engine.Preempting {
+		w.tell(told)
+	}
 	if at.Message != "" {
 		c.rec.Message = at.Message
 	}
@@ -234,8 +265,15 @@ func (w *World) attempted(_ *entry, at *Attempt) error {
 	case engine.Scheduled:
 		w.move(c, at.Pod)
 		c.rec.Node, c.rec.WaitedFor, c.rec.Message = at.Node, c.rec.Message, ""
+		told.What = PodBound
+		w.tell(told)
+		if err := w.boundToTainted(at.Pod); err != nil {
+			return err
+		}
 		return w.volumes.starts(c, at.Pod)
 	case engine.Preempting:
+		told.What = PodNominated
+		w.tell(told)
 		for _, v := range at.Victims {
 			n := PodName{v.Namespace, v.Name}
 			if w.leaving[n] != nil {
@@ -273,11 +311,12 @@ func (w *World) move(c *created, pod *corev1.Pod) {
 
 // started makes a pod ready, unless it has left.
 func (w *World) started(c *created, pod *corev1.Pod) error {
-	if c.pod != pod {
+	if c.pod != pod || w.Dead(pod.Spec.NodeName) {
 		return nil
 	}
 	at := w.Seconds()
 	kept(w, c.rec).ReadyAfterSeconds = &at
+	w.tell(Moment{What: PodReady, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
 	ready := *pod
 	began, now := metav1.NewTime(w.Instant().Add(-c.took)), metav1.NewTime(w.Instant())
 	ready.Status.Phase, ready.Status.StartTime = corev1.PodRunning, &began
@@ -303,6 +342,7 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 		}
 	})
 	w.queue.add(w.queue.entry(Arrival{Pod: p}))
+	w.tell(Moment{What: PodCreated, Pod: n.String(), Owner: OwnerOf(p)})
 	if w.OnCreate != nil {
 		w.OnCreate(p, rec)
 	}

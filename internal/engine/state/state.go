@@ -124,6 +124,25 @@ func (s *State) Group(namespace, name, pod string) (g Group) {
 // EachPod visits all pods in no particular order.
 func (s *State) EachPod(f func(*Pod)) { s.pods.each(f) }
 
+// EachTerminating calls f for every pod of a node that is being deleted, by shape and node.
+func (s *State) EachTerminating(f func(*Pod)) {
+	s.t.mu.RLock()
+	shapes := slices.Clip(s.t.shapes)
+	s.t.mu.RUnlock()
+	for _, sh := range shapes {
+		if !sh.Terminating {
+			continue
+		}
+		s.ShapePostings(sh.ID).Each(func(row, _ int32) {
+			for p := range s.PodsOn(int(row)).All() {
+				if p.Class.Shape == sh {
+					f(p)
+				}
+			}
+		})
+	}
+}
+
 // Pending lists the pods that wait for a node, by namespace and name.
 func (s *State) Pending() []*Pod {
 	out := make([]*Pod, 0, s.pending.n)

@@ -1,0 +1,240 @@
+package world
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/internal/podlife"
+)
+
+// LostNode is what the control plane does about a node whose kubelet does not answer.
+type LostNode struct {
+	Name string `json:"name" example:"worker-7"`
+	Zone string `json:"zone,omitempty" example:"eu-1a"`
+	// DiedAfterSeconds is when its kubelet stopped; absent: at the start.
+	DiedAfterSeconds int64 `json:"diedAfterSeconds,omitempty"`
+	// NotReadyAfterSeconds is when its pods lose Ready and no pod is placed on it any more.
+	NotReadyAfterSeconds int64 `json:"notReadyAfterSeconds"`
+	// TaintedAfterSeconds is when it gets the taint that evicts its pods; absent: never.
+	TaintedAfterSeconds *int64 `json:"taintedAfterSeconds,omitempty"`
+	// RemovedAfterSeconds is when its object is deleted; absent: never.
+	RemovedAfterSeconds *int64 `json:"removedAfterSeconds,omitempty"`
+	// BackAfterSeconds is when its kubelet answers again; absent: never.
+	BackAfterSeconds *int64 `json:"backAfterSeconds,omitempty"`
+} // @name LostNode
+
+// nodeLifecycle is the node lifecycle controller: it gives nodes up whose kubelets do not answer,
+// and taints them zone by zone, at a rate that depends on how much of the zone is lost
+// (pkg/controller/nodelifecycle/node_lifecycle_controller.go monitorNodeHealth, handleDisruption,
+// doNoExecuteTaintingPass). Heartbeats are arithmetic: a node is not ready a grace period after its
+// last one.
+type nodeLifecycle struct {
+	w     *World
+	rates NodeRates
+	lost  map[string]*LostNode // those that are dead now, by name
+	all   []*LostNode          // those that died, in this order
+	zones map[string]*nodeZone // nil: not read yet
+	full  bool                 // all zones are fully disrupted
+	due   bool                 // a pass over the zones is scheduled
+}
+
+// Die has the kubelet of a node stop: it ends and starts no pod any more. A node that was given up
+// before is so from the start, and its taints count on.
+func (w *World) Die(name string) error {
+	c := w.nodes
+	node, err := w.Node(name)
+	if err != nil || c.lost[name] != nil {
+		return err
+	}
+	if err := c.read(); err != nil {
+		return err
+	}
+	at := w.Seconds()
+	n := &LostNode{Name: name, Zone: zoneOf(node.Labels), DiedAfterSeconds: at, NotReadyAfterSeconds: at + seconds(c.rates.Grace)}
+	for _, t := range node.Spec.Taints {
+		if t.Key != corev1.TaintNodeUnreachable {
+			continue
+		}
+		if n.NotReadyAfterSeconds = at; t.Effect == corev1.TaintEffectNoExecute {
+			n.TaintedAfterSeconds = &at
+		}
+	}
+	c.lost[name], c.all = n, append(c.all, n)
+	w.tell(Moment{What: NodeDied, Node: name})
+	w.At(n.NotReadyAfterSeconds, "Node/"+name, func() error { return c.notReady(n) })
+	if n.TaintedAfterSeconds != nil {
+		w.At(at, "Node/"+name, func() error { return w.evictByTaints(name) })
+	}
+	return nil
+}
+
+// Dead reports whether a node's kubelet does not answer.
+func (w *World) Dead(node string) bool { return w.nodes.lost[node] != nil }
+
+// Lost returns the nodes that died, by zone and name.
+func (w *World) Lost() []*LostNode {
+	list := slices.Clone(w.nodes.all)
+	slices.SortStableFunc(list, func(a, b *LostNode) int {
+		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// notReady has the node monitor give a node up: it gets the taint that keeps pods away, and its
+// pods are ready no more (MarkPodsNotReady).
+func (c *nodeLifecycle) notReady(n *LostNode) error {
+	w := c.w
+	node, err := w.Node(n.Name)
+	if err != nil || c.lost[n.Name] != n {
+		return nil // removed before, or back
+	}
+	z, was := c.zones[n.Zone], podlife.NodeStateOf(node) == podlife.NodeHealthy
+	since := metav1.NewTime(w.Instant())
+	err = w.Taint(n.Name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &since}, func(node *corev1.Node) {
+		for i := range node.Status.Conditions {
+			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady && c.Status != corev1.ConditionUnknown {
+				c.Status, c.LastTransitionTime = corev1.ConditionUnknown, since
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	w.tell(Moment{What: NodeNotReady, Node: n.Name})
+	if was && !excluded(node) {
+		z.NotReady++
+	}
+	if n.TaintedAfterSeconds == nil {
+		z.insert(n.Name)
+	}
+	c.pass()
+	return w.EachOn(n.Name, func(pod *corev1.Pod) error {
+		if !IsReady(pod) {
+			return nil
+		}
+		return w.Unready(pod)
+	})
+}
+
+// taint adds the taint to a node that evicts its pods.
+func (c *nodeLifecycle) taint(name string) error {
+	n, at, since := c.lost[name], c.w.Seconds(), metav1.NewTime(c.w.Instant())
+	n.TaintedAfterSeconds = &at
+	if err := c.w.Taint(name, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute, TimeAdded: &since}, nil); err != nil {
+		return err
+	}
+	c.w.tell(Moment{What: NodeTainted, Node: name, Why: corev1.TaintNodeUnreachable + ":NoExecute"})
+	return c.w.evictByTaints(name)
+}
+
+// Return has the kubelet of a dead node answer again, with its containers still running. The
+// controller takes its taints off (markNodeAsReachable), so that the pods that were not deleted
+// yet stay; the kubelet ends those that were, each within its grace period.
+func (w *World) Return(name string) error {
+	c := w.nodes
+	n := c.lost[name]
+	if n == nil || n.RemovedAfterSeconds != nil {
+		return nil
+	}
+	at := w.Seconds()
+	n.BackAfterSeconds = &at
+	delete(c.lost, name)
+	w.tell(Moment{What: NodeBack, Node: name})
+	node, err := w.Node(name)
+	if err != nil {
+		return err
+	}
+	gaveUp := podlife.NodeStateOf(node) != podlife.NodeHealthy
+	if gaveUp {
+		since := metav1.NewTime(w.Instant())
+		err := w.changeNode(name, func(node *corev1.Node) {
+			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+				return t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady
+			})
+			for i := range node.Status.Conditions {
+				if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+					c.Status, c.LastTransitionTime = corev1.ConditionTrue, since
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		z := c.zones[n.Zone]
+		if z.remove(name); !excluded(node) {
+			z.NotReady--
+		}
+		c.pass()
+	}
+	return w.EachOn(name, func(pod *corev1.Pod) error { return w.resume(pod, gaveUp) })
+}
+
+// resume has a kubelet that is back go on with a pod of its node.
+func (w *World) resume(pod *corev1.Pod, gaveUp bool) error {
+	name := NameOf(pod)
+	rec := w.leaving[name]
+	switch c := w.created[name]; {
+	case pod.DeletionTimestamp != nil:
+		if rec == nil {
+			rec = &Left{} // it was being deleted before the start
+		}
+		grace := time.Duration(podlife.GracePeriod(pod)) * time.Second
+		if s := pod.DeletionGracePeriodSeconds; s != nil {
+			grace = time.Duration(*s) * time.Second
+		}
+		w.due.schedule(w.now+grace, writes, name.String(), func() error {
+			if now, err := w.Pod(name.Namespace, name.Name); err != nil || now.UID != pod.UID || w.Dead(pod.Spec.NodeName) {
+				return nil
+			}
+			return w.Gone(pod, rec)
+		})
+	case c != nil && c.rec.ReadyAfterSeconds == nil:
+		return w.volumes.starts(c, pod)
+	case gaveUp && w.unreadied[name]:
+		return w.readyAgain(pod)
+	}
+	return nil
+}
+
+// RemoveObject deletes a node's object, as a cloud's controller does whose machine is gone. PodGC
+// deletes its pods once it misses the node.
+func (w *World) RemoveObject(name string) error {
+	c := w.nodes
+	node, err := w.Node(name)
+	if err != nil {
+		return err
+	}
+	if err := c.read(); err != nil {
+		return err
+	}
+	at := w.Seconds()
+	n := c.lost[name]
+	if n == nil {
+		n = &LostNode{Name: name, Zone: zoneOf(node.Labels), DiedAfterSeconds: at, NotReadyAfterSeconds: at}
+		c.lost[name], c.all = n, append(c.all, n)
+	}
+	n.RemovedAfterSeconds = &at
+	if z := c.zones[n.Zone]; z != nil {
+		z.remove(name)
+		if !excluded(node) {
+			if z.Nodes--; podlife.NodeStateOf(node) != podlife.NodeHealthy {
+				z.NotReady--
+			}
+		}
+	}
+	w.tell(Moment{What: NodeRemoved, Node: name})
+	orphans, err := w.PodsOn(name)
+	if err != nil {
+		return err
+	}
+	w.At(at+orphanSeconds, "Node/"+name, func() error { return w.orphaned(name, orphans) })
+	if err := w.RemoveNode(name); err != nil {
+		return err
+	}
+	c.pass()
+	return nil
+}

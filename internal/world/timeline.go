@@ -1,0 +1,61 @@
+package world
+
+// Moment is one thing that happens.
+type Moment struct {
+	// AfterSeconds is when, from the start.
+	AfterSeconds int64 `json:"afterSeconds"`
+	// What happens, such as bound or nodeTainted.
+	What string `json:"what" enums:"created,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,held,scaled,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
+	// Pod is the pod that it happens to; absent where it happens to a node or a workload.
+	Pod string `json:"pod,omitempty" example:"shop/web-1"`
+	// Owner is the pod's controller, or the workload that it happens to.
+	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
+	Node  string `json:"node,omitempty" example:"worker-7"`
+	// Why it happens: kube-scheduler's message, the cause of an end, or a rule.
+	Why string `json:"why,omitempty"`
+} // @name SimulationMoment
+
+// What happens.
+const (
+	PodCreated     = "created"
+	PodWaits       = "waits"
+	PodNominated   = "nominated"
+	PodBound       = "bound"
+	PodCannotStart = "cannotStart"
+	PodReady       = "ready"
+	PodUnready     = "unready"
+	PodLeaves      = "leaves"
+	PodGone        = "gone"
+	PodHeld        = "held"
+	Scaled         = "scaled"
+	NodeAdded      = "nodeAdded"
+	NodeDied       = "nodeDied"
+	NodeNotReady   = "nodeNotReady"
+	NodeTainted    = "nodeTainted"
+	NodeBack       = "nodeBack"
+	NodeRemoved    = "nodeRemoved"
+	NodeCordoned   = "cordoned"
+	NodeUncordoned = "uncordoned"
+	TaintAdded     = "tainted"
+	TaintRemoved   = "untainted"
+	DrainBegins    = "drainBegins"
+	DrainEnds      = "drainEnds"
+)
+
+// Tell has the world write down what happens from now on. A large cluster has many moments, so that
+// they are not kept unless they are read.
+func (w *World) Tell() { w.telling = true }
+
+// Timeline returns what was written down, in this order.
+func (w *World) Timeline() []Moment { return w.moments }
+
+// tell writes a moment down, at the present instant.
+func (w *World) tell(m Moment) {
+	if !w.telling {
+		return
+	}
+	m.AfterSeconds = w.Seconds()
+	n := len(w.moments)
+	w.moments = append(w.moments, m)
+	w.OnUndo(func() { w.moments = w.moments[:n] })
+}
