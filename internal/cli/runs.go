@@ -13,6 +13,10 @@ import (
 // simulation writes a scenario: the configurations side by side, then what waits, then where they
 // differ.
 func (p *page) simulation(s *scenario.Simulation) {
+	if s.Clock != nil {
+		p.clock(s)
+		return
+	}
 	word, c := "ALL PLACED", green
 	for i := range s.Profiles {
 		if s.Profiles[i].Pending > 0 {

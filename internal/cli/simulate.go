@@ -8,18 +8,24 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 
 	"berth/internal/scenario"
 	"berth/internal/words"
+	"berth/internal/world"
 )
 
 func (a *app) simulateCommand() *cobra.Command {
 	var file string
+	var until time.Duration
 	cmd := &cobra.Command{
 		Use:   "simulate -f SCENARIO",
 		Short: "What becomes of these pods, after these changes of the cluster?",
@@ -27,21 +33,35 @@ func (a *app) simulateCommand() *cobra.Command {
 and are decided one after the other, each on the state that those before it
 left. All in memory: the cluster stays as it is, nothing is recorded.
 
+With "clock: true" in the scenario, or --until, time goes on: victims of
+preemptions end by their grace periods, pods take a while to start, controllers
+make others, and the scenario's events happen, each at its time: nodes die and
+come back, are drained or added, workloads are scaled. --until alone, without
+-f, says what happens next by itself.
+
 Exit code 0 if every pod has a node at the end, 2 if one waits.`,
-		Example: "  " + a.name + " simulate -f scenario.yaml --snapshot cluster.json",
-		Args:    cobra.NoArgs,
+		Example: "  " + a.name + " simulate -f scenario.yaml --snapshot cluster.json\n" +
+			"  " + a.name + " simulate --until 10m --snapshot cluster.json",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if file == "" {
+			q := &scenario.Request{}
+			switch {
+			case file == "" && until == 0:
 				return &problem{what: "which scenario?", next: "Give its file with -f, or - for stdin."}
+			case file != "":
+				var err error
+				if q, err = a.readScenario(file); err != nil {
+					return err
+				}
 			}
-			q, err := a.readScenario(file)
-			if err != nil {
-				return err
+			if until > 0 {
+				q.Clock, q.Until.Idle, q.Until.Duration = true, false, &metav1.Duration{Duration: until}
 			}
 			return a.simulate(cmd.Context(), q)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the scenario, - for stdin")
+	cmd.Flags().DurationVar(&until, "until", 0, "with a clock: the time to stop at, such as 10m")
 	return cmd
 }
 
@@ -133,12 +153,102 @@ func (a *app) simulate(ctx context.Context, q *scenario.Request) error {
 	if err := a.show(raw, gaps, s, func(p *page) { p.simulation(s) }); err != nil {
 		return err
 	}
+	if s.Clock != nil && s.Clock.Totals.Unserved() {
+		return errNo
+	}
 	for i := range s.Profiles {
 		if s.Profiles[i].Pending > 0 {
 			return errNo
 		}
 	}
 	return nil
+}
+
+// clock shows what happened in a scenario with a clock.
+func (p *page) clock(s *scenario.Simulation) {
+	k := s.Clock
+	word, c := "ALL PLACED", green
+	switch t := &k.Totals; {
+	case k.Waiting > 0:
+		word, c = plural(k.Waiting, "POD")+" WITHOUT A NODE", red
+	case t.Unserved():
+		word, c = plural(t.NotStarted+t.Held, "PLACE")+" WITHOUT A RUNNING POD", red
+	}
+	after := "when " + span(k.Seconds) + " are over"
+	if k.Ended == scenario.EndedIdle {
+		after = "nothing happens any more after " + span(k.Seconds)
+	}
+	p.head(word, c, "on "+plural(s.Nodes, "node"), after, "")
+	if k.Totals.Left > 0 {
+		p.text(fmt.Sprintf("%s left their nodes: %s.", plural(k.Totals.Left, "pod"), replaced(&k.Totals.Replaced, k.Totals.Preempted)))
+	}
+	p.gap()
+	t := newTable(">AT", "WHAT", ".POD OR NODE", "@ON", "~WHY")
+	for _, m := range grouped(k.Timeline, p.wide) {
+		object, on := cmp.Or(m.object, m.Node), m.Node
+		if m.object == "" {
+			on = ""
+		}
+		t.add(span(m.AfterSeconds), spaced(m.What), object, on, m.Why)
+	}
+	t.omitted = k.TimelineOmitted
+	p.list(t, "moments")
+	p.pendingGroups(&s.Profiles[0], false)
+	p.gap()
+	p.notes(append(s.Notes, s.Warnings...))
+}
+
+// moments are those of one instant at which the same happens, for the same reason.
+type moments struct {
+	world.Moment
+	object string // that it happens to, or how many
+}
+
+// fewMoments is how many objects have a line each to which the same happens at one instant.
+const fewMoments = 3
+
+// grouped puts the moments together of which there are more, for a reader who does not want all.
+func grouped(list []world.Moment, all bool) (out []*moments) {
+	of := func(m world.Moment) world.Moment {
+		return world.Moment{AfterSeconds: m.AfterSeconds, What: m.What, Why: m.Why}
+	}
+	same := map[world.Moment][]world.Moment{}
+	for _, m := range list {
+		same[of(m)] = append(same[of(m)], m)
+	}
+	for _, m := range list {
+		many := same[of(m)]
+		switch {
+		case all || len(many) <= fewMoments:
+			out = append(out, &moments{m, cmp.Or(m.Pod, m.Owner)})
+		case m == many[0]:
+			one := &moments{of(m), count(len(many)) + " nodes"}
+			if m.Pod != "" {
+				one.object = count(len(many)) + " pods"
+			}
+			owner := func(o world.Moment) bool { return o.Owner != m.Owner }
+			if m.Owner != "" && !slices.ContainsFunc(many, owner) {
+				one.object += " of " + m.Owner
+			}
+			if !slices.ContainsFunc(many, func(o world.Moment) bool { return o.Node != m.Node }) {
+				one.Node = m.Node
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// spaced writes a name such as nodeNotReady in words.
+func spaced(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // compare runs a scenario under two configurations.

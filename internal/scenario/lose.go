@@ -106,9 +106,9 @@ func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
 		}
 		st := d.State()
 		l.pods += st.PodsOn(st.Nodes().Row(n)).Len()
-		if q.RemoveAfterSeconds != nil {
-			d.At(*q.RemoveAfterSeconds, "Node/"+n, func() error { return d.RemoveObject(n) })
-		}
+	}
+	if q.RemoveAfterSeconds != nil {
+		d.At(*q.RemoveAfterSeconds, "Nodes", func() error { return d.RemoveObjects(names) })
 	}
 	if err := d.Finish(); err != nil {
 		return nil, err

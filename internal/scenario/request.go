@@ -34,6 +34,14 @@ type Request struct {
 	Keep string `json:"keep,omitempty" enums:"summary,moves,decisions" default:"summary"`
 	// Now is the time that decisions are made at; when the revision was made, if absent.
 	Now *time.Time `json:"now,omitempty"`
+	// Clock has virtual time go on: preemptions' victims end by their grace periods, pods take a
+	// while to start, controllers make others, and Events happen. Pods that wait take part.
+	Clock  bool    `json:"clock,omitempty"`
+	Events []Event `json:"events,omitempty"`
+	// StartSeconds is how long a pod takes until it is ready of which nothing is known; 10 if
+	// absent. Rates are the settings of the node lifecycle controller.
+	StartSeconds *int64     `json:"startSeconds,omitempty"`
+	Rates        *LossRates `json:"rates,omitempty"`
 }
 
 // ArrivalSource names the pods that arrive: all at once unless they have a time, by priority and
@@ -97,7 +105,7 @@ type Until struct {
 	Idle bool `json:"idle,omitempty"`
 	// Decisions ends it after so many attempts.
 	Decisions *int `json:"decisions,omitempty"`
-	// Duration is refused, since time is ordinal.
+	// Duration ends it after so much time. It needs a clock.
 	Duration *metav1.Duration `json:"duration,omitempty" swaggertype:"string"`
 } // @name SimulationUntil
 
@@ -124,8 +132,8 @@ func (q *Request) Check(b Bounds) error {
 		return decision.Errorf(decision.Malformed, "keep", "want summary, moves or decisions")
 	}
 	switch {
-	case q.Until.Duration != nil:
-		return decision.Errorf(decision.Invalid, "until.duration", "time in a scenario is ordinal, attempts take none of it: want idle or decisions")
+	case q.Until.Duration != nil && !q.Clock:
+		return decision.Errorf(decision.Invalid, "until.duration", "time in a scenario is ordinal, attempts take none of it: want idle or decisions, or clock: true beside it")
 	case q.Until.Idle && q.Until.Decisions != nil:
 		return decision.Errorf(decision.Malformed, "until", "want idle or decisions, not both")
 	case q.Until.Decisions != nil && (*q.Until.Decisions < 1 || *q.Until.Decisions > b.Attempts):
@@ -134,10 +142,13 @@ func (q *Request) Check(b Bounds) error {
 		return decision.Errorf(decision.Invalid, "tries", "want a number above 0")
 	case a.Pending && a.Placed:
 		return decision.Errorf(decision.Malformed, "arrivals.placed", "placed has the pending pods arrive as well: leave pending out")
-	case !a.Pending && !a.Placed && len(a.Workloads) == 0 && len(a.Pods) == 0 && a.History == nil && q.Edits == nil:
+	case !a.Pending && !a.Placed && len(a.Workloads) == 0 && len(a.Pods) == 0 && a.History == nil && q.Edits == nil && !q.Clock:
 		return decision.Errorf(decision.Malformed, "arrivals", "want pending, placed, workloads, history or pods")
 	case len(q.Profiles) > b.Profiles:
 		return decision.Errorf(decision.Invalid, "profiles", "want at most %d", b.Profiles)
+	}
+	if err := q.checkClock(b); err != nil {
+		return err
 	}
 	if err := a.History.Check(); err != nil {
 		return err
@@ -153,7 +164,7 @@ func (q *Request) Check(b Bounds) error {
 		}
 		names[p.Name] = true
 	}
-	if q.Until.Decisions == nil {
+	if q.Until.Decisions == nil && !q.Clock {
 		q.Until.Decisions = &b.Attempts
 	}
 	return nil

@@ -139,7 +139,7 @@ func (r *rollout) readyAt(m *member) (second int64, ready bool) {
 	case m.rec != nil:
 		return 0, false
 	case world.AssumedReady(m.pod):
-		return longAgo, true
+		return world.LongAgo, true
 	}
 	c := world.ReadyCondition(m.pod)
 	if c == nil || c.Status != corev1.ConditionTrue {
@@ -147,8 +147,6 @@ func (r *rollout) readyAt(m *member) (second int64, ready bool) {
 	}
 	return int64(c.LastTransitionTime.Sub(r.d.Options().Now).Seconds()), true
 }
-
-const longAgo = -1 << 40
 
 // available counts a set's pods that have been ready for minReadySeconds.
 func (r *rollout) available(s *replicaSet) (n int) {
@@ -338,6 +336,42 @@ func (r *rollout) remove(s *replicaSet, n int) error {
 		}
 	}
 	return nil
+}
+
+// doomed returns which pods of a set its controller deletes first, of those that are active
+// (pkg/controller/replicaset/replica_set.go getPodsToDelete).
+func (r *rollout) doomed(s *replicaSet, n int) ([]*member, error) {
+	list := s.active()
+	if n <= 0 || n >= len(list) {
+		return list[:max(0, min(n, len(list)))], nil
+	}
+	on := map[string]int{}
+	for _, of := range r.sets() {
+		for _, m := range of.active() {
+			on[r.nodeOf(m)]++
+		}
+	}
+	ranked := map[*member]*world.Member{}
+	for _, m := range list {
+		ranked[m] = r.ranked(m)
+	}
+	first := world.FirstToGo(r.d.Seconds(), on)
+	err := steps.Sort(r.steps, list, func(a, b *member) int { return first(ranked[a], ranked[b]) })
+	return list[:n], err
+}
+
+// ranked returns what a pod is ranked by.
+func (r *rollout) ranked(m *member) *world.Member {
+	out := &world.Member{Pod: m.pod, Node: r.nodeOf(m), Phase: m.pod.Status.Phase, Made: world.LongAgo}
+	if out.Since, out.Ready = r.readyAt(m); m.rec != nil {
+		if out.Phase = corev1.PodPending; out.Ready {
+			out.Phase = corev1.PodRunning
+		}
+	}
+	if at := m.pod.CreationTimestamp; !at.IsZero() {
+		out.Made = int64(at.Sub(r.d.Options().Now).Seconds())
+	}
+	return out
 }
 
 // nodeOf returns where a pod is; empty: it waits.

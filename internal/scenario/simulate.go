@@ -36,6 +36,8 @@ type Simulation struct {
 	// Notes are what a closed loop does not know, and in which order pods were taken.
 	Notes    []string `json:"notes"`
 	Warnings []string `json:"warnings,omitempty"`
+	// Clock is what happened, where the scenario has a clock.
+	Clock *Clock `json:"clock,omitempty"`
 	// Digest is over all attempts of all configurations.
 	Digest string `json:"digest"`
 } // @name Simulation
@@ -136,6 +138,9 @@ func (q *Request) Answer(ctx context.Context, s *Stage) (any, error) {
 	}
 	if len(list) == 0 {
 		list = append(list, configured{Today, s.Options.Profiles})
+	}
+	if q.Clock {
+		return q.withClock(ctx, s, list[0])
 	}
 	out, err := simulate(ctx, s, q, list)
 	if err != nil {

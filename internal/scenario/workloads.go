@@ -14,32 +14,38 @@ import (
 )
 
 // arrive appends the pods of workloads at a place of the question, as many as it may have in all.
-func (d *Editor) arrive(ctx context.Context, v *revision.View, field string, list []Workload, most int, out []world.Arrival) ([]world.Arrival, error) {
-	for i, w := range list {
-		at := fmt.Sprintf("%s[%d]", field, i)
-		if isNull(w.Pod) {
-			return nil, decision.Errorf(decision.Malformed, at+".pod", "want a pod, or a workload with a pod template")
-		}
-		n, raw := ReplicasIn(w.Pod)
-		pod, err := d.Pod(v, at+".pod", raw)
-		if err != nil {
+func (d *Editor) arrive(ctx context.Context, v *revision.View, field string, list []Workload, most int, out []world.Arrival) (_ []world.Arrival, err error) {
+	for i := range list {
+		if out, err = d.podsOf(ctx, v, fmt.Sprintf("%s[%d]", field, i), &list[i], most, out); err != nil {
 			return nil, err
 		}
-		if w.Count != nil {
-			n = *w.Count
-		}
-		if n < 0 {
-			return nil, decision.Errorf(decision.Invalid, at+".count", "want a number above 0")
-		}
-		if len(out)+n > most {
-			return nil, decision.Errorf(decision.Invalid, at+".count", "more than %d pods would arrive", most)
-		}
-		if err := memory.Take(ctx, world.PodBytes*int64(n)); err != nil {
-			return nil, err
-		}
-		out = replicate(v, pod, n, out)
 	}
 	return out, nil
+}
+
+// podsOf appends the pods of one workload.
+func (d *Editor) podsOf(ctx context.Context, v *revision.View, at string, w *Workload, most int, out []world.Arrival) ([]world.Arrival, error) {
+	if isNull(w.Pod) {
+		return nil, decision.Errorf(decision.Malformed, at+".pod", "want a pod, or a workload with a pod template")
+	}
+	n, raw := ReplicasIn(w.Pod)
+	pod, err := d.Pod(v, at+".pod", raw)
+	if err != nil {
+		return nil, err
+	}
+	if w.Count != nil {
+		n = *w.Count
+	}
+	if n < 0 {
+		return nil, decision.Errorf(decision.Invalid, at+".count", "want a number above 0")
+	}
+	if len(out)+n > most {
+		return nil, decision.Errorf(decision.Invalid, at+".count", "more than %d pods would arrive", most)
+	}
+	if err := memory.Take(ctx, world.PodBytes*int64(n)); err != nil {
+		return nil, err
+	}
+	return replicate(v, pod, n, out), nil
 }
 
 // replicate appends equal pods, under names that the view does not have.

@@ -86,6 +86,10 @@ func (w *World) RemoveNode(name string) error {
 	if err != nil {
 		return err
 	}
+	return w.removeNode(name, on)
+}
+
+func (w *World) removeNode(name string, on []PodName) error {
 	for _, n := range on {
 		pod, err := w.Pod(n.Namespace, n.Name)
 		if err != nil {

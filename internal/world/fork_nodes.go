@@ -53,6 +53,22 @@ func (f *Fork) setNode(name string, after *corev1.Node, heard func()) error {
 	return nil
 }
 
+// addNode puts a node that is not there yet, and what belongs to it.
+func (f *Fork) addNode(n *corev1.Node, with ...any) error {
+	f.changes++
+	f.event()
+	f.nodes[n.Name] = n
+	if err := f.walk.Changes().Put(n); err != nil {
+		return fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	for _, o := range with {
+		if err := f.walk.Changes().Put(o); err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
+	}
+	return nil
+}
+
 // RemoveNode deletes a node. Its pods stay until they are deleted.
 func (f *Fork) RemoveNode(name string) error { return f.setNode(name, nil, f.event) }
 

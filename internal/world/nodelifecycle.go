@@ -39,7 +39,9 @@ type nodeLifecycle struct {
 	all   []*LostNode          // those that died, in this order
 	zones map[string]*nodeZone // nil: not read yet
 	full  bool                 // all zones are fully disrupted
-	due   bool                 // a pass over the zones is scheduled
+	// givenUp are nodes whose pods are still to lose their readiness.
+	givenUp []string
+	due     bool // a pass over the zones is scheduled
 }
 
 // Die has the kubelet of a node stop: it ends and starts no pod any more. A node that was given up
@@ -68,6 +70,41 @@ func (w *World) Die(name string) error {
 	w.At(n.NotReadyAfterSeconds, "Node/"+name, func() error { return c.notReady(n) })
 	if n.TaintedAfterSeconds != nil {
 		w.At(at, "Node/"+name, func() error { return w.evictByTaints(name) })
+	}
+	return nil
+}
+
+// NodesBefore has the control plane go on with what it does about nodes at the start: those whose
+// kubelets do not answer are dead, and taints that evict pods count.
+func (w *World) NodesBefore() error {
+	nodes := w.State().Nodes()
+	var dead, tainted []string
+	for row := range nodes.Alive().All() {
+		n := nodes.Node(row)
+		if n.Health.State == podlife.NodeNotReady {
+			dead = append(dead, n.Name)
+		}
+		if slices.ContainsFunc(n.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) {
+			tainted = append(tainted, n.Name)
+		}
+	}
+	slices.Sort(dead)
+	slices.Sort(tainted)
+	for _, name := range dead {
+		node, err := w.Node(name)
+		if err != nil {
+			return err
+		}
+		if !podlife.EndsPods(node) { // it does not say so itself
+			if err := w.Die(name); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range tainted {
+		if err := w.evictByTaints(name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -111,13 +148,28 @@ func (c *nodeLifecycle) notReady(n *LostNode) error {
 	if n.TaintedAfterSeconds == nil {
 		z.insert(n.Name)
 	}
+	c.givenUp = append(c.givenUp, n.Name)
 	c.pass()
-	return w.EachOn(n.Name, func(pod *corev1.Pod) error {
-		if !IsReady(pod) {
-			return nil
+	return nil
+}
+
+// markPodsNotReady has the pods of the nodes be ready no more that were given up at this instant.
+// To look at the pods of a node costs as much as there are nodes where one has just changed.
+func (c *nodeLifecycle) markPodsNotReady() error {
+	names := c.givenUp
+	c.givenUp = nil
+	for _, name := range names {
+		err := c.w.EachOn(name, func(pod *corev1.Pod) error {
+			if !IsReady(pod) {
+				return nil
+			}
+			return c.w.Unready(pod)
+		})
+		if err != nil {
+			return err
 		}
-		return w.Unready(pod)
-	})
+	}
+	return nil
 }
 
 // taint adds the taint to a node that evicts its pods.
@@ -131,46 +183,60 @@ func (c *nodeLifecycle) taint(name string) error {
 	return c.w.evictByTaints(name)
 }
 
-// Return has the kubelet of a dead node answer again, with its containers still running. The
-// controller takes its taints off (markNodeAsReachable), so that the pods that were not deleted
-// yet stay; the kubelet ends those that were, each within its grace period.
-func (w *World) Return(name string) error {
+// Return has the kubelets of dead nodes answer again, with their containers still running. The
+// controller takes the nodes' taints off (markNodeAsReachable), so that the pods that were not
+// deleted yet stay; the kubelets end those that were, each within its grace period.
+func (w *World) Return(names []string) error {
 	c := w.nodes
-	n := c.lost[name]
-	if n == nil || n.RemovedAfterSeconds != nil {
-		return nil
-	}
-	at := w.Seconds()
-	n.BackAfterSeconds = &at
-	delete(c.lost, name)
-	w.tell(Moment{What: NodeBack, Node: name})
-	node, err := w.Node(name)
-	if err != nil {
-		return err
-	}
-	gaveUp := podlife.NodeStateOf(node) != podlife.NodeHealthy
-	if gaveUp {
-		since := metav1.NewTime(w.Instant())
-		err := w.changeNode(name, func(node *corev1.Node) {
-			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
-				return t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady
-			})
-			for i := range node.Status.Conditions {
-				if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
-					c.Status, c.LastTransitionTime = corev1.ConditionTrue, since
-				}
-			}
-		})
+	gaveUp := map[string]bool{}
+	for _, name := range names {
+		n := c.lost[name]
+		if n == nil || n.RemovedAfterSeconds != nil {
+			continue
+		}
+		at := w.Seconds()
+		n.BackAfterSeconds = &at
+		delete(c.lost, name)
+		w.tell(Moment{What: NodeBack, Node: name})
+		node, err := w.Node(name)
 		if err != nil {
 			return err
 		}
-		z := c.zones[n.Zone]
-		if z.remove(name); !excluded(node) {
-			z.NotReady--
+		if gaveUp[name] = podlife.NodeStateOf(node) != podlife.NodeHealthy; gaveUp[name] {
+			if err := c.reachable(n, node); err != nil {
+				return err
+			}
 		}
-		c.pass()
 	}
-	return w.EachOn(name, func(pod *corev1.Pod) error { return w.resume(pod, gaveUp) })
+	for _, name := range names {
+		if gave, back := gaveUp[name]; back {
+			if err := w.EachOn(name, func(pod *corev1.Pod) error { return w.resume(pod, gave) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reachable takes the taints off a node that was given up.
+func (c *nodeLifecycle) reachable(n *LostNode, node *corev1.Node) error {
+	since := metav1.NewTime(c.w.Instant())
+	err := c.w.changeNode(n.Name, func(node *corev1.Node) {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+			return t.Key == corev1.TaintNodeUnreachable || t.Key == corev1.TaintNodeNotReady
+		})
+		for i := range node.Status.Conditions {
+			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
+				c.Status, c.LastTransitionTime = corev1.ConditionTrue, since
+			}
+		}
+	})
+	z := c.zones[n.Zone]
+	if z.remove(n.Name); !excluded(node) {
+		z.NotReady--
+	}
+	c.pass()
+	return err
 }
 
 // resume has a kubelet that is back go on with a pod of its node.
@@ -200,41 +266,84 @@ func (w *World) resume(pod *corev1.Pod, gaveUp bool) error {
 	return nil
 }
 
-// RemoveObject deletes a node's object, as a cloud's controller does whose machine is gone. PodGC
-// deletes its pods once it misses the node.
-func (w *World) RemoveObject(name string) error {
-	c := w.nodes
-	node, err := w.Node(name)
-	if err != nil {
+// RemoveObjects deletes the objects of nodes, as a cloud's controller does whose machines are gone.
+// PodGC deletes their pods once it misses the nodes.
+func (w *World) RemoveObjects(names []string) error {
+	if err := w.nodes.read(); err != nil {
 		return err
 	}
-	if err := c.read(); err != nil {
-		return err
-	}
-	at := w.Seconds()
-	n := c.lost[name]
-	if n == nil {
-		n = &LostNode{Name: name, Zone: zoneOf(node.Labels), DiedAfterSeconds: at, NotReadyAfterSeconds: at}
-		c.lost[name], c.all = n, append(c.all, n)
-	}
-	n.RemovedAfterSeconds = &at
-	if z := c.zones[n.Zone]; z != nil {
-		z.remove(name)
-		if !excluded(node) {
-			if z.Nodes--; podlife.NodeStateOf(node) != podlife.NodeHealthy {
-				z.NotReady--
-			}
+	orphans := make([][]PodName, len(names))
+	for i, name := range names {
+		var err error
+		if orphans[i], err = w.PodsOn(name); err != nil {
+			return err
 		}
 	}
-	w.tell(Moment{What: NodeRemoved, Node: name})
-	orphans, err := w.PodsOn(name)
-	if err != nil {
-		return err
+	for i, name := range names {
+		node, err := w.Node(name)
+		if err != nil {
+			continue // gone before
+		}
+		w.nodes.removed(node)
+		w.tell(Moment{What: NodeRemoved, Node: name})
+		w.At(w.Seconds()+orphanSeconds, "Node/"+name, func() error { return w.orphaned(name, orphans[i]) })
+		if err := w.removeNode(name, orphans[i]); err != nil {
+			return err
+		}
 	}
-	w.At(at+orphanSeconds, "Node/"+name, func() error { return w.orphaned(name, orphans) })
-	if err := w.RemoveNode(name); err != nil {
-		return err
-	}
-	c.pass()
+	w.nodes.pass()
 	return nil
+}
+
+// removed notes that a node's object is gone.
+func (c *nodeLifecycle) removed(node *corev1.Node) {
+	at := c.w.Seconds()
+	n := c.lost[node.Name]
+	if n == nil {
+		n = &LostNode{Name: node.Name, Zone: zoneOf(node.Labels), DiedAfterSeconds: at, NotReadyAfterSeconds: at}
+		c.lost[node.Name], c.all = n, append(c.all, n)
+	}
+	n.RemovedAfterSeconds = &at
+	z := c.zones[n.Zone]
+	if z == nil {
+		return
+	}
+	if z.remove(node.Name); excluded(node) {
+		return
+	}
+	if z.Nodes--; podlife.NodeStateOf(node) != podlife.NodeHealthy {
+		z.NotReady--
+	}
+}
+
+// Unready has a pod lose its readiness, as the node monitor does to those of a lost node
+// (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
+func (w *World) Unready(pod *corev1.Pod) error {
+	w.budgets.changed(w.Fork, pod, -1)
+	w.unreadied[NameOf(pod)] = true
+	w.tell(Moment{What: PodUnready, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	return w.setReady(pod, corev1.ConditionFalse)
+}
+
+// readyAgain has a pod be ready as before, once its node is back.
+func (w *World) readyAgain(pod *corev1.Pod) error {
+	delete(w.unreadied, NameOf(pod))
+	w.budgets.changed(w.Fork, pod, 1)
+	w.tell(Moment{What: PodReady, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	if err := w.setReady(pod, corev1.ConditionTrue); err != nil {
+		return err
+	}
+	return w.sets.sync(pod)
+}
+
+// setReady changes the condition Ready of a pod that has one.
+func (w *World) setReady(pod *corev1.Pod, to corev1.ConditionStatus) error {
+	p := pod.DeepCopy()
+	if c := ReadyCondition(p); c != nil {
+		c.Status, c.LastTransitionTime = to, metav1.NewTime(w.Instant())
+	}
+	if c := w.created[NameOf(pod)]; c != nil && c.pod != nil {
+		w.move(c, p)
+	}
+	return w.putQuietly(w.ctx, p)
 }

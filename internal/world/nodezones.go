@@ -143,6 +143,9 @@ func (c *nodeLifecycle) pass() {
 // control plane takes itself to be cut off: it takes the taints off.
 func (c *nodeLifecycle) handleDisruption() error {
 	c.due = false
+	if err := c.markPodsNotReady(); err != nil {
+		return err
+	}
 	was := c.full
 	if c.full = c.judge(); c.full && !was {
 		for _, n := range c.w.Lost() {

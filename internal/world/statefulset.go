@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
+	"berth/internal/words"
 )
 
 // statefulSets is the controller of StatefulSets (pkg/controller/statefulset/
@@ -35,6 +36,7 @@ type statefulSet struct {
 	ordered         bool // OrderedReady
 	minReady        time.Duration
 	templates       []corev1.PersistentVolumeClaim
+	first           int // its lowest ordinal
 	ordinals        []int
 	places          map[int]*setPlace
 }
@@ -85,9 +87,8 @@ func (w *World) podsOf(k ownerKey) ([]PodName, error) {
 	return w.byOwner[k], w.steps.Take(pods)
 }
 
-// of returns the set of a pod.
-func (c *statefulSets) of(pod *corev1.Pod) (*statefulSet, error) {
-	k := keyOf(pod)
+// of returns the set of a key.
+func (c *statefulSets) of(k ownerKey) (*statefulSet, error) {
 	if s := c.sets[k]; s != nil {
 		return s, nil
 	}
@@ -131,26 +132,18 @@ func (c *statefulSets) read(s *statefulSet, k ownerKey) error {
 	s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 	s.minReady = time.Duration(set.Spec.MinReadySeconds) * time.Second
 	s.templates = set.Spec.VolumeClaimTemplates
-	first := 0
-	if set.Spec.Ordinals != nil {
-		first = int(set.Spec.Ordinals.Start)
-	}
+	s.first = firstOrdinal(set)
 	if set.Spec.Replicas == nil {
 		s.ordinals = slices.Sorted(maps.Keys(s.places))
 		return nil
 	}
-	for i := range int(*set.Spec.Replicas) {
-		s.ordinals = append(s.ordinals, first+i)
-		if s.places[first+i] == nil {
-			s.places[first+i] = &setPlace{}
-		}
-	}
+	s.want(int(*set.Spec.Replicas))
 	return nil
 }
 
 // lost notes that a pod is gone.
 func (c *statefulSets) lost(pod *corev1.Pod, rec *Left) error {
-	s, err := c.of(pod)
+	s, err := c.of(keyOf(pod))
 	if err != nil {
 		return err
 	}
@@ -160,8 +153,9 @@ func (c *statefulSets) lost(pod *corev1.Pod, rec *Left) error {
 		s.places[ordinalOf(pod.Name)] = p
 	}
 	if !slices.Contains(s.ordinals, ordinalOf(pod.Name)) {
-		rec.NotReplaced = fmt.Sprintf("StatefulSet/%s wants %d pods", s.name, len(s.ordinals))
-		return nil
+		rec.NotReplaced = fmt.Sprintf("StatefulSet/%s wants %s", s.name, words.Plural(len(s.ordinals), "pod"))
+		c.w.set(p, setPlace{pod: pod})
+		return c.syncSet(s)
 	}
 	c.w.set(p, setPlace{pod: pod, lost: rec})
 	return c.sync(pod)
@@ -181,10 +175,14 @@ func (c *statefulSets) sync(pod *corev1.Pod) error {
 	if c.sets == nil || !isSetPod(pod) {
 		return nil
 	}
-	s := c.sets[keyOf(pod)]
-	if s == nil {
-		return nil
+	if s := c.sets[keyOf(pod)]; s != nil {
+		return c.syncSet(s)
 	}
+	return nil
+}
+
+// syncSet makes the pods of a set that are missing, and deletes those that are too many.
+func (c *statefulSets) syncSet(s *statefulSet) error {
 	if err := c.w.steps.Take(len(s.ordinals)); err != nil {
 		return err
 	}
@@ -209,11 +207,11 @@ func (c *statefulSets) sync(pod *corev1.Pod) error {
 		}
 		c.wait(s, n+1, why)
 		if until > 0 {
-			c.w.due.schedule(until, syncs, s.namespace+"/"+s.name, func() error { return c.sync(pod) })
+			c.w.due.schedule(until, syncs, s.namespace+"/"+s.name, func() error { return c.syncSet(s) })
 		}
 		return nil
 	}
-	return nil
+	return c.condemned(s)
 }
 
 // blocks returns why no pod above an ordinal is made, and when it will be; empty where none is

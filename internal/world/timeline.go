@@ -5,7 +5,7 @@ type Moment struct {
 	// AfterSeconds is when, from the start.
 	AfterSeconds int64 `json:"afterSeconds"`
 	// What happens, such as bound or nodeTainted.
-	What string `json:"what" enums:"created,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,held,scaled,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
+	What string `json:"what" enums:"created,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,succeeded,refused,scaled,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
 	// Pod is the pod that it happens to; absent where it happens to a node or a workload.
 	Pod string `json:"pod,omitempty" example:"shop/web-1"`
 	// Owner is the pod's controller, or the workload that it happens to.
@@ -26,7 +26,8 @@ const (
 	PodUnready     = "unready"
 	PodLeaves      = "leaves"
 	PodGone        = "gone"
-	PodHeld        = "held"
+	PodSucceeded   = "succeeded"
+	Refused        = "refused" // by the API server
 	Scaled         = "scaled"
 	NodeAdded      = "nodeAdded"
 	NodeDied       = "nodeDied"
@@ -45,6 +46,9 @@ const (
 // Tell has the world write down what happens from now on. A large cluster has many moments, so that
 // they are not kept unless they are read.
 func (w *World) Tell() { w.telling = true }
+
+// Note writes down what a scenario does itself.
+func (w *World) Note(m Moment) { w.tell(m) }
 
 // Timeline returns what was written down, in this order.
 func (w *World) Timeline() []Moment { return w.moments }

@@ -67,6 +67,7 @@ type created struct {
 	rec  *Replacement
 	took time.Duration // from its bind until it is ready
 	pod  *corev1.Pod   // on its node; nil before
+	runs time.Duration // until it has succeeded, from when it is ready; 0: it does not end
 }
 
 // New starts a world at instant 0. start is how long a pod takes to start whose status does not
@@ -206,38 +207,6 @@ func (w *World) further(namespace string, rec *Replacement) {
 // replacements.
 func (w *World) Others() []*Replacement { return w.others }
 
-// Unready has a pod lose its readiness, as the node monitor does to those of a lost node
-// (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
-func (w *World) Unready(pod *corev1.Pod) error {
-	w.budgets.changed(w.Fork, pod, -1)
-	w.unreadied[NameOf(pod)] = true
-	w.tell(Moment{What: PodUnready, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
-	return w.setReady(pod, corev1.ConditionFalse)
-}
-
-// readyAgain has a pod be ready as before, once its node is back.
-func (w *World) readyAgain(pod *corev1.Pod) error {
-	delete(w.unreadied, NameOf(pod))
-	w.budgets.changed(w.Fork, pod, 1)
-	w.tell(Moment{What: PodReady, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
-	if err := w.setReady(pod, corev1.ConditionTrue); err != nil {
-		return err
-	}
-	return w.sets.sync(pod)
-}
-
-// setReady changes the condition Ready of a pod that has one.
-func (w *World) setReady(pod *corev1.Pod, to corev1.ConditionStatus) error {
-	p := pod.DeepCopy()
-	if c := ReadyCondition(p); c != nil {
-		c.Status, c.LastTransitionTime = to, metav1.NewTime(w.Instant())
-	}
-	if c := w.created[NameOf(pod)]; c != nil && c.pod != nil {
-		w.move(c, p)
-	}
-	return w.putQuietly(w.ctx, p)
-}
-
 // Current returns a pod of the fork as it is now, or one that an attempt has just taken out of it.
 func (w *World) Current(n PodName) (*corev1.Pod, error) {
 	if c := w.created[n]; c != nil && c.pod != nil {
@@ -323,6 +292,9 @@ func (w *World) started(c *created, pod *corev1.Pod) error {
 	ready.Status.Conditions = append(ready.Status.Conditions[:len(ready.Status.Conditions):len(ready.Status.Conditions)],
 		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now})
 	w.move(c, &ready)
+	if c.runs > 0 {
+		w.due.schedule(w.now+c.runs, writes, NameOf(pod).String(), func() error { return w.succeeded(c, ready.UID) })
+	}
 	w.budgets.changed(w.Fork, &ready, 1)
 	if err := w.putQuietly(w.ctx, &ready); err != nil {
 		return err

@@ -1,0 +1,355 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/decision"
+	"berth/internal/memory"
+	"berth/internal/words"
+	"berth/internal/world"
+)
+
+// Clock is what happened in a scenario with a clock.
+type Clock struct {
+	// Seconds is when the run ended, Ended why: idle, where nothing was to happen any more, or
+	// duration.
+	Seconds int64  `json:"seconds"`
+	Ended   string `json:"ended" enums:"idle,duration"`
+	// Timeline is what happened, in this order: the first 100,000 moments.
+	Timeline        []world.Moment `json:"timeline"`
+	TimelineOmitted int            `json:"timelineOmitted,omitempty"`
+	// Pods left their nodes, in this order. Others came: they waited before, the scenario created
+	// them, or controllers made them beside the replacements.
+	Pods   []*world.Left        `json:"pods"`
+	Others []*world.Replacement `json:"others,omitempty"`
+	// Drains are those of the scenario, by node. Lost are nodes that died, LostZones their zones as
+	// they were with most nodes lost.
+	Drains    []*DrainedNode    `json:"drains,omitempty"`
+	Lost      []*world.LostNode `json:"lost,omitempty"`
+	LostZones []*world.LostZone `json:"lostZones,omitempty"`
+	// Waiting counts the pods without a node at the end, without those that wait for their gates.
+	Waiting int         `json:"waiting"`
+	Totals  ClockTotals `json:"totals"`
+} // @name SimulationClock
+
+// ClockTotals count the pods that left their nodes, and what became of their places.
+type ClockTotals struct {
+	Left      int `json:"left"`
+	Preempted int `json:"preempted"`
+	world.Replaced
+} // @name SimulationClockTotals
+
+// Why a run with a clock ended.
+const (
+	EndedIdle     = "idle"
+	EndedDuration = "duration"
+)
+
+// mostMoments is how many moments are answered.
+const mostMoments = 100_000
+
+// momentBytes is about what a moment takes, with its JSON.
+const momentBytes = 512
+
+// clocked is a run of a scenario with a clock.
+type clocked struct {
+	d        *disruption
+	arrivals []world.PodName
+	drains   []*draining
+	retries  int // events that are another try of a drain alone
+}
+
+// withClock answers a scenario with a clock.
+func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simulation, error) {
+	o := s.Options
+	o.Profiles = c.profiles
+	v, err := s.WithDaemons(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	f := world.NewFork(v, o)
+	sim := &simulation{ctx: ctx, q: q, o: o, view: v, daemon: daemonsOf(v), daemons: map[world.PodName]bool{}}
+	pool := labelOf(v.State.Nodes(), "pool")
+	out := &Simulation{Base: s.View.ID(), Nodes: v.State.Nodes().Count(), Removed: s.Removed, Gone: s.Gone, Notes: notesOfClock()}
+	if out.Start, err = measure(ctx, v.State, sim.isDaemon, pool, true); err != nil {
+		return nil, err
+	}
+	out.Start.Snapshot = s.View.ID()
+	r := &clocked{}
+	if r.d, err = newDisruption(ctx, f, q.StartSeconds); err != nil {
+		return nil, err
+	}
+	rates, err := q.Rates.resolve()
+	if err != nil {
+		return nil, err
+	}
+	r.d.SetNodeRates(rates)
+	r.d.Tell()
+	if err := r.d.NodesBefore(); err != nil {
+		return nil, err
+	}
+	if err := r.schedule(ctx, s, q, v); err != nil {
+		return nil, err
+	}
+	ended, err := r.run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	run := &ProfileRun{Name: c.name, Series: []Sample{}}
+	if out.Clock, err = r.report(ctx, sim, run, ended); err != nil {
+		return nil, err
+	}
+	if run.End, err = measure(ctx, f.State(), sim.isDaemon, pool, true); err != nil {
+		return nil, err
+	}
+	run.End.Snapshot = s.View.ID()
+	out.Arrivals = len(r.arrivals)
+	if run.Digest, err = digestOf(ctx, "berth-clock-1", out.Clock); err != nil {
+		return nil, err
+	}
+	out.Profiles, out.Digest = []ProfileRun{*run}, run.Digest
+	out.Warnings = append(r.d.Warnings(), s.warnings()...)
+	return out, nil
+}
+
+// notesOfClock returns what readers have to know of what is not played.
+func notesOfClock() []string {
+	return []string{
+		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
+		"ReplicaSets, StatefulSets, Jobs and the node lifecycle act; autoscalers, DaemonSets on nodes that are there and running rollouts do not",
+	}
+}
+
+// run has all happen until the scenario ends, and returns why it did.
+func (r *clocked) run(ctx context.Context, q *Request) (ended string, err error) {
+	until := int64(-1)
+	if q.Until.Duration != nil {
+		until = int64(q.Until.Duration.Duration / time.Second)
+	}
+	if err := r.d.Schedule(); err != nil {
+		return "", err
+	}
+	for told := 0; ; {
+		at, ok := r.d.Next()
+		switch {
+		case !ok || r.d.Due() == r.retries:
+			return EndedIdle, nil
+		case until >= 0 && at > until:
+			return EndedDuration, r.d.Advance(until)
+		}
+		if err := r.d.Advance(at); err != nil {
+			return "", err
+		}
+		moments := len(r.d.Timeline())
+		if err := memory.Take(ctx, momentBytes*int64(moments-told)); err != nil {
+			return "", err
+		}
+		told = moments
+		r.d.Options().Watch.Progressed("seconds", int(at), max(0, int(until)))
+	}
+}
+
+// report sums a run up.
+func (r *clocked) report(ctx context.Context, sim *simulation, run *ProfileRun, ended string) (*Clock, error) {
+	d := r.d
+	out := &Clock{
+		Seconds: d.Seconds(), Ended: ended, Timeline: slices.Clip(d.Timeline()), Pods: d.Log(), Others: d.Others(), Lost: d.Lost(),
+	}
+	if len(out.Lost) > 0 {
+		out.LostZones = d.LostZones()
+	}
+	if more := len(out.Timeline) - mostMoments; more > 0 {
+		out.Timeline, out.TimelineOmitted = out.Timeline[:mostMoments], more
+	}
+	if out.Timeline == nil {
+		out.Timeline = []world.Moment{}
+	}
+	for _, x := range r.drains {
+		x.end()
+		out.Drains = append(out.Drains, x.nodes...)
+	}
+	out.Totals.Left, out.Totals.Preempted, out.Totals.Replaced = d.Totals()
+	waiting, gated := d.Waiting()
+	out.Waiting = len(waiting)
+	without := map[world.PodName]bool{}
+	for _, w := range waiting {
+		without[world.NameOf(w.Pod)] = true
+	}
+	for _, w := range gated {
+		without[world.NameOf(w.Pod)] = true
+	}
+	for _, n := range r.arrivals {
+		if !without[n] {
+			run.Placed++
+		}
+	}
+	run.Pending, run.Gated, run.Victims = len(waiting), len(gated), out.Totals.Preempted
+	run.Attempts, run.Waves = d.Attempts()
+	var err error
+	run.Groups, err = sim.groups(d.Fork, waiting)
+	return out, err
+}
+
+// draining is a drain of nodes, one after the other, as kubectl does it: what a budget refuses is
+// tried again every five seconds.
+type draining struct {
+	r     *clocked
+	q     *DrainQuestion
+	names []string
+	nodes []*DrainedNode
+	todo  []world.PodName
+	round evictions
+	over  bool
+}
+
+// begin cordons the nodes and drains the first one.
+func (x *draining) begin() error {
+	for _, n := range x.names {
+		if _, err := x.r.d.Node(n); err != nil {
+			continue // removed meanwhile
+		}
+		if err := x.r.d.CordonNode(n, true); err != nil {
+			return err
+		}
+	}
+	return x.next()
+}
+
+// next drains the next node.
+func (x *draining) next() error {
+	if len(x.names) == len(x.nodes) {
+		x.over = true
+		return nil
+	}
+	d := x.r.d
+	out := &DrainedNode{Name: x.names[len(x.nodes)], Outcome: NodeDrained, StartSeconds: d.Seconds()}
+	x.nodes = append(x.nodes, out)
+	d.Note(world.Moment{What: world.DrainBegins, Node: out.Name})
+	todo, err := d.sort(out.Name, x.q, out)
+	if err != nil {
+		return err
+	}
+	if len(out.Refused) > 0 {
+		out.Outcome, x.over = NodeRefused, true
+		d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: "refused: " + out.Refused[0].Name + ": " + out.Refused[0].Reason})
+		return nil
+	}
+	x.todo = todo
+	return x.evict()
+}
+
+// evict evicts what budgets let go, and tries the rest again later.
+func (x *draining) evict() error {
+	d, out := x.r.d, x.nodes[len(x.nodes)-1]
+	x.round = evictions{last: max(x.round.last, d.Seconds())}
+	before := out.Evicted
+	for _, n := range x.todo {
+		if err := d.evictFrom(out.Name, n, x.q, out, &x.round); err != nil {
+			return err
+		}
+	}
+	if out.Evicted > before {
+		out.Waves++
+	}
+	x.todo = x.round.later
+	key := "~drain/" + out.Name // behind what kubelets write at the instant
+	if len(x.todo) > 0 {
+		x.r.retries++
+		d.At(d.Seconds()+retrySeconds, key, func() error {
+			x.r.retries--
+			return x.evict()
+		})
+		return nil
+	}
+	d.At(x.round.last, key, x.drained)
+	return nil
+}
+
+// drained ends the drain of a node whose pods are gone.
+func (x *draining) drained() error {
+	d, out := x.r.d, x.nodes[len(x.nodes)-1]
+	out.Seconds = d.Seconds() - out.StartSeconds
+	why := ""
+	if len(out.Blocked) > 0 {
+		out.Outcome, why = NodeBlocked, "blocked: "+out.Blocked[0].Name+": "+out.Blocked[0].Reason
+	}
+	d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: why})
+	if why != "" {
+		x.over = true
+		return nil
+	}
+	return x.next()
+}
+
+// end marks a drain that was on its way when the run ended.
+func (x *draining) end() {
+	if x.over || len(x.nodes) == 0 {
+		return
+	}
+	out := x.nodes[len(x.nodes)-1]
+	out.Outcome, out.Seconds = NodeBlocked, x.r.d.Seconds()-out.StartSeconds
+	out.Blocked = append(out.Blocked, x.round.refused...)
+}
+
+// checkClock refuses what no scenario with a clock can be, and what needs one.
+func (q *Request) checkClock(b Bounds) error {
+	a := &q.Arrivals
+	if !q.Clock {
+		for _, x := range []struct {
+			field string
+			given bool
+		}{{"events", len(q.Events) > 0}, {"startSeconds", q.StartSeconds != nil}, {"rates", q.Rates != nil}} {
+			if x.given {
+				return decision.Errorf(decision.Malformed, x.field, "without a clock time is ordinal: want clock: true beside it")
+			}
+		}
+		return nil
+	}
+	for _, x := range []struct {
+		field string
+		given bool
+	}{{"arrivals.placed", a.Placed}, {"until.decisions", q.Until.Decisions != nil}, {"tries", q.Tries != 0}, {"keep", q.Keep != KeepSummary}} {
+		if x.given {
+			return decision.Errorf(decision.Malformed, x.field, "a scenario with a clock does not have it: leave it out")
+		}
+	}
+	switch until := q.Until.Duration; {
+	case len(q.Profiles) > 1:
+		return decision.Errorf(decision.Malformed, "profiles", "a scenario with a clock is run under one configuration")
+	case len(q.Events) > b.Attempts || len(q.Events) > mostEvents:
+		return decision.Errorf(decision.Invalid, "events", "want at most %d", min(b.Attempts, mostEvents))
+	case until != nil && q.Until.Idle:
+		return decision.Errorf(decision.Malformed, "until", "want idle or a duration, not both")
+	case until != nil && (until.Duration < time.Second || until.Duration > mostSeconds*time.Second):
+		return decision.Errorf(decision.Invalid, "until.duration", "want a duration from 1s to %s, such as 10m", words.Span(mostSeconds))
+	}
+	return nil
+}
+
+// mostEvents bounds the events of a scenario.
+const mostEvents = 1000
+
+// podOf reads the name of a pod that an event is about.
+func podOf(field string, p *PodNamed) (world.PodName, error) {
+	if p.Name == "" {
+		return world.PodName{}, decision.Errorf(decision.Malformed, field+".name", "want the name of a pod")
+	}
+	n := world.PodName{Namespace: p.Namespace, Name: p.Name}
+	if n.Namespace == "" {
+		n.Namespace = corev1.NamespaceDefault
+	}
+	return n, nil
+}
+
+// refusedAs notes that the API server refused what a scenario did.
+func (r *clocked) refusedAs(m world.Moment, why string) {
+	if why != "" {
+		m.What, m.Why = world.Refused, fmt.Sprintf("%s: %s", m.What, why)
+		r.d.Note(m)
+	}
+}

@@ -1,0 +1,225 @@
+package scenario_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/scenario"
+	"berth/internal/world"
+	"berth/test/enginetest"
+)
+
+// toldTimeline writes what happens in lines: second, what, to what, on which node.
+func toldTimeline(moments []world.Moment) string {
+	var b strings.Builder
+	for _, m := range moments {
+		fmt.Fprintf(&b, "%d %s", m.AfterSeconds, m.What)
+		for _, text := range []string{m.Pod, m.Node} {
+			if text != "" {
+				b.WriteString(" " + strings.TrimPrefix(text, "default/"))
+			}
+		}
+		if m.Pod == "" && m.Owner != "" {
+			b.WriteString(" " + m.Owner)
+		}
+		switch m.What {
+		case world.Refused, world.PodLeaves, world.Scaled, world.PodCannotStart, world.DrainEnds, world.TaintAdded:
+			if m.Why != "" {
+				b.WriteString(": " + m.Why)
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// clocked runs a scenario with a clock, in JSON.
+func clocked(t *testing.T, question string, objects ...any) *scenario.Simulation {
+	t.Helper()
+	var q scenario.Request
+	if err := json.Unmarshal([]byte(question), &q); err != nil {
+		t.Fatal(err)
+	}
+	q.Clock = true
+	out, err := simulate(t, viewOf(t, objects...), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// alive is a node of some cpu whose kubelet reports.
+func alive(name, cpu string) *corev1.Node {
+	n := node(name, cpu)
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	return n
+}
+
+// TestClock plays what happens next, second by second. Pods take 20 seconds to start where their
+// predecessors show it, and 30 to end.
+func TestClock(t *testing.T) {
+	web := func(name, on string) *corev1.Pod {
+		p := running(enginetest.Pod(name, enginetest.Requests("cpu", "1"), enginetest.On(on), enginetest.Labels("app", "web")), "ReplicaSet", "web", 20, 30)
+		five := int64(300)
+		p.Spec.Tolerations = []corev1.Toleration{{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &five}}
+		return p
+	}
+	pod := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"new"},"spec":{"priority":100,"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}`
+	set := `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"kv"},"spec":{"serviceName":"kv","replicas":2,"selector":{"matchLabels":{"app":"kv"}},"template":{"metadata":{"labels":{"app":"kv"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}}`
+	for _, c := range []struct {
+		what, question, want string
+		objects              []any
+	}{
+		{
+			"a pod preempts another one, whose successor waits until the first is done",
+			`{"arrivals":{"pods":[{"pod":` + pod + `,"at":"10s","duration":"1m"}]},"startSeconds":5}`, `
+10 created new
+10 nominated new a
+10 leaves web-1 a: preemption by default/new
+10 created web-1-2
+10 waits web-1-2
+40 gone web-1 a
+40 bound new a
+45 ready new a
+105 succeeded new a
+105 bound web-1-2 a
+125 ready web-1-2 a
+`, []any{alive("a", "2"), web("web-1", "a")},
+		},
+		{
+			"a node that comes back before its pods are deleted keeps them; one deletion was refused",
+			`{"events":[{"nodesDie":{"nodes":["a"]}},{"at":"200s","nodesReturn":{"nodes":["a"]}},{"at":"7s","delete":{"name":"none"}}],"until":{"duration":"1h"}}`, `
+0 nodeDied a
+7 refused none: delete: pods "none" not found
+50 nodeNotReady a
+50 unready web-1 a
+50 nodeTainted a
+200 nodeBack a
+200 ready web-1 a
+`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+		},
+		{
+			"a node that comes back later ends the pods that were deleted meanwhile",
+			`{"events":[{"nodesDie":{"nodes":["a"]}},{"at":"400s","nodesReturn":{"nodes":["a"]}}]}`, `
+0 nodeDied a
+50 nodeNotReady a
+50 unready web-1 a
+50 nodeTainted a
+350 leaves web-1 a: taint
+350 created web-1-2
+350 bound web-1-2 b
+370 ready web-1-2 b
+400 nodeBack a
+430 gone web-1 a
+`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+		},
+		{
+			"a pod that is bound to a dead node before it is given up does not start there",
+			`{"arrivals":{"pods":[{"pod":` + pod + `,"at":"10s"}]},"events":[{"nodesDie":{"nodes":["a"]}}],"until":{"duration":"1m"}}`, `
+0 nodeDied a
+10 created new
+10 bound new a
+50 nodeNotReady a
+50 nodeTainted a
+50 leaves new a: taint
+`, []any{alive("a", "2"), alive("b", "1")},
+		},
+		{
+			"a node removed: PodGC deletes its pods a minute later",
+			`{"events":[{"at":"5s","removeNodes":{"nodes":["a"]}}]}`, `
+5 nodeRemoved a
+65 leaves web-1 a: orphaned
+65 created web-1-2
+65 gone web-1 a
+65 bound web-1-2 b
+85 ready web-1-2 b
+`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+		},
+		{
+			"scaled down, pods on the fuller node go first; scaled up, others come",
+			`{"events":[{"at":"1s","scale":{"kind":"ReplicaSet","name":"web","replicas":2}},{"at":"60s","scale":{"kind":"Deployment","name":"none","replicas":2}},{"at":"60s","scale":{"kind":"ReplicaSet","name":"web","replicas":3}}]}`, `
+1 scaled ReplicaSet/web: to 2 pods
+1 leaves web-1 a: scale-down
+31 gone web-1 a
+60 scaled Deployment/none: to 2 pods
+60 refused Deployment/none: scale: no pod of ReplicaSet/none shows what its pods are like
+60 scaled ReplicaSet/web: to 3 pods
+60 created web-2-2
+60 bound web-2-2 b
+80 ready web-2-2 b
+`, []any{alive("a", "2"), alive("b", "4"), web("web-1", "a"), web("web-2", "a"), web("web-3", "b")},
+		},
+		{
+			"a StatefulSet comes in order, and goes the highest first",
+			`{"events":[{"create":{"pod":` + set + `}},{"at":"60s","scale":{"kind":"StatefulSet","name":"kv","replicas":0}}],"startSeconds":7}`, `
+0 created kv-0
+0 bound kv-0 a
+7 ready kv-0 a
+7 created kv-1
+7 bound kv-1 a
+14 ready kv-1 a
+60 scaled StatefulSet/kv: to 0 pods
+60 leaves kv-1 a: scale-down
+90 gone kv-1 a
+90 leaves kv-0 a: scale-down
+120 gone kv-0 a
+`, []any{alive("a", "2")},
+		},
+		{
+			"a taint evicts, a drain waits for a budget until the replacement is ready",
+			`{"events":[{"drain":{"nodes":["a"]}},{"at":"3m","taint":{"nodes":["b"],"key":"x","effect":"NoExecute"}},{"at":"4m","uncordon":{"nodes":["a"]}}]}`, `
+0 cordoned a
+0 drainBegins a
+0 leaves web-1 a: eviction
+0 created web-1-2
+0 bound web-1-2 b
+20 ready web-1-2 b
+20 leaves web-2 a: eviction
+20 created web-2-2
+20 bound web-2-2 b
+30 gone web-1 a
+40 ready web-2-2 b
+50 gone web-2 a
+50 drainEnds a
+180 tainted b: x:NoExecute
+180 leaves web-1-2 b: taint
+180 created web-1-2-2
+180 leaves web-2-2 b: taint
+180 created web-2-2-2
+180 waits web-1-2-2
+180 waits web-2-2-2
+210 gone web-1-2 b
+210 gone web-2-2 b
+240 uncordoned a
+240 bound web-1-2-2 a
+240 bound web-2-2-2 a
+260 ready web-1-2-2 a
+260 ready web-2-2-2 a
+`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a"), web("web-2", "a"), budgetOf("web", "web", 2, 1)},
+		},
+		{
+			"nodes come, and a pod that waits in the snapshot takes one",
+			`{"events":[{"at":"30s","addNodes":{"like":"a","count":1}}],"startSeconds":4}`, `
+0 waits big
+30 nodeAdded a-copy-1
+30 bound big a-copy-1
+34 ready big a-copy-1
+`, []any{alive("a", "2"), web("web-1", "a"), enginetest.Pod("big", enginetest.Requests("cpu", "2"))},
+		},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			out := clocked(t, c.question, c.objects...)
+			if got := toldTimeline(out.Clock.Timeline); got != strings.TrimPrefix(c.want, "\n") {
+				t.Errorf("got\n%swant%s", got, c.want)
+			}
+			again := clocked(t, c.question, c.objects...)
+			if again.Digest != out.Digest || out.Digest == "" {
+				t.Errorf("digests %s and %s", out.Digest, again.Digest)
+			}
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package world
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Arrive has a pod created that no controller replaces another one by. It ends by itself once it
+// has been ready for as long as it runs; with 0 it does not.
+func (w *World) Arrive(p *corev1.Pod, runs time.Duration) (refused string, err error) {
+	n := NameOf(p)
+	if held, err := w.waitingOrStored(n); err != nil || held != nil {
+		return fmt.Sprintf("pods %q already exists", n.Name), err
+	}
+	p = p.DeepCopy()
+	p.CreationTimestamp = metav1.NewTime(w.Instant().UTC().Truncate(time.Second))
+	if took, ok := StartSeconds(p); ok {
+		_, err = w.Create(p, time.Duration(took)*time.Second)
+	} else {
+		w.assumed++
+		_, err = w.Create(p, w.start)
+	}
+	c := w.created[n]
+	c.runs = runs
+	w.further(n.Namespace, c.rec)
+	return "", err
+}
+
+// succeeded ends a pod whose containers have done their work.
+func (w *World) succeeded(c *created, uid types.UID) error {
+	if c.pod == nil || c.pod.UID != uid || c.pod.DeletionTimestamp != nil || w.Dead(c.pod.Spec.NodeName) {
+		return nil
+	}
+	p := *c.pod
+	w.budgets.changed(w.Fork, &p, -1)
+	p.Status.Phase, p.Status.Conditions = corev1.PodSucceeded, nil
+	w.move(c, nil)
+	w.tell(Moment{What: PodSucceeded, Pod: NameOf(&p).String(), Owner: OwnerOf(&p), Node: p.Spec.NodeName})
+	if err := w.Put(w.ctx, &p); err != nil {
+		return err
+	}
+	return w.volumes.released(&p)
+}
+
+// DeletePod deletes a pod as a person does. It returns why the API server refuses it; empty where it
+// does not.
+func (w *World) DeletePod(n PodName) (refused string, err error) {
+	pod, err := w.waitingOrStored(n)
+	switch {
+	case err != nil:
+		return "", err
+	case pod == nil:
+		return fmt.Sprintf("pods %q not found", n.Name), nil
+	case pod.Spec.NodeName == "":
+		return "", w.Leave(pod, &Left{Cause: CauseDeletion}, 0)
+	case pod.DeletionTimestamp != nil:
+		return "", nil
+	}
+	_, err = w.Evict(pod, &Left{Cause: CauseDeletion}, nil)
+	return "", err
+}
+
+// EvictPod asks the Eviction API to evict a pod. It returns why that refuses; empty where it does
+// not.
+func (w *World) EvictPod(n PodName) (refused string, err error) {
+	pod, err := w.waitingOrStored(n)
+	switch {
+	case err != nil:
+		return "", err
+	case pod == nil:
+		return fmt.Sprintf("pods %q not found", n.Name), nil
+	}
+	v := w.JudgeEviction(pod)
+	switch {
+	case !v.Allowed:
+		return v.Message, nil
+	case pod.Spec.NodeName == "":
+		return "", w.Leave(pod, &Left{Cause: CauseEviction, Rule: &v.Rule}, 0)
+	case pod.DeletionTimestamp != nil:
+		return "", nil
+	}
+	_, err = w.Evict(pod, &Left{Cause: CauseEviction, Rule: &v.Rule}, nil)
+	return "", err
+}
+
+// AddNode has a node come that is Ready, with the objects that belong to it, such as its CSINode.
+func (w *World) AddNode(node *corev1.Node, with ...any) error {
+	if err := w.addNode(node, with...); err != nil {
+		return err
+	}
+	w.tell(Moment{What: NodeAdded, Node: node.Name})
+	if c := w.nodes; c.zones != nil {
+		c.count(node)
+		c.pass()
+	}
+	return nil
+}
+
+// CordonNode makes a node unschedulable, or schedulable again.
+func (w *World) CordonNode(name string, on bool) error {
+	if on {
+		w.tell(Moment{What: NodeCordoned, Node: name})
+		return w.Cordon(name)
+	}
+	w.tell(Moment{What: NodeUncordoned, Node: name})
+	return w.Uncordon(name)
+}
+
+// TaintNode adds a taint to a node, which may evict pods, or takes it off.
+func (w *World) TaintNode(name string, taint corev1.Taint, on bool) error {
+	what := Moment{Node: name, Why: taint.ToString()}
+	if !on {
+		what.What = TaintRemoved
+		w.tell(what)
+		return w.untaint(name, taint)
+	}
+	what.What = TaintAdded
+	w.tell(what)
+	since := metav1.NewTime(w.Instant())
+	taint.TimeAdded = &since
+	if err := w.Taint(name, taint, nil); err != nil || taint.Effect != corev1.TaintEffectNoExecute {
+		return err
+	}
+	return w.evictByTaints(name)
+}
+
+// Waiting returns the pods without a node, in the order of the queue, and those that wait for their
+// gates.
+func (w *World) Waiting() (list, gated []Waiting) {
+	for _, e := range w.queue.waiting {
+		switch {
+		case e.place != waits:
+		case w.queue.gated(e.Pod):
+			gated = append(gated, Waiting{e.Pod, e.last})
+		default:
+			list = append(list, Waiting{e.Pod, e.last})
+		}
+	}
+	return list, gated
+}
+
+// Due returns how many things are still to happen.
+func (w *World) Due() int { return len(w.due.list) }
+
+// Attempts returns how many attempts there were to place pods, and in how many passes.
+func (w *World) Attempts() (attempts, waves int) { return w.queue.attempts, w.queue.waves }

@@ -1,0 +1,118 @@
+package world
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Member is a pod of a ReplicaSet as its controller ranks it. Seconds count from the start.
+type Member struct {
+	Pod   *corev1.Pod
+	Node  string // empty: it waits
+	Phase corev1.PodPhase
+	Ready bool
+	// Since is when it became ready, and Made when it was created; LongAgo where that is not known.
+	Since, Made int64
+}
+
+// LongAgo is a time before all others.
+const LongAgo = -1 << 40
+
+// FirstToGo returns the order in which a ReplicaSet's controller deletes pods
+// (pkg/controller/controller_utils.go ActivePodsWithRanks.Less). now is in seconds, and on how many
+// pods of the ReplicaSet, or of its Deployment, are on each node.
+func FirstToGo(now int64, on map[string]int) func(a, b *Member) int {
+	return func(a, b *Member) int {
+		if c := cmp.Or(
+			falseFirst(a.Node != "", b.Node != ""),
+			cmp.Compare(phaseRank(a.Phase), phaseRank(b.Phase)),
+			falseFirst(a.Ready, b.Ready),
+			cmp.Compare(deletionCost(a.Pod), deletionCost(b.Pod)),
+			cmp.Compare(on[b.Node], on[a.Node]),
+		); c != 0 {
+			return c
+		}
+		if a.Ready && b.Ready && a.Since != b.Since {
+			return younger(a, b, a.Since, b.Since, now)
+		}
+		restartsA, sidecarsA := restarts(a.Pod)
+		restartsB, sidecarsB := restarts(b.Pod)
+		if c := cmp.Or(cmp.Compare(restartsB, restartsA), cmp.Compare(sidecarsB, sidecarsA)); c != 0 {
+			return c
+		}
+		if a.Made != b.Made {
+			return younger(a, b, a.Made, b.Made, now)
+		}
+		return 0
+	}
+}
+
+// younger puts the later one first, by powers of two of the age in nanoseconds, and the lower UID
+// within one (controller_utils.go logarithmicRankDiff). A time that is not known is the latest.
+func younger(a, b *Member, secondA, secondB, now int64) int {
+	if secondA == LongAgo || secondB == LongAgo {
+		return cmp.Compare(secondA, secondB)
+	}
+	rank := func(second int64) int64 {
+		if age := time.Duration(now-second) * time.Second; age > 0 {
+			return int64(math.Log2(float64(age)))
+		}
+		return -1
+	}
+	return cmp.Or(cmp.Compare(rank(secondA), rank(secondB)), cmp.Compare(a.Pod.UID, b.Pod.UID))
+}
+
+// phaseRank orders Pending before Unknown before Running.
+func phaseRank(p corev1.PodPhase) int {
+	switch p {
+	case corev1.PodPending:
+		return 0
+	case corev1.PodUnknown:
+		return 1
+	}
+	return 2
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// deletionCost follows pkg/apis/core/helper/helpers.go GetDeletionCostFromPodAnnotations.
+func deletionCost(pod *corev1.Pod) int32 {
+	text := pod.Annotations[corev1.PodDeletionCost]
+	if text == "" || text[0] == '+' || text[0] == '0' && text != "0" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}
+
+// restarts returns the most restarts of a container, and of a sidecar.
+func restarts(pod *corev1.Pod) (containers, sidecars int32) {
+	for i := range pod.Status.ContainerStatuses {
+		containers = max(containers, pod.Status.ContainerStatuses[i].RestartCount)
+	}
+	for i := range pod.Status.InitContainerStatuses {
+		s := &pod.Status.InitContainerStatuses[i]
+		for k := range pod.Spec.InitContainers {
+			c := &pod.Spec.InitContainers[k]
+			if c.Name == s.Name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+				sidecars = max(sidecars, s.RestartCount)
+			}
+		}
+	}
+	return containers, sidecars
+}

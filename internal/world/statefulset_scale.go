@@ -1,0 +1,117 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
+)
+
+// want has the set want a number of pods.
+func (s *statefulSet) want(n int) {
+	s.ordinals = nil
+	for i := range n {
+		s.ordinals = append(s.ordinals, s.first+i)
+		if s.places[s.first+i] == nil {
+			s.places[s.first+i] = &setPlace{}
+		}
+	}
+}
+
+// scale has a set want another number of pods.
+func (c *statefulSets) scale(k ownerKey, to int) (refused string, err error) {
+	s, err := c.of(k)
+	if err != nil {
+		return "", err
+	}
+	if len(s.places) == 0 {
+		return "no pod of StatefulSet/" + s.name + " shows what its pods are like", nil
+	}
+	was := s.ordinals
+	c.w.OnUndo(func() { s.ordinals = was })
+	s.want(to)
+	return "", c.syncSet(s)
+}
+
+// CreateSet has a StatefulSet come that wants a number of pods, of which one shows what they are
+// like: its claims are those of the lowest ordinal.
+func (w *World) CreateSet(set *appsv1.StatefulSet, like *corev1.Pod, n int) error {
+	k := ownerKey{like.Namespace, state.Owner{Kind: "StatefulSet", Name: set.Name}}
+	s := &statefulSet{
+		namespace: like.Namespace, name: set.Name, ordered: set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement,
+		minReady: time.Duration(set.Spec.MinReadySeconds) * time.Second, templates: set.Spec.VolumeClaimTemplates, first: firstOrdinal(set),
+	}
+	p := *like
+	p.Name = OrdinalName(set, 0)
+	s.places = map[int]*setPlace{s.first: {pod: &p}}
+	s.want(n)
+	if w.sets.sets == nil {
+		w.sets.sets = map[ownerKey]*statefulSet{}
+	}
+	w.sets.sets[k] = s
+	return w.sets.syncSet(s)
+}
+
+func firstOrdinal(set *appsv1.StatefulSet) int {
+	if set.Spec.Ordinals == nil {
+		return 0
+	}
+	return int(set.Spec.Ordinals.Start)
+}
+
+// OrdinalName is the name of a set's pod, counted from its lowest ordinal.
+func OrdinalName(set *appsv1.StatefulSet, i int) string {
+	return fmt.Sprintf("%s-%d", set.Name, firstOrdinal(set)+i)
+}
+
+// condemned deletes the pods above the wanted ordinals: all at once, or the highest first, each once
+// the one before is gone (stateful_set_control.go processCondemned).
+func (c *statefulSets) condemned(s *statefulSet) error {
+	var list []*corev1.Pod // the highest first
+	for _, i := range slices.Backward(slices.Sorted(maps.Keys(s.places))) {
+		if !s.places[i].here || slices.Contains(s.ordinals, i) {
+			continue
+		}
+		pod, err := c.w.waitingOrStored(PodName{s.namespace, fmt.Sprintf("%s-%d", s.name, i)})
+		if err != nil {
+			return err
+		}
+		if pod != nil {
+			list = append(list, pod)
+		}
+	}
+	var unhealthy *corev1.Pod // the lowest of those that are
+	for _, pod := range list {
+		if pod.DeletionTimestamp != nil || !IsReady(pod) && !AssumedReady(pod) {
+			unhealthy = pod
+		}
+	}
+	for _, was := range list {
+		pod, err := c.w.waitingOrStored(NameOf(was)) // the end of one before may have ended it
+		if err != nil {
+			return err
+		}
+		switch sick := !IsReady(was) && !AssumedReady(was); {
+		case pod == nil:
+			continue
+		case pod.DeletionTimestamp != nil && s.ordered:
+			return nil // until it is gone
+		case pod.DeletionTimestamp != nil:
+			continue
+		case sick && s.ordered && was != unhealthy:
+			return nil // until the one below is well, or gone
+		}
+		if err := c.w.scaledDown(pod); err != nil {
+			return err
+		}
+		if s.ordered {
+			return nil
+		}
+	}
+	return nil
+}
