@@ -189,7 +189,11 @@ func (p *page) clock(s *scenario.Simulation) {
 		if m.object == "" {
 			on = ""
 		}
-		t.add(span(m.AfterSeconds), spaced(m.What), object, on, m.Why)
+		why := m.Why
+		if first, _, more := strings.Cut(why, ". "); more && !p.wide {
+			why = first + "." // without what was tried in vain
+		}
+		t.add(span(m.AfterSeconds), spaced(m.What), object, on, why)
 	}
 	t.omitted = k.TimelineOmitted
 	p.list(t, "moments")

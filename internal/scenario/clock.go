@@ -10,7 +10,6 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/memory"
-	"berth/internal/words"
 	"berth/internal/world"
 )
 
@@ -326,7 +325,7 @@ func (q *Request) checkClock(b Bounds) error {
 	case until != nil && q.Until.Idle:
 		return decision.Errorf(decision.Malformed, "until", "want idle or a duration, not both")
 	case until != nil && (until.Duration < time.Second || until.Duration > mostSeconds*time.Second):
-		return decision.Errorf(decision.Invalid, "until.duration", "want a duration from 1s to %s, such as 10m", words.Span(mostSeconds))
+		return decision.Errorf(decision.Invalid, "until.duration", "want a duration from 1s to %dh, such as 10m", mostSeconds/3600)
 	}
 	return nil
 }

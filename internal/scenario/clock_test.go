@@ -129,6 +129,16 @@ func TestClock(t *testing.T) {
 `, []any{alive("a", "2"), alive("b", "1")},
 		},
 		{
+			"a pod that is deleted on a node that died a moment before stays",
+			`{"events":[{"nodesDie":{"nodes":["a"]}},{"at":"10s","delete":{"name":"web-1"}}],"until":{"duration":"45s"}}`, `
+0 nodeDied a
+10 leaves web-1 a: deletion
+10 created web-1-2
+10 bound web-1-2 b
+30 ready web-1-2 b
+`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+		},
+		{
 			"a node removed: PodGC deletes its pods a minute later",
 			`{"events":[{"at":"5s","removeNodes":{"nodes":["a"]}}]}`, `
 5 nodeRemoved a
@@ -142,12 +152,12 @@ func TestClock(t *testing.T) {
 		{
 			"scaled down, pods on the fuller node go first; scaled up, others come",
 			`{"events":[{"at":"1s","scale":{"kind":"ReplicaSet","name":"web","replicas":2}},{"at":"60s","scale":{"kind":"Deployment","name":"none","replicas":2}},{"at":"60s","scale":{"kind":"ReplicaSet","name":"web","replicas":3}}]}`, `
-1 scaled ReplicaSet/web: to 2 pods
+1 scaled ReplicaSet/web: to 2 replicas
 1 leaves web-1 a: scale-down
 31 gone web-1 a
-60 scaled Deployment/none: to 2 pods
+60 scaled Deployment/none: to 2 replicas
 60 refused Deployment/none: scale: no pod of ReplicaSet/none shows what its pods are like
-60 scaled ReplicaSet/web: to 3 pods
+60 scaled ReplicaSet/web: to 3 replicas
 60 created web-2-2
 60 bound web-2-2 b
 80 ready web-2-2 b
@@ -162,7 +172,7 @@ func TestClock(t *testing.T) {
 7 created kv-1
 7 bound kv-1 a
 14 ready kv-1 a
-60 scaled StatefulSet/kv: to 0 pods
+60 scaled StatefulSet/kv: to 0 replicas
 60 leaves kv-1 a: scale-down
 90 gone kv-1 a
 90 leaves kv-0 a: scale-down
@@ -202,6 +212,16 @@ func TestClock(t *testing.T) {
 `, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a"), web("web-2", "a"), budgetOf("web", "web", 2, 1)},
 		},
 		{
+			"a pod waits for its gates, which go one after the other",
+			`{"events":[{"at":"5s","ungate":{"name":"big","gates":["g"]}},{"at":"9s","ungate":{"name":"big","gates":["g"]}},{"at":"10s","ungate":{"name":"big"}}],"startSeconds":4}`, `
+5 ungated big
+9 refused big: ungate: it has no such gate
+10 ungated big
+10 bound big a
+14 ready big a
+`, []any{alive("a", "2"), enginetest.Pod("big", enginetest.Requests("cpu", "2"), enginetest.Gate("g"), enginetest.Gate("h"))},
+		},
+		{
 			"nodes come, and a pod that waits in the snapshot takes one",
 			`{"events":[{"at":"30s","addNodes":{"like":"a","count":1}}],"startSeconds":4}`, `
 0 waits big
@@ -221,5 +241,93 @@ func TestClock(t *testing.T) {
 				t.Errorf("digests %s and %s", out.Digest, again.Digest)
 			}
 		})
+	}
+}
+
+// TestClockEnds: a run ends where nothing but tries in vain is to come, or when its time is over.
+func TestClockEnds(t *testing.T) {
+	web := running(enginetest.Pod("web-1", enginetest.Requests("cpu", "1"), enginetest.On("a"), enginetest.Labels("app", "web")), "ReplicaSet", "web", 20, 30)
+	objects := []any{alive("a", "2"), web, budgetOf("web", "web", 1, 1)}
+	out := clocked(t, `{"events":[{"at":"10s","drain":{"nodes":["a"]}}],"until":{"duration":"1h"}}`, objects...).Clock
+	if d := out.Drains[0]; out.Ended != scenario.EndedIdle || out.Seconds != 10 || d.Outcome != scenario.NodeBlocked || len(d.Blocked) != 1 || d.Blocked[0].Name != "web-1" {
+		t.Errorf("a drain that is blocked ended %s after %d s: %+v", out.Ended, out.Seconds, d)
+	}
+	out = clocked(t, `{"events":[{"at":"1h","nodesDie":{"nodes":["a"]}}],"until":{"duration":"10m"}}`, objects...).Clock
+	if out.Ended != scenario.EndedDuration || out.Seconds != 600 || len(out.Timeline) != 0 {
+		t.Errorf("ended %s after %d s: %v", out.Ended, out.Seconds, out.Timeline)
+	}
+}
+
+// TestZonesFollow: nodes are tainted at the rate of what their zone is like then. Of four, two are a
+// normal loss, three so much that none is tainted in a small zone, until one is back.
+func TestZonesFollow(t *testing.T) {
+	var objects []any
+	for _, name := range []string{"a1", "a2", "a3", "a4", "b1"} {
+		n := alive(name, "2")
+		n.Labels = map[string]string{corev1.LabelHostname: name, corev1.LabelTopologyZone: name[:1]}
+		objects = append(objects, n)
+	}
+	out := clocked(t, `{"events":[{"nodesDie":{"nodes":["a1","a2"]}},{"at":"5s","nodesDie":{"nodes":["a3"]}},{"at":"100s","nodesReturn":{"nodes":["a3"]}}]}`, objects...)
+	const want = `0 nodeDied a1
+0 nodeDied a2
+5 nodeDied a3
+50 nodeNotReady a1
+50 nodeNotReady a2
+50 nodeTainted a1
+55 nodeNotReady a3
+100 nodeBack a3
+100 nodeTainted a2
+`
+	if got := toldTimeline(out.Clock.Timeline); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if z := out.Clock.LostZones; len(z) != 1 || z[0].NotReady != 3 || z[0].State != "PartialDisruption" {
+		t.Errorf("zones %+v", z)
+	}
+}
+
+// TestClockRefuses: what a scenario cannot have is refused by its field, with what would be right.
+func TestClockRefuses(t *testing.T) {
+	for question, want := range map[string]string{
+		`{"events":[{"at":"1s"}]}`:                                       "events[0]: want one of",
+		`{"events":[{"delete":{"name":"x"},"evict":{"name":"x"}}]}`:      "events[0]: want one of",
+		`{"events":[{"at":"1500ms","delete":{"name":"x"}}]}`:             "events[0].at: want whole seconds",
+		`{"events":[{"delete":{}}]}`:                                     "events[0].delete.name: want the name of a pod",
+		`{"events":[{"nodesDie":{"nodes":["z"]}}]}`:                      `events[0].nodesDie.nodes[0]: `,
+		`{"events":[{"nodesDie":{}}]}`:                                   "events[0].nodesDie.nodes: want nodes, a selector or a zone",
+		`{"events":[{"scale":{"kind":"Pod","name":"x","replicas":1}}]}`:  "events[0].scale.kind: want Deployment",
+		`{"events":[{"scale":{"kind":"Deployment","name":"x"}}]}`:        "events[0].scale.replicas: want a number",
+		`{"events":[{"taint":{"nodes":["a"],"key":"k","effect":"No"}}]}`: "events[0].taint.effect: want NoSchedule",
+		`{"events":[{"drain":{"nodes":["a"],"gracePeriodSeconds":-1}}]}`: "events[0].drain.gracePeriodSeconds: want 0 or more",
+		`{"events":[{"addNodes":{"like":"z"}}]}`:                         "events[0].addNodes[0].like: ",
+		`{"arrivals":{"placed":true}}`:                                   "arrivals.placed: a scenario with a clock",
+		`{"tries":2}`:                                                    "tries: a scenario with a clock",
+		`{"until":{"duration":"1h","idle":true}}`:                        "until: want idle or a duration",
+		`{"until":{"duration":"1ms"}}`:                                   "until.duration: want a duration from 1s to 168h",
+		`{"profiles":[{"name":"today"},{"name":"packed"}]}`:              "profiles: a scenario with a clock",
+		`{"rates":{"unhealthyPercent":101}}`:                             "rates.unhealthyPercent: want 0 to 100",
+		`{"startSeconds":-1}`:                                            "startSeconds: want 0 to",
+	} {
+		var q scenario.Request
+		if err := json.Unmarshal([]byte(question), &q); err != nil {
+			t.Fatal(err)
+		}
+		q.Clock = true
+		if _, err := simulate(t, viewOf(t, alive("a", "2")), q); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", question, err, want)
+		}
+	}
+	for question, want := range map[string]string{
+		`{"arrivals":{"pending":true},"events":[{"delete":{"name":"x"}}]}`: "events: without a clock",
+		`{"arrivals":{"pending":true},"startSeconds":1}`:                   "startSeconds: without a clock",
+		`{"arrivals":{"pending":true},"until":{"duration":"1h"}}`:          "until.duration: time in a scenario is ordinal",
+	} {
+		var q scenario.Request
+		if err := json.Unmarshal([]byte(question), &q); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := simulate(t, viewOf(t, alive("a", "2")), q); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", question, err, want)
+		}
 	}
 }

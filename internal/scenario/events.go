@@ -28,6 +28,8 @@ type Event struct {
 	// Delete and Evict name a pod. An eviction may be refused by a budget, once.
 	Delete *PodNamed `json:"delete,omitempty"`
 	Evict  *PodNamed `json:"evict,omitempty"`
+	// Ungate takes scheduling gates off a pod.
+	Ungate *UngateOf `json:"ungate,omitempty"`
 	// Scale has a workload want another number of pods.
 	Scale *ScaleTo `json:"scale,omitempty"`
 	// Drain drains nodes one after the other, as kubectl drain does.
@@ -52,6 +54,13 @@ type PodNamed struct {
 	Namespace string `json:"namespace,omitempty" default:"default" example:"shop"`
 	Name      string `json:"name" example:"web-1"`
 } // @name SimulationPodName
+
+// UngateOf is a pod and the gates that it loses.
+type UngateOf struct {
+	PodNamed
+	// Gates are their names; all if absent.
+	Gates []string `json:"gates,omitempty"`
+} // @name SimulationUngate
 
 // ScaleTo is a number of pods for a workload.
 type ScaleTo struct {
@@ -147,6 +156,9 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 	add(e.Create != nil, func() (func() error, error) { return x.create(field+".create", e.Create, second, key) })
 	add(e.Delete != nil, func() (func() error, error) { return x.onPod(field+".delete", "delete", e.Delete, x.d.DeletePod) })
 	add(e.Evict != nil, func() (func() error, error) { return x.onPod(field+".evict", "evict", e.Evict, x.d.EvictPod) })
+	add(e.Ungate != nil, func() (func() error, error) {
+		return x.onPod(field+".ungate", "ungate", &e.Ungate.PodNamed, func(n world.PodName) (string, error) { return x.d.Ungate(n, e.Ungate.Gates) })
+	})
 	add(e.Scale != nil, func() (func() error, error) { return x.scale(field+".scale", e.Scale) })
 	add(e.Drain != nil, func() (func() error, error) { return x.drain(field+".drain", e.Drain) })
 	add(e.AddNodes != nil, func() (func() error, error) { return x.addNodes(field, e.AddNodes) })
@@ -171,7 +183,7 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 		add(on.t != nil, func() (func() error, error) { return x.taint(field+"."+on.name, on.t, on.there) })
 	}
 	if len(actions) != 1 {
-		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, scale, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, taint and untaint; it has %d", len(actions))
+		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, ungate, scale, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, taint and untaint; it has %d", len(actions))
 	}
 	return actions[0]()
 }

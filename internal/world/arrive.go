@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,7 +47,7 @@ func (w *World) succeeded(c *created, uid types.UID) error {
 	return w.volumes.released(&p)
 }
 
-// DeletePod deletes a pod as a person does. It returns why the API server refuses it; empty where it
+// DeletePod deletes a pod as a person does. It returns why the API server refuses; empty where it
 // does not.
 func (w *World) DeletePod(n PodName) (refused string, err error) {
 	pod, err := w.waitingOrStored(n)
@@ -64,8 +65,7 @@ func (w *World) DeletePod(n PodName) (refused string, err error) {
 	return "", err
 }
 
-// EvictPod asks the Eviction API to evict a pod. It returns why that refuses; empty where it does
-// not.
+// EvictPod evicts a pod by the Eviction API. It returns why that refuses; empty where it does not.
 func (w *World) EvictPod(n PodName) (refused string, err error) {
 	pod, err := w.waitingOrStored(n)
 	switch {
@@ -85,6 +85,30 @@ func (w *World) EvictPod(n PodName) (refused string, err error) {
 	}
 	_, err = w.Evict(pod, &Left{Cause: CauseEviction, Rule: &v.Rule}, nil)
 	return "", err
+}
+
+// Ungate takes scheduling gates off a pod that waits: those named, or all where none is. It returns
+// why that cannot be; empty where it can.
+func (w *World) Ungate(n PodName, gates []string) (refused string, err error) {
+	for _, e := range w.queue.waiting {
+		if NameOf(e.Pod) != n || e.place != waits {
+			continue
+		}
+		p := *e.Pod
+		p.Spec.SchedulingGates = slices.DeleteFunc(slices.Clone(p.Spec.SchedulingGates), func(g corev1.PodSchedulingGate) bool {
+			return len(gates) == 0 || slices.Contains(gates, g.Name)
+		})
+		if len(p.Spec.SchedulingGates) == len(e.Pod.Spec.SchedulingGates) {
+			return "it has no such gate", nil
+		}
+		e.Pod, e.shape, e.failed = &p, "", false
+		w.tell(Moment{What: PodUngated, Pod: n.String(), Owner: OwnerOf(&p)})
+		if w.State().Pod(n.Namespace, n.Name) == nil {
+			return "", nil // it is stored once it is bound
+		}
+		return "", w.putQuietly(w.ctx, &p)
+	}
+	return fmt.Sprintf("no pod %q waits", n.Name), nil
 }
 
 // AddNode has a node come that is Ready, with the objects that belong to it, such as its CSINode.

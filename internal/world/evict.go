@@ -51,8 +51,8 @@ func (w *World) GraceOn(node string, grace int64) (int64, error) {
 	return grace, err
 }
 
-// endsPods reports whether pods of a node that are deleted go. A kubelet that has stopped ends none,
-// be it before the control plane notices.
+// endsPods reports whether pods of a node that are deleted go. A kubelet that has stopped ends
+// none, also before the control plane notices.
 func (w *World) endsPods(n *corev1.Node) bool {
 	return podlife.EndsPods(n) && (!w.Dead(n.Name) || slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionUnknown // out of service, then

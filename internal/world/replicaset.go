@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unique"
@@ -12,13 +13,12 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/steps"
-	"berth/internal/words"
 )
 
 // Scale has a workload of a kind want another number of pods: a ReplicaSet, a StatefulSet, or a
 // Deployment of which one ReplicaSet has pods. It returns why that cannot be; empty where it can.
 func (w *World) Scale(kind, namespace, name string, to int) (refused string, err error) {
-	w.tell(Moment{What: Scaled, Owner: kind + "/" + name, Why: "to " + words.Plural(to, "pod")})
+	w.tell(Moment{What: Scaled, Owner: kind + "/" + name, Why: fmt.Sprintf("to %d replicas", to)})
 	switch kind {
 	case "StatefulSet":
 		return w.sets.scale(ownerKey{namespace, state.Owner{Kind: kind, Name: name}}, to)
@@ -55,7 +55,8 @@ func (w *World) eachControlled(namespace string, visit func(*state.Pod)) {
 	})
 }
 
-// members returns the pods that a controller counts, by name (controller_utils.go FilterActivePods).
+// members returns the pods that a controller counts, by name (controller_utils.go
+// FilterActivePods).
 func (w *World) members(k ownerKey) (list []*corev1.Pod, err error) {
 	var names []PodName
 	w.eachControlled(k.namespace, func(p *state.Pod) {

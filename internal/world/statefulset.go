@@ -14,7 +14,6 @@ import (
 
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
-	"berth/internal/words"
 )
 
 // statefulSets is the controller of StatefulSets (pkg/controller/statefulset/
@@ -153,7 +152,7 @@ func (c *statefulSets) lost(pod *corev1.Pod, rec *Left) error {
 		s.places[ordinalOf(pod.Name)] = p
 	}
 	if !slices.Contains(s.ordinals, ordinalOf(pod.Name)) {
-		rec.NotReplaced = fmt.Sprintf("StatefulSet/%s wants %s", s.name, words.Plural(len(s.ordinals), "pod"))
+		rec.NotReplaced = fmt.Sprintf("StatefulSet/%s wants %d replicas", s.name, len(s.ordinals))
 		c.w.set(p, setPlace{pod: pod})
 		return c.syncSet(s)
 	}

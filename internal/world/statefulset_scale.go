@@ -69,8 +69,8 @@ func OrdinalName(set *appsv1.StatefulSet, i int) string {
 	return fmt.Sprintf("%s-%d", set.Name, firstOrdinal(set)+i)
 }
 
-// condemned deletes the pods above the wanted ordinals: all at once, or the highest first, each once
-// the one before is gone (stateful_set_control.go processCondemned).
+// condemned deletes the pods above the wanted ordinals: all at once, or the highest first, each
+// once the one before is gone (stateful_set_control.go processCondemned).
 func (c *statefulSets) condemned(s *statefulSet) error {
 	var list []*corev1.Pod // the highest first
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(s.places))) {

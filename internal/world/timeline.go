@@ -5,7 +5,7 @@ type Moment struct {
 	// AfterSeconds is when, from the start.
 	AfterSeconds int64 `json:"afterSeconds"`
 	// What happens, such as bound or nodeTainted.
-	What string `json:"what" enums:"created,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,succeeded,refused,scaled,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
+	What string `json:"what" enums:"created,ungated,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,succeeded,refused,scaled,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
 	// Pod is the pod that it happens to; absent where it happens to a node or a workload.
 	Pod string `json:"pod,omitempty" example:"shop/web-1"`
 	// Owner is the pod's controller, or the workload that it happens to.
@@ -18,6 +18,7 @@ type Moment struct {
 // What happens.
 const (
 	PodCreated     = "created"
+	PodUngated     = "ungated"
 	PodWaits       = "waits"
 	PodNominated   = "nominated"
 	PodBound       = "bound"

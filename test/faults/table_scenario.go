@@ -9,7 +9,7 @@ var scenarioFaults = []fault{
 		{"internal/scenario/rollout_run.go", `n := min(room, s.spec-available[i]); n > 0`, `n := min(room, s.spec-available[i]); n > 0 && false`},
 	}},
 	{"crowded-node-forgotten", "a scale-down leaves two pods on one node", "./internal/scenario", "TestUpstreamsRollouts", []edit{
-		{"internal/scenario/replicaset_order.go", `cmp.Compare(on[nodeB], on[nodeA]),`, `cmp.Compare(on[nodeA], on[nodeA]),`},
+		{"internal/world/replicaset_rank.go", `cmp.Compare(on[b.Node], on[a.Node]),`, `cmp.Compare(on[a.Node], on[a.Node]),`},
 	}},
 	{"daemons-forgotten", "new nodes are counted without their daemon pods", "./internal/scenario", "TestPools", []edit{
 		{"internal/scenario/pools_search.go", `out, err := r.f.Run(ctx, e.Daemons, world.Limits{}, nil)`, `out, err := r.f.Run(ctx, nil, world.Limits{}, nil)`},
@@ -85,13 +85,13 @@ var scenarioFaults = []fault{
 		{"internal/scenario/drain_find.go", `case p.Cause == world.CausePreemption:`, `case p.Cause == world.CausePreemption && false:`},
 	}},
 	{"lose-all-at-once", "all nodes of a zone are tainted at once", "./internal/scenario", "TestLose", []edit{
-		{"internal/scenario/lose.go", `n.NotReadyAfterSeconds + int64(i)*z.every`, `n.NotReadyAfterSeconds + 0*int64(i)*z.every`},
+		{"internal/world/nodezones.go", `z.next = w.now + z.every`, `z.next = w.now`},
 	}},
 	{"lose-ends-pods", "a pod on a dead node is gone after its grace period", "./internal/scenario", "TestLose", []edit{
-		{"internal/scenario/lose.go", `&world.Left{Cause: world.CauseTaint, Rule: rule}, -1)`, `&world.Left{Cause: world.CauseTaint, Rule: rule}, 30)`},
+		{"internal/world/evict.go", `case err == nil && !w.endsPods(n):`, `case err == nil && !w.endsPods(n) && false:`},
 	}},
 	{"lose-whole-cluster", "all zones are lost, and pods are deleted all the same", "./internal/scenario", "TestLose", []edit{
-		{"internal/scenario/lose_zones.go", `if full > 0 && full == len(all) {`, `if full > len(all) {`},
+		{"internal/world/nodezones.go", `all := full > 0 && full == zones`, `all := full > zones`},
 	}},
 	{"victims-at-once", "a preemption's victims are gone before their grace periods end", "./internal/scenario", "TestControllers", []edit{
 		{"internal/world/world.go", `beside: of.Namespace != ""}, nil)`, `beside: of.Namespace != ""}, new(int64))`},
@@ -137,7 +137,36 @@ var scenarioFaults = []fault{
 		{"internal/world/attach.go", `at > a.w.now {`, `at > a.w.now && false {`},
 	}},
 	{"lost-again", "a node that is lost already is lost again", "./internal/scenario", "TestLostBefore", []edit{
-		{"internal/scenario/lose_zones.go", `if t.Key != corev1.TaintNodeUnreachable {`, `if t.Key != "" {`},
+		{"internal/world/nodelifecycle.go", `if t.Key != corev1.TaintNodeUnreachable {`, `if t.Key != "" {`},
+	}},
+	{"dead-kubelet-starts", "a kubelet that has stopped starts pods until the node is given up", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/attach.go", `if a.w.Dead(pod.Spec.NodeName) {`, `if false {`},
+		{"internal/world/world.go", `if c.pod != pod || w.Dead(pod.Spec.NodeName) {`, `if c.pod != pod {`},
+	}},
+	{"dead-kubelet-ends", "a kubelet that has stopped ends pods until the node is given up", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/evict.go", `return podlife.EndsPods(n) && (!w.Dead(n.Name) ||`, `return podlife.EndsPods(n) && (true ||`},
+		{"internal/world/leave.go", `if w.Dead(rec.Node) {`, `if false {`},
+	}},
+	{"returned-node-evicts", "a node that is back has its pods deleted all the same", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/tainteviction.go", `if by.At == nil || by.At.After(w.Instant()) {`, `if false {`},
+	}},
+	{"returned-node-forgets", "a node that is back does not end the pods that were deleted meanwhile", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/nodelifecycle.go", `w.due.schedule(w.now+grace, writes,`, `w.due.schedule(w.now+3*grace, writes,`},
+	}},
+	{"zones-frozen", "a zone's rate stays when more of its nodes are lost", "./internal/scenario", "TestZonesFollow", []edit{
+		{"internal/world/nodezones.go", `if c.full = c.judge(); c.full && !was {`, `if c.full && !was {`},
+	}},
+	{"orphans-at-once", "PodGC deletes the pods of a removed node at once", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/podgc.go", `const orphanSeconds = 60`, `const orphanSeconds = 0`},
+	}},
+	{"condemned-at-once", "an ordered set that is scaled down ends all pods at once", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/statefulset_scale.go", `if s.ordered {`, `if false {`},
+	}},
+	{"runs-for-good", "a pod that is to end by itself does not", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/world.go", `if c.runs > 0 {`, `if c.runs > 0 && false {`},
+	}},
+	{"drain-tries-for-good", "a drain that nothing lets go on keeps the clock running", "./internal/scenario", "TestClockEnds", []edit{
+		{"internal/scenario/clock.go", `case !ok || r.d.Due() == r.retries:`, `case !ok:`},
 	}},
 	{"blame-counts-the-pod", "a pod that is bound takes its own room in the history of its verdict", "./internal/blame", "TestRandomHistories", []edit{
 		{"internal/revision/walk.go", `return eitherOf(before, after).key != w.apart.pod`, `return true`},

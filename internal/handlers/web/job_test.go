@@ -119,3 +119,18 @@ func TestNewNodesOfForms(t *testing.T) {
 		}
 	}
 }
+
+// TestPageOfAScenarioWithAClock: its page lists what happens.
+func TestPageOfAScenarioWithAClock(t *testing.T) {
+	base, work := serveSlowly(t, time.Nanosecond)
+	loadSample(t, base)
+	question := `{"base":"sample@latest","clock":true,"events":[{"at":"7s","cordon":{"nodes":["node-a1"]}}],"wait":"0s"}`
+	job := post(t, base+"/v1/simulations", question).Get("Location")
+	work()
+	page, _ := get(t, base+"/jobs/"+strings.TrimPrefix(job, "/v1/simulations/"))
+	for _, part := range []string{"<h2>What happens</h2>", `<td class="num">7 s</td><td>cordoned</td><td></td><td>node-a1</td>`} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page lacks %s:\n%s", part, page)
+		}
+	}
+}

@@ -34,9 +34,11 @@ type whatIf struct {
 	Pools      *scenario.Pools
 	Simulation *scenario.Simulation
 	Curves     []curve
-	// Shown are the pods of a drain or a loss that are listed, Hidden the others.
-	Shown  []*world.Left
-	Hidden int
+	// Shown are the pods of a drain or a loss that are listed, and Moments what happens in a
+	// simulation with a clock. Hidden is how many more there are.
+	Shown   []*world.Left
+	Moments []world.Moment
+	Hidden  int
 }
 
 // shownPods is how many pods a page about a drain or a loss lists unless the URL wants all.
@@ -141,6 +143,13 @@ func (w *whatIf) read(v *visit) {
 			parts = append(parts, fmt.Sprintf("%s: %s placed, %s pending", p.Name, words.Count(p.Placed), words.Count(p.Pending)))
 		}
 		w.Summary = strings.Join(parts, "; ") + "."
+		if k := w.Simulation.Clock; k != nil {
+			w.Moments = k.Timeline
+			if n := len(w.Moments); n > shownPods && v.query.Get("pods") != "all" {
+				w.Moments, w.Hidden = w.Moments[:shownPods], n-shownPods
+			}
+			return
+		}
 		w.Curves = curvesOf(w.Simulation)
 	}
 	if n := len(w.Shown); n > shownPods && v.query.Get("pods") != "all" {
