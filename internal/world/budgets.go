@@ -31,6 +31,14 @@ type budget struct {
 	follows bool
 }
 
+// budgets returns those of the base, to be changed.
+func (f *Fork) budgets(ctx context.Context) (*budgets, error) {
+	if f.of != nil {
+		return f.of.budgets.copied(), nil
+	}
+	return readBudgets(ctx, f.base)
+}
+
 func readBudgets(ctx context.Context, v *revision.View) (*budgets, error) {
 	items, _, err := v.List(ctx, "PodDisruptionBudget", object.Key{}, 0)
 	if err != nil {

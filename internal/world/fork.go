@@ -69,6 +69,32 @@ func (s *Strangers) note(in *map[string]string, name, of string) {
 	(*in)[name] = of
 }
 
+// Noted is what Strangers hold, in a form that can be kept.
+type Noted struct{ Names, Classes map[string]string }
+
+// Noted returns what was noted so far.
+func (s *Strangers) Noted() (n Noted) {
+	if s == nil {
+		return n
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Noted{maps.Clone(s.names), maps.Clone(s.classes)}
+}
+
+// Add notes what was kept of an earlier run.
+func (s *Strangers) Add(n Noted) {
+	if s == nil {
+		return
+	}
+	for name, of := range n.Names {
+		s.note(&s.names, name, of)
+	}
+	for class, of := range n.Classes {
+		s.note(&s.classes, class, of)
+	}
+}
+
 // maxStrangers is how many names are warned of.
 const maxStrangers = 10
 
@@ -98,6 +124,7 @@ func (s *Strangers) Warnings(v *revision.View) (list []string) {
 type Fork struct {
 	o       Options
 	base    *revision.View
+	of      *Forks // with which it shares what is read of the base; nil: with none
 	runs    state.Runs
 	walk    *recall.Walk
 	put     map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod

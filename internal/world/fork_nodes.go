@@ -17,10 +17,17 @@ func (f *Fork) Node(name string) (*corev1.Node, error) {
 	if changed && n != nil {
 		return n, nil
 	}
+	if f.of != nil && f.of.nodes[name] != nil && !changed {
+		return f.of.nodes[name], nil
+	}
 	js, ok := f.base.Object(object.Key{Kind: "Node", Name: name})
 	if changed || !ok {
 		return nil, fmt.Errorf("node %s: %w", name, store.ErrNotFound)
 	}
+	return decodeNode(name, js)
+}
+
+func decodeNode(name string, js []byte) (*corev1.Node, error) {
 	o, err := object.FromCanonical("Node", js)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", name, err)

@@ -223,16 +223,13 @@ func (c *jobs) fail(j *job, rec *Left, why string) error {
 	return nil
 }
 
-// warnings names the Jobs that had to be guessed.
-func (c *jobs) warnings() []string {
-	unknown := 0
+// guessed names the Jobs of pods that left which the base lacks, in order.
+func (c *jobs) guessed() (names []string) {
 	for _, j := range c.jobs {
 		if j.unknown && len(j.counts) > 0 {
-			unknown++
+			names = append(names, j.key.namespace+"/"+j.key.Name)
 		}
 	}
-	if unknown == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("Jobs of pods that left are not in the snapshot: %d; their backoffLimit is taken for the default, %d", unknown, defaultJobLimit)}
+	slices.Sort(names)
+	return names
 }

@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"slices"
 
 	"berth/internal/podlife"
 )
@@ -72,6 +73,12 @@ type Replaced struct {
 	Held       int `json:"held,omitempty"`
 }
 
+// Add adds other counts.
+func (r *Replaced) Add(o *Replaced) {
+	r.Placed, r.Pending, r.NotReplaced = r.Placed+o.Placed, r.Pending+o.Pending, r.NotReplaced+o.NotReplaced
+	r.NotStarted, r.Held = r.NotStarted+o.NotStarted, r.Held+o.Held
+}
+
 // Unserved reports whether a place stays without a running pod.
 func (r *Replaced) Unserved() bool { return r.Pending+r.NotStarted+r.Held > 0 }
 
@@ -106,15 +113,68 @@ func (w *World) Totals() (own, preempted int, r Replaced) {
 	return own - preempted, preempted, r
 }
 
-// Warnings names what the world had to assume.
-func (w *World) Warnings() (list []string) {
-	if w.assumed > 0 {
-		list = append(list, fmt.Sprintf("of %d pods it is not known how long they take until they are ready; %d s were taken", w.assumed, seconds(w.start)))
+// FirstUnserved returns the first pod whose place stays without a running pod, and why; empty where
+// there is none. It is there where Replaced.Unserved reports so of the totals.
+func (w *World) FirstUnserved() (pod, why string) {
+	for _, p := range w.log {
+		r := p.Replacement
+		pod = p.Namespace + "/" + p.Name
+		switch {
+		case p.beside:
+		case r == nil && p.held:
+			return pod, p.NotReplaced
+		case r != nil && r.Node == "":
+			return pod, r.Message
+		case r != nil && r.NotStarted != "":
+			return pod, r.NotStarted
+		}
 	}
-	for _, name := range w.budgets.Unseen {
+	return "", ""
+}
+
+// Assumptions are what worlds over one base had to assume.
+type Assumptions struct {
+	// Starts counts the pods of which it is not known how long they take to start; Seconds is what
+	// was taken.
+	Starts  int
+	Seconds int64
+	// Unseen are the budgets that the disruption controller has not looked at.
+	Unseen []string
+	// Jobs are those of pods that left which the base lacks, in order.
+	Jobs []string
+}
+
+// Assumed returns what the world had to assume.
+func (w *World) Assumed() Assumptions {
+	return Assumptions{w.assumed, seconds(w.start), w.budgets.Unseen, w.jobs.guessed()}
+}
+
+// Add adds what another world over the same base had to assume.
+func (a *Assumptions) Add(b *Assumptions) {
+	a.Starts, a.Seconds, a.Unseen = a.Starts+b.Starts, b.Seconds, b.Unseen
+	a.Jobs = slices.Concat(a.Jobs, b.Jobs)
+	slices.Sort(a.Jobs)
+	a.Jobs = slices.Compact(a.Jobs)
+}
+
+// Warnings has a text for each kind of assumption, and for each budget.
+func (a *Assumptions) Warnings() (list []string) {
+	if a.Starts > 0 {
+		list = append(list, fmt.Sprintf("of %d pods it is not known how long they take until they are ready; %d s were taken", a.Starts, a.Seconds))
+	}
+	for _, name := range a.Unseen {
 		list = append(list, "budget "+name+" has no status: the disruption controller has not looked at it, so it allows nothing")
 	}
-	return append(list, w.jobs.warnings()...)
+	if n := len(a.Jobs); n > 0 {
+		list = append(list, fmt.Sprintf("Jobs of pods that left are not in the snapshot: %d; their backoffLimit is taken for the default, %d", n, defaultJobLimit))
+	}
+	return list
+}
+
+// Warnings names what the world had to assume.
+func (w *World) Warnings() []string {
+	a := w.Assumed()
+	return a.Warnings()
 }
 
 // Causes why pods leave their nodes.

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,9 @@ import (
 // kube-scheduler's queue: by priority, then by creation. A queue in which pods have failed before
 // has another order, which no snapshot holds.
 func (f *Fork) Pending(ctx context.Context) ([]Arrival, error) {
+	if f.of != nil && f.changes == 0 {
+		return slices.Clone(f.of.pending), nil
+	}
 	q := f.Queue()
 	out := make([]Arrival, 0, len(q.Active)+len(q.Gated))
 	if err := memory.Take(ctx, PodBytes*int64(cap(out))); err != nil {

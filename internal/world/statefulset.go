@@ -68,10 +68,16 @@ func keyOf(pod *corev1.Pod) ownerKey {
 
 // podsOf lists the pods of the base that a StatefulSet or a Job controls.
 func (w *World) podsOf(k ownerKey) ([]PodName, error) {
+	if w.byOwner == nil && w.of != nil {
+		w.byOwner = w.of.byOwner
+	}
 	if w.byOwner != nil {
 		return w.byOwner[k], nil
 	}
 	w.byOwner = map[ownerKey][]PodName{}
+	if w.of != nil {
+		w.of.byOwner = w.byOwner
+	}
 	pods := 0
 	w.base.State.EachPod(func(p *state.Pod) {
 		pods++

@@ -73,7 +73,7 @@ type created struct {
 // New starts a world at instant 0. start is how long a pod takes to start whose status does not
 // show it.
 func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
-	b, err := readBudgets(ctx, f.base)
+	b, err := f.budgets(ctx)
 	if err != nil {
 		return nil, err
 	}

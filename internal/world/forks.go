@@ -1,0 +1,75 @@
+package world
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/kube/object"
+	"berth/internal/memory"
+	"berth/internal/revision"
+	"berth/internal/steps"
+)
+
+// Forks makes forks of one view that share what worlds read of it, so that not each of many
+// questions reads all nodes, budgets and pods that wait. The forks are for one goroutine.
+type Forks struct {
+	base    *revision.View
+	o       Options
+	nodes   map[string]*corev1.Node // of the base
+	budgets *budgets                // as the base has them
+	pending []Arrival
+	byOwner map[ownerKey][]PodName // see World.byOwner
+}
+
+// ForksOf reads what the forks of a view share.
+func ForksOf(ctx context.Context, v *revision.View, o Options) (*Forks, error) {
+	f := &Forks{base: v, o: o, nodes: map[string]*corev1.Node{}}
+	counter, set := steps.Of(ctx), v.State.Nodes()
+	for _, row := range set.Order() {
+		name := set.Node(int(row)).Name
+		raw, ok := v.Object(object.Key{Kind: "Node", Name: name})
+		if !ok {
+			continue // Fork.Node says so
+		}
+		if err := counter.Take(readSteps); err != nil {
+			return nil, err
+		}
+		if err := memory.Take(ctx, object.Weight(raw)); err != nil {
+			return nil, fmt.Errorf("node %s: %w", name, err)
+		}
+		node, err := decodeNode(name, raw)
+		if err != nil {
+			return nil, err
+		}
+		f.nodes[name] = node
+	}
+	var err error
+	if f.pending, err = NewFork(v, o).Pending(ctx); err != nil {
+		return nil, err
+	}
+	f.budgets, err = readBudgets(ctx, v)
+	return f, err
+}
+
+// New returns a fork of the view as it is.
+func (f *Forks) New() *Fork {
+	one := NewFork(f.base, f.o)
+	one.of = f
+	return one
+}
+
+// copied returns budgets whose allowances change apart from these.
+func (b *budgets) copied() *budgets {
+	out := &budgets{byNS: make(map[string][]*budget, len(b.byNS)), Unseen: b.Unseen}
+	for ns, list := range b.byNS {
+		own := make([]*budget, len(list))
+		for i, one := range list {
+			pdb := *one.pdb
+			own[i] = &budget{&pdb, one.selector, one.follows}
+		}
+		out.byNS[ns] = own
+	}
+	return out
+}
