@@ -41,6 +41,9 @@ func TestDrains(t *testing.T) {
 	if got := ask(`{"find":1}`); len(got.Nodes) != 1 || got.Nodes[0].Name != "n2" || !got.Nodes[0].Removed {
 		t.Errorf("%+v", got)
 	}
+	if got := ask(`{"each":"node","selector":"!x"}`); len(got.Each) != 2 || got.Each[0].Name != "n1" || got.Each[0].Placed != 2 || !got.Each[0].OK || got.Seconds != 50 || got.Totals.NodesDrained != 2 {
+		t.Errorf("%+v", got)
+	}
 	if a := h.want(http.StatusOK, nil, "GET", "/v1/snapshots/prod@latest", ""); !strings.Contains(string(a.body), `"prod@1"`) {
 		t.Errorf("the cluster has changed: %s", a.body)
 	}
@@ -52,6 +55,8 @@ func TestDrains(t *testing.T) {
 		`selector: "a=b" matches no node of prod@1`: {422, `{"selector":"a=b"}`},
 		"gracePeriodSeconds: want 0 or more":        {422, `{"nodes":["n1"],"gracePeriodSeconds":-1}`},
 		"find: want a number above 0":               {422, `{"find":-1}`},
+		"each: want node":                           {422, `{"each":"zone"}`},
+		"each: want each or find":                   {400, `{"each":"node","find":1}`},
 		`unknown field "force_"`:                    {400, `{"nodes":["n1"],"force_":true}`},
 	})
 }
@@ -72,9 +77,18 @@ func TestLosses(t *testing.T) {
 	if got := ask(`{"nodes":["n1"],"rates":{"graceSeconds":10,"nodeSeconds":1}}`); *got.Nodes[0].TaintedAfterSeconds != 10 {
 		t.Errorf("%+v", got)
 	}
+	swept := ask(`{"each":"node"}`)
+	if len(swept.Each) != 2 || swept.Each[0].Pods != 2 || swept.Each[0].Placed != 2 || !swept.Each[0].OK || swept.Each[1].Pods != 0 || swept.Totals.Placed != 2 {
+		t.Errorf("%+v", swept)
+	}
+	if other := ask(`{"each":"node","nodes":["n1"]}`); other.Digest == swept.Digest || len(other.Each) != 1 {
+		t.Errorf("%+v", other)
+	}
 	h.wantProblems("/v1/clusters/prod/losses", map[string]problemCase{
 		"nodes: want nodes, a selector or a zone": {400, `{}`},
 		`nodes[0]: prod@1 has no node "n9"`:       {422, `{"nodes":["n9"]}`},
+		"each: want zone or node":                 {422, `{"each":"rack"}`},
+		"each: want node: none of the nodes has":  {422, `{"each":"zone"}`},
 		"removeAfterSeconds: want 0 to ":          {422, `{"nodes":["n1"],"removeAfterSeconds":-1}`},
 		"startSeconds: want 0 to ":                {422, `{"nodes":["n1"],"startSeconds":-1}`},
 		"rates.graceSeconds: want 0 to 604800":    {422, `{"nodes":["n1"],"rates":{"graceSeconds":-1}}`},

@@ -48,6 +48,8 @@ var frozenCalls = []string{
 	`POST /v1/clusters/shop/fit {"max":100,"pod":{POD}}`,
 	`POST /v1/clusters/shop/drains {"nodes":["n-a1"]}`,
 	`POST /v1/clusters/shop/losses {"nodes":["n-c1"]}`,
+	`POST /v1/clusters/shop/losses {"each":"zone"}`,
+	`POST /v1/clusters/shop/drains {"each":"node","force":true}`,
 	`POST /v1/clusters/shop/pools {"for":{"workloads":[{"count":9,"pod":{BIG}}]},"pools":[{"like":"n-c1","max":9,"cost":1}]}`,
 	`POST /v1/clusters/shop/garbage {"terminatedPodThreshold":1}`,
 	`POST /v1/simulations {"base":"shop@1","arrivals":{"pending":true},"edits":{"removeNodes":{"names":["n-a1"]}},"keep":"decisions"}`,

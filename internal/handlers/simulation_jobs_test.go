@@ -20,12 +20,13 @@ func TestJobsAnswerAsCalls(t *testing.T) {
 	const both = `"profiles":[{"name":"today"},{"name":"packed","config":` + mostAllocated + `}]`
 	deployment := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"api"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}}`
 	for path, body := range map[string]string{
-		"/v1/simulations?fieldValidation=Warn": `{"base":"prod@latest","arrivals":{"pending":true,"workloads":[{"pod":` + strings.Replace(pod("w", "1", ""), `"spec":{`, `"spec":{"unknown":1,`, 1) + `,"count":2}]},"keep":"decisions",` + both,
-		"/v1/clusters/prod/fit":                `{"pod":` + pod("x", "1", ""),
-		"/v1/clusters/prod/pools":              `{"pools":[{"like":"n1"}]`,
-		"/v1/clusters/prod/drains":             `{"nodes":["n1"],"force":true`,
-		"/v1/clusters/prod/losses":             `{"nodes":["n1"]`,
-		"/v1/clusters/prod/rollouts":           `{"deployment":` + deployment,
+		"/v1/simulations?fieldValidation=Warn":              `{"base":"prod@latest","arrivals":{"pending":true,"workloads":[{"pod":` + strings.Replace(pod("w", "1", ""), `"spec":{`, `"spec":{"unknown":1,`, 1) + `,"count":2}]},"keep":"decisions",` + both,
+		"/v1/clusters/prod/fit":                             `{"pod":` + pod("x", "1", ""),
+		"/v1/clusters/prod/pools":                           `{"pools":[{"like":"n1"}]`,
+		"/v1/clusters/prod/drains":                          `{"nodes":["n1"],"force":true`,
+		"/v1/clusters/prod/losses":                          `{"nodes":["n1"]`,
+		"/v1/clusters/prod/losses?now=2026-01-02T00:00:00Z": `{"each":"node"`,
+		"/v1/clusters/prod/rollouts":                        `{"deployment":` + deployment,
 	} {
 		at := h.want(http.StatusOK, nil, "POST", path, body+`,"wait":"1m"}`)
 		if plain := h.want(http.StatusOK, nil, "POST", path, body+`}`); string(plain.body) != string(at.body) {

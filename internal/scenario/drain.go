@@ -18,6 +18,8 @@ import (
 // DrainQuestion is what a drain of nodes does.
 type DrainQuestion struct {
 	NodeChoice
+	// Each has every node drained alone: of the chosen ones or, where none is chosen, of all.
+	Each string `json:"each,omitempty" enums:"node"`
 	// Find looks for as many nodes as can be emptied, among those chosen or, where none is, among
 	// all that are not cordoned. 0: the chosen nodes are drained.
 	Find int `json:"find,omitempty"`
@@ -51,6 +53,9 @@ type Drain struct {
 	// replacements.
 	Others []*world.Replacement `json:"others,omitempty"`
 	Totals DrainTotals          `json:"totals"`
+	// Each is there where nodes are drained one by one. The lists above are empty then, the totals
+	// are the sums, and seconds is the longest.
+	Each []*SweepItem `json:"each,omitempty"`
 	// Seconds is until the last pod of the last node is gone at the latest; replacements may still
 	// be starting.
 	Seconds int64 `json:"seconds"`
@@ -136,13 +141,17 @@ func (q *DrainQuestion) nodes(v *revision.View) ([]string, error) {
 		return nil, err
 	}
 	switch {
-	case len(names) == 0 && q.Find == 0:
-		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector, a zone, or find")
+	case q.Each != "" && q.Each != EachNode:
+		return nil, decision.Errorf(decision.Invalid, "each", "want node")
+	case q.Each != "" && q.Find != 0:
+		return nil, decision.Errorf(decision.Malformed, "each", "want each or find, and only one of them")
+	case len(names) == 0 && q.Find == 0 && q.Each == "":
+		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector, a zone, each or find")
 	case q.Find < 0:
 		return nil, decision.Errorf(decision.Invalid, "find", "want a number above 0")
 	case q.GracePeriodSeconds != nil && *q.GracePeriodSeconds < 0:
 		return nil, decision.Errorf(decision.Invalid, "gracePeriodSeconds", "want 0 or more")
-	case len(names) == 0:
+	case len(names) == 0 && q.Each == "":
 		return nodesWith(v, func(n *state.Node) bool { return !n.Unschedulable }), nil
 	}
 	return names, nil
@@ -159,15 +168,28 @@ func (q *DrainQuestion) removes() bool {
 // On cordons nodes and then drains them one after the other, as kubectl drain does
 // (k8s.io/kubectl/pkg/cmd/drain/drain.go RunDrain, pkg/drain/drain.go evictPods), or finds those
 // that can be emptied. The controllers of the pods create others, which are tried on the fork. The
-// fork is changed.
+// fork is changed; where each node is drained alone, it is on a fork of its own of the same base.
 func (q *DrainQuestion) On(ctx context.Context, f *world.Fork) (*Drain, error) {
 	names, err := q.nodes(f.Base())
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDisruption(ctx, f, q.StartSeconds)
+	if q.Each != "" {
+		return q.sweep(ctx, f, names)
+	}
+	out, d, err := q.drain(ctx, f, names)
 	if err != nil {
 		return nil, err
+	}
+	out.Warnings = d.Warnings()
+	return out, nil
+}
+
+// drain drains nodes, or finds those that can be emptied.
+func (q *DrainQuestion) drain(ctx context.Context, f *world.Fork, names []string) (*Drain, *disruption, error) {
+	d, err := newDisruption(ctx, f, q.StartSeconds)
+	if err != nil {
+		return nil, nil, err
 	}
 	out := &Drain{Nodes: []*DrainedNode{}}
 	if q.Find > 0 {
@@ -176,10 +198,10 @@ func (q *DrainQuestion) On(ctx context.Context, f *world.Fork) (*Drain, error) {
 		err = d.drainAll(names, q, out)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.report(out)
-	return out, nil
+	return out, d, nil
 }
 
 func (d *disruption) drainAll(names []string, q *DrainQuestion, out *Drain) error {
@@ -342,7 +364,7 @@ func (d *disruption) remove(node string) error {
 
 // report sums a disruption up.
 func (d *disruption) report(out *Drain) {
-	out.Pods, out.Warnings, out.Others = d.Log(), d.Warnings(), d.Others()
+	out.Pods, out.Others = d.Log(), d.Others()
 	t := &out.Totals
 	for _, n := range out.Nodes {
 		if n.Outcome == NodeDrained {

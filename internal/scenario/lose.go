@@ -14,6 +14,9 @@ import (
 // LossQuestion is what happens when nodes die, all at second 0.
 type LossQuestion struct {
 	NodeChoice
+	// Each has every zone, or every node, die alone: of the chosen nodes or, where none is chosen,
+	// of all.
+	Each string `json:"each,omitempty" enums:"zone,node"`
 	// RemoveAfterSeconds is when their Node objects are deleted, as a cloud's controller or a
 	// person does; absent: they stay, and no pod of theirs is ever gone.
 	RemoveAfterSeconds *int64 `json:"removeAfterSeconds,omitempty"`
@@ -37,6 +40,9 @@ type Loss struct {
 	// replacements.
 	Others []*world.Replacement `json:"others,omitempty"`
 	Totals LossTotals           `json:"totals"`
+	// Each is there where zones or nodes die one by one. The lists above are empty then, the totals
+	// are the sums, and seconds is the longest.
+	Each []*SweepItem `json:"each,omitempty"`
 	// Seconds is until the last thing happens that is known of.
 	Seconds  int64    `json:"seconds"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -78,7 +84,8 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 // On has nodes die and lets the control plane act: nodes become not ready, are tainted by zone,
 // and their pods are deleted when their tolerations end (pkg/controller/nodelifecycle,
 // pkg/controller/tainteviction). No kubelet ends those pods, so that they stay Terminating and keep
-// what they hold until the Node object is deleted. The fork is changed.
+// what they hold until the Node object is deleted. The fork is changed; where zones or nodes die
+// one by one, each does on a fork of its own of the same base.
 func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
 	names, err := q.names(f.Base())
 	if err != nil {
@@ -88,12 +95,63 @@ func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && q.Each == "" {
 		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone")
 	}
 	if err := checkNumber("removeAfterSeconds", q.RemoveAfterSeconds, math.MaxInt32); err != nil {
 		return nil, err
 	}
+	if q.Each != "" {
+		return q.sweep(ctx, f, names, rates)
+	}
+	l, err := q.lose(ctx, f, names, rates)
+	if err != nil {
+		return nil, err
+	}
+	l.out.Warnings = l.d.Warnings()
+	return l.out, nil
+}
+
+// sweep has zones or nodes die one by one.
+func (q *LossQuestion) sweep(ctx context.Context, f *world.Fork, names []string, rates world.NodeRates) (*Loss, error) {
+	if q.Each != EachZone && q.Each != EachNode {
+		return nil, decision.Errorf(decision.Invalid, "each", "want zone or node")
+	}
+	s, err := sweepOf(ctx, f, q.Each, names)
+	if err != nil {
+		return nil, err
+	}
+	err = s.run(ctx, func(ctx context.Context, f *world.Fork, names []string) (*SweepItem, *disruption, error) {
+		l, err := q.lose(ctx, f, names, rates)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.item(), l.d, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Loss{Nodes: []*world.LostNode{}, Zones: []*world.LostZone{}, Pods: []*world.Left{}, Each: s.done.Items, Warnings: s.warnings()}
+	for _, i := range out.Each {
+		t := &out.Totals
+		t.Nodes, t.Pods, t.Deleted, t.Ended = t.Nodes+i.Nodes, t.Pods+i.Pods, t.Deleted+i.Deleted, t.Ended+i.Ended
+		t.Preempted, t.Stay = t.Preempted+i.Preempted, t.Stay+i.Stay
+		t.Replaced.Add(&i.Replaced)
+		out.Seconds = max(out.Seconds, i.Seconds)
+	}
+	return out, nil
+}
+
+// loss is a run of lose.
+type loss struct {
+	d     *disruption
+	out   *Loss
+	pods  int    // on the nodes when they die
+	stays string // the first of the pods that totals count as staying, and why
+}
+
+// lose has nodes die together.
+func (q *LossQuestion) lose(ctx context.Context, f *world.Fork, names []string, rates world.NodeRates) (*loss, error) {
 	d, err := newDisruption(ctx, f, q.StartSeconds)
 	if err != nil {
 		return nil, err
@@ -113,20 +171,26 @@ func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
 	if err := d.Finish(); err != nil {
 		return nil, err
 	}
-	return l.out, l.report()
+	return l, l.report()
 }
 
-// loss is a run of Lose.
-type loss struct {
-	d    *disruption
-	out  *Loss
-	pods int // on the nodes when they die
+// item returns the line of a sweep.
+func (l *loss) item() *SweepItem {
+	t := &l.out.Totals
+	i := &SweepItem{
+		Nodes: t.Nodes, Pods: t.Pods, Deleted: t.Deleted, Ended: t.Ended, Preempted: t.Preempted, Stay: t.Stay, Replaced: t.Replaced, Seconds: l.out.Seconds,
+	}
+	if i.because(l.d); i.Why == "" {
+		i.Why = l.stays
+	}
+	i.OK = i.Why == ""
+	return i
 }
 
 // report sums the loss up.
 func (l *loss) report() error {
 	d, t := l.d, &l.out.Totals
-	l.out.Seconds, l.out.Pods, l.out.Warnings, l.out.Others = d.Seconds(), d.Log(), d.Warnings(), d.Others()
+	l.out.Seconds, l.out.Pods, l.out.Others = d.Seconds(), d.Log(), d.Others()
 	l.out.Nodes, l.out.Zones = d.Lost(), d.LostZones()
 	t.Nodes, t.Pods = len(l.out.Nodes), l.pods
 	t.Deleted, t.Preempted, t.Replaced = d.Totals()
@@ -141,14 +205,16 @@ func (l *loss) report() error {
 			if d.Leaving(name) != nil {
 				return nil // it is among those that were deleted
 			}
-			if !world.IsDaemon(pod) && !world.IsMirror(pod) {
-				t.Stay++
-			}
 			why := "the node is not tainted"
 			if pod.DeletionTimestamp != nil {
 				why = "it was being deleted before, and stays Terminating: the kubelet of its node does not answer"
 			} else if node, err := d.Node(n.Name); err == nil && n.TaintedAfterSeconds != nil {
 				why = podlife.DeletionByNode(pod, node, nil, d.Instant()).Rule.Text
+			}
+			if !world.IsDaemon(pod) && !world.IsMirror(pod) {
+				if t.Stay++; l.stays == "" {
+					l.stays = "pod " + name.String() + " stays on its dead node: " + why
+				}
 			}
 			l.out.Staying = append(l.out.Staying, PodReason{name.Namespace, name.Name, why, nil})
 			return nil

@@ -72,7 +72,7 @@ type DrainRequest struct {
 // newDrain returns an empty request.
 //
 //	@Summary		What draining nodes does, or which nodes can be emptied
-//	@Description	Nodes are cordoned and drained one after the other as by kubectl drain: pods leave in waves as their budgets let them, their controllers create others, and each of those is decided on the state as it is then. With find, as many nodes as can be emptied are looked for, each proven by running it. Seconds are by grace periods and start times. Nothing is recorded, and the cluster stays as it is.
+//	@Description	Nodes are cordoned and drained one after the other as by kubectl drain: pods leave in waves as their budgets let them, their controllers create others, and each of those is decided on the state as it is then. With find, as many nodes as can be emptied are looked for, each proven by running it; with each, every node is drained alone. Seconds are by grace periods and start times. Nothing is recorded, and the cluster stays as it is.
 //	@Tags			scenarios
 //	@Accept			json,application/yaml
 //	@Produce		json
@@ -96,7 +96,7 @@ type LossRequest struct {
 // newLoss returns an empty request.
 //
 //	@Summary		What happens, and when, if nodes or a zone die
-//	@Description	The node lifecycle controller counts the nodes as lost, taints them by zone at its rates, and their pods are deleted when their tolerations end; no kubelet ends those pods, so they stay Terminating until the Node object goes. Replacements are decided on the state as it is then. Nothing is recorded, and the cluster stays as it is.
+//	@Description	The node lifecycle controller counts the nodes as lost, taints them by zone at its rates, and their pods are deleted when their tolerations end; no kubelet ends those pods, so they stay Terminating until the Node object goes. Replacements are decided on the state as it is then. With each, every zone or node dies alone. Nothing is recorded, and the cluster stays as it is.
 //	@Tags			scenarios
 //	@Accept			json,application/yaml
 //	@Produce		json
