@@ -92,6 +92,64 @@ func (h *scenarioCommand[T]) nodes() (out []*string) {
 	return out
 }
 
+// anyNotOK reports whether a zone or node of a sweep leaves a pod without a node.
+func anyNotOK(list []*scenario.SweepItem) bool {
+	return slices.ContainsFunc(list, func(i *scenario.SweepItem) bool { return !i.OK })
+}
+
+// sweep shows what the loss or the drain of each zone or node alone does: those first that leave a
+// pod without a node.
+func (p *page) sweep(list []*scenario.SweepItem, what, done string, warnings []string) {
+	head := "@" + strings.ToUpper(what)
+	if what == scenario.EachZone {
+		head = "." + strings.ToUpper(what)
+	}
+	var seconds int64
+	var sum world.Replaced
+	pods, preempted := 0, 0
+	t := newTable(head, ">PODS", ">PLACED", ">NO NODE", ">STAY", "~BECAUSE")
+	if done == "drained" {
+		t = newTable(head, "OUTCOME", ">PODS", ">PLACED", ">NO NODE", "~BECAUSE")
+	}
+	for _, i := range list {
+		seconds, pods, preempted = max(seconds, i.Seconds), pods+i.Pods, preempted+i.Preempted
+		if sum.Add(&i.Replaced); i.OK {
+			continue
+		}
+		without := count(i.Pending + i.NotStarted + i.Held)
+		if done == "drained" {
+			t.add(i.Name, i.Outcome, count(i.Pods), count(i.Placed-i.NotStarted), without, i.Why)
+		} else {
+			t.add(i.Name, count(i.Pods), count(i.Placed-i.NotStarted), without, count(i.Stay), i.Why)
+		}
+	}
+	bad, all := len(t.rows), len(list)
+	beside := "until " + span(seconds) + " at the latest"
+	if done == "drained" {
+		beside = "in " + span(seconds) + " at most"
+	}
+	of := func(n int) string { return count(n) + " OF " + strings.ToUpper(plural(all, what)) }
+	switch {
+	case bad > 0:
+		p.head(of(bad), red, "cannot be "+done, beside, "")
+	case all == 1:
+		p.head(of(all), green, "can be "+done, beside, "")
+	default:
+		p.head(of(all), green, "can each be "+done, beside, "")
+	}
+	p.text(fmt.Sprintf("%s in all: %s.", plural(pods, "pod"), replaced(&sum, preempted)))
+	p.notes(warnings)
+	p.list(t, what+"s")
+	p.gap()
+	switch rest := all - bad; {
+	case bad == 0 || rest == 0:
+	case rest == 1:
+		p.text("The other " + what + " can be " + done + ".")
+	default:
+		p.text("The other " + plural(rest, what) + " can each be " + done + ".")
+	}
+}
+
 // body returns a question as the fields of a request.
 func (s *source) body(q *scenarioQuestion) (map[string]any, error) {
 	js, err := json.Marshal(q.Question)

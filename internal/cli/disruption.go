@@ -31,12 +31,14 @@ node. As kubectl drain: all nodes are cordoned first, then drained in turn, and
 the flags of the same names mean the same. In memory: the cluster stays as it is.
 
 With --find N as many nodes as can be emptied, up to N: each proven by running
-it, emptier nodes first, and removed once it is empty.
+it, emptier nodes first, and removed once it is empty. With --each node what the
+drain of each node alone does: of those named or, where none is, of all.
 
 Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
 		Example: "  " + a.name + " drain worker-7 --ignore-daemonsets --snapshot cluster.json\n" +
 			"  " + a.name + " drain --zone eu-1a --ignore-daemonsets --delete-emptydir-data\n" +
-			"  " + a.name + " drain --find 5 --ignore-daemonsets",
+			"  " + a.name + " drain --find 5 --ignore-daemonsets\n" +
+			"  " + a.name + " drain --each node --ignore-daemonsets",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return d.run(cmd, a, args) },
 	}
@@ -50,6 +52,7 @@ Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
 	f.BoolVar(&d.noEviction, "disable-eviction", false, "delete pods, whatever their budgets allow")
 	f.Int64Var(&d.grace, "grace-period", -1, "seconds instead of the pods' own grace periods")
 	f.BoolVar(&d.remove, "remove", false, "delete each node once it is drained (with --find: always)")
+	f.StringVar(&d.q.Each, "each", "", "drain each node alone: node")
 	d.q.StartSeconds = startFlag(cmd)
 	return cmd
 }
@@ -66,7 +69,7 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 		d.q.Remove = &d.remove
 	}
 	return (&scenarioCommand[scenario.Drain]{verb: "drains", question: &d.q, doing: "draining", gaps: gapsOfNodes, show: (*page).drain, no: func(out *scenario.Drain) bool {
-		return out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Unserved() || out.Find != nil && len(out.Nodes) == 0
+		return out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Unserved() || out.Find != nil && len(out.Nodes) == 0 || anyNotOK(out.Each)
 	}}).run(cmd.Context(), a)
 }
 
@@ -97,6 +100,10 @@ func bare(args []string) []string {
 }
 
 func (p *page) drain(d *scenario.Drain, _ *gaps) {
+	if len(d.Each) > 0 {
+		p.sweep(d.Each, scenario.EachNode, "drained", d.Warnings)
+		return
+	}
 	t := d.Totals
 	word, c := count(t.NodesDrained)+" DRAINED", green
 	if t.NodesDrained < len(d.Nodes) || t.Unserved() {
@@ -259,10 +266,14 @@ them, which pods it deletes and when, where those that replace them go, and what
 waits forever. Times are from the death, by the control plane's defaults. In
 memory: the cluster stays as it is.
 
+With --each zone or --each node what the death of each zone or node alone does:
+of the nodes named or, where none is, of all.
+
 Exit code 0 if every pod comes back, 2 if one waits for good or stays on a dead
 node.`,
 		Example: "  " + a.name + " lose --zone eu-1a --snapshot cluster.json\n" +
-			"  " + a.name + " lose worker-7 --remove-after 600",
+			"  " + a.name + " lose worker-7 --remove-after 600\n" +
+			"  " + a.name + " lose --each zone",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q.Nodes = bare(args)
@@ -270,8 +281,14 @@ node.`,
 				q.RemoveAfterSeconds = &remove
 			}
 			return (&scenarioCommand[scenario.Loss]{
-				verb: "losses", question: q, doing: "losing nodes", gaps: gapsOfNodes, show: (*page).loss,
-				no: func(l *scenario.Loss) bool { return l.Totals.Unserved() || l.Totals.Stay > 0 },
+				verb: "losses", question: q, doing: "losing nodes", gaps: gapsOfNodes, no: func(l *scenario.Loss) bool { return l.Totals.Unserved() || l.Totals.Stay > 0 },
+				show: func(p *page, l *scenario.Loss, _ *gaps) {
+					if len(l.Each) > 0 {
+						p.sweep(l.Each, q.Each, "lost", l.Warnings)
+					} else {
+						p.loss(l)
+					}
+				},
 			}).run(cmd.Context(), a)
 		},
 	}
@@ -279,11 +296,12 @@ node.`,
 	f.StringVarP(&q.Selector, "selector", "l", "", "the nodes with these labels")
 	f.StringVar(&q.Zone, "zone", "", "the nodes of a zone")
 	f.Int64Var(&remove, "remove-after", 0, "seconds until the Node objects are deleted; never if absent")
+	f.StringVar(&q.Each, "each", "", "lose each zone or node alone: zone or node")
 	q.StartSeconds = startFlag(cmd)
 	return cmd
 }
 
-func (p *page) loss(l *scenario.Loss, _ *gaps) {
+func (p *page) loss(l *scenario.Loss) {
 	t := l.Totals
 	c := green
 	if t.Unserved() || t.Stay > 0 {

@@ -22,6 +22,7 @@ func TestFirstErrors(t *testing.T) {
 		{"nobody to ask", call{}, []string{"explain", "web"}, []string{"no data source: pass --server, --snapshot or --kubeconfig", "kubectl get nodes,pods", "BERTH_SERVER"}},
 		{"no pod", call{}, []string{"explain"}, []string{"which pod?", "-f FILE"}},
 		{"no such command", call{}, []string{"explian", "web"}, []string{`unknown command "explian"`, "explain"}},
+		{"no zones", call{}, []string{"drain", "--each", "zone", "--snapshot", drains}, []string{"each: want node"}},
 		{"no number", call{}, []string{"drain", "n-a1", "--grace-period", "abc"}, []string{`--grace-period "abc": want a whole number`, "See berth drain --help."}},
 		{"no such flag", call{}, []string{"explain", "web", "--serve", "x"}, []string{"unknown flag: --serve", "See berth explain --help."}},
 		{"two sources", call{}, []string{"explain", "web", "--server", "http://x", "--snapshot", "y"}, []string{"give one of"}},

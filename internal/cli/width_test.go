@@ -46,7 +46,7 @@ func TestNothingIsWider(t *testing.T) {
 				}
 			}
 		}
-		for _, args := range [][]string{{"pending", "-A"}, {"queue"}, {"garbage"}, {"classes"}, {"capacity", "--by", "zone"}, {"upgrade", "--to", "v1.35"}, {"drain", g.nodes(cluster)[0], "--force"}, {"drain", "--find", "1"}, {"lose", g.nodes(cluster)[0]}, {"compare", "--config", filepath.Join("..", "..", "examples", "packed.yaml")}, {"evictions", g.nodes(cluster)[0]}, {"diff", file, fixture}} {
+		for _, args := range [][]string{{"pending", "-A"}, {"queue"}, {"garbage"}, {"classes"}, {"capacity", "--by", "zone"}, {"upgrade", "--to", "v1.35"}, {"drain", g.nodes(cluster)[0], "--force"}, {"drain", "--find", "1"}, {"lose", g.nodes(cluster)[0]}, {"lose", "--each", "node"}, {"drain", "--each", "node"}, {"compare", "--config", filepath.Join("..", "..", "examples", "packed.yaml")}, {"evictions", g.nodes(cluster)[0]}, {"diff", file, fixture}} {
 			r := c.run(t, append(args, "--snapshot", file)...)
 			within(t, standardWidth, r.out)
 			if r.out == "" {
