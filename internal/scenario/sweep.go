@@ -38,9 +38,9 @@ type SweepItem struct {
 	// Outcome is how the drain goes; absent for a loss.
 	Outcome string `json:"outcome,omitempty" enums:"drained,refused,blocked"`
 	Seconds int64  `json:"seconds"`
-	// OK reports that no pod is left without a node: all that controllers make instead can run, none
-	// stays on a dead node, and the drain is done. Pods that no controller makes again are counted
-	// in notReplaced alone.
+	// OK reports that no pod is left without a node: all that controllers make instead can run,
+	// none stays on a dead node, and the drain is done. Pods that no controller makes again are
+	// counted in notReplaced alone.
 	OK bool `json:"ok"`
 	// Why is the first pod for which that is not so, and what is said of it.
 	Why string `json:"why,omitempty" example:"pod prod/web-0 is left without a node: 0/3 nodes are available: 3 Insufficient cpu."`

@@ -90,6 +90,15 @@ var scenarioFaults = []fault{
 	{"lose-ends-pods", "a pod on a dead node is gone after its grace period", "./internal/scenario", "TestLose", []edit{
 		{"internal/world/evict.go", `case err == nil && !w.endsPods(n):`, `case err == nil && !w.endsPods(n) && false:`},
 	}},
+	{"sweep-shares-budgets", "the drain of one node uses up the budgets that the next one finds", "./internal/scenario", "TestSweepEqualsSingleQuestions", []edit{
+		{"internal/world/budgets.go", `return f.of.budgets.copied(), nil`, `return f.of.budgets, nil`},
+	}},
+	{"sweep-ignores-stays", "a node can be lost on which a pod stays for good", "./internal/scenario", "TestSweepStays", []edit{
+		{"internal/scenario/lose.go", `i.Why = l.stays`, `i.Why = ""`},
+	}},
+	{"sweep-forgets-warnings", "a sweep that goes on warns of nothing that came before", "./internal/scenario", "TestSweepGoesOn", []edit{
+		{"internal/scenario/sweep.go", `s.on.Strangers.Add(part.Noted)`, `_ = part.Noted`},
+	}},
 	{"lose-whole-cluster", "all zones are lost, and pods are deleted all the same", "./internal/scenario", "TestLose", []edit{
 		{"internal/world/nodezones.go", `all := full > 0 && full == zones`, `all := full > zones`},
 	}},
