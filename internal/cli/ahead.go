@@ -106,13 +106,17 @@ func (p *page) sweep(list []*scenario.SweepItem, what, done string, warnings []s
 	}
 	var seconds int64
 	var sum world.Replaced
-	pods, preempted := 0, 0
+	left, preempted, leave := 0, 0, "deleted"
 	t := newTable(head, ">PODS", ">PLACED", ">NO NODE", ">STAY", "~BECAUSE")
 	if done == "drained" {
+		leave = "evicted"
 		t = newTable(head, "OUTCOME", ">PODS", ">PLACED", ">NO NODE", "~BECAUSE")
 	}
 	for _, i := range list {
-		seconds, pods, preempted = max(seconds, i.Seconds), pods+i.Pods, preempted+i.Preempted
+		seconds, preempted = max(seconds, i.Seconds), preempted+i.Preempted
+		if left += i.Deleted; done == "drained" {
+			left += i.Pods
+		}
 		if sum.Add(&i.Replaced); i.OK {
 			continue
 		}
@@ -137,7 +141,7 @@ func (p *page) sweep(list []*scenario.SweepItem, what, done string, warnings []s
 	default:
 		p.head(of(all), green, "can each be "+done, beside, "")
 	}
-	p.text(fmt.Sprintf("%s in all: %s.", plural(pods, "pod"), replaced(&sum, preempted)))
+	p.text(fmt.Sprintf("%s %s in all: %s.", plural(left, "pod"), leave, replaced(&sum, preempted)))
 	p.notes(warnings)
 	p.list(t, what+"s")
 	p.gap()
