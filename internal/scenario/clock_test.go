@@ -258,8 +258,8 @@ func TestClockEnds(t *testing.T) {
 	}
 }
 
-// TestZonesFollow: nodes are tainted at the rate of what their zone is like then. Of four, two are a
-// normal loss, three so much that none is tainted in a small zone, until one is back.
+// TestZonesFollow: nodes are tainted at the rate of what their zone is like then. Of four, two are
+// a normal loss, three so much that none is tainted in a small zone, until one is back.
 func TestZonesFollow(t *testing.T) {
 	var objects []any
 	for _, name := range []string{"a1", "a2", "a3", "a4", "b1"} {
