@@ -101,7 +101,7 @@ func (w *World) Ungate(n PodName, gates []string) (refused string, err error) {
 		if len(p.Spec.SchedulingGates) == len(e.Pod.Spec.SchedulingGates) {
 			return "it has no such gate", nil
 		}
-		e.Pod, e.shape, e.failed = &p, "", false
+		e.Pod, e.shape, e.woken, e.failed, w.queue.arrived = &p, "", nil, false, true
 		w.tell(Moment{What: PodUngated, Pod: n.String(), Owner: OwnerOf(&p)})
 		if w.State().Pod(n.Namespace, n.Name) == nil {
 			return "", nil // it is stored once it is bound

@@ -31,9 +31,11 @@ func (w *World) Undo(m Mark) error {
 	w.now, w.log, w.others, w.assumed = m.now, w.log[:m.log], w.others[:m.others], m.assumed
 	w.due.list = m.due
 	err := w.Fork.Undo()
-	w.queue.waiting, w.queue.woken = nil, map[string]*woken{}
+	w.queue.waiting, w.queue.woken, w.queue.arrived = nil, map[string]*woken{}, true
 	for i := range m.waiting {
-		w.queue.waiting = append(w.queue.waiting, &m.waiting[i])
+		e := &m.waiting[i]
+		e.woken = nil
+		w.queue.waiting = append(w.queue.waiting, e)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -56,9 +57,14 @@ type queue struct {
 	// lingers reports that a preemption's victims are not gone at once: each carries them out.
 	lingers bool
 
-	waiting         []*entry
-	vain            map[string]vain // by shape
-	woken           map[string]*woken
+	waiting []*entry
+	vain    map[string]vain // by shape
+	woken   map[string]*woken
+	// quiet is the last event at which no pod was to be tried, arrived whether a pod came since, and
+	// asleep are the shapes of the pods that waited then; nil where a bind wakes them all.
+	quiet           uint64
+	arrived         bool
+	asleep          []*woken
 	orders          int
 	attempts, waves int
 	stopped         bool
@@ -68,12 +74,14 @@ type queue struct {
 type entry struct {
 	Arrival
 	priority int32
+	honors   bool   // it has a spread that leaves tainted nodes out
 	order    int    // among those of its priority: of its arrival or its last attempt
 	failed   bool   // its last attempt
 	seen     uint64 // the fork's events that this attempt knew
 	tries    int
 	last     engine.Outcome
 	shape    string
+	woken    *woken // of the shape; nil: not looked up yet
 	place    place
 	came     int // the attempts before its arrival
 }
@@ -100,7 +108,7 @@ func newQueue(ctx context.Context, f *Fork) *queue {
 
 // entry reads a pod that will come.
 func (q *queue) entry(a Arrival) *entry {
-	e := &entry{Arrival: a}
+	e := &entry{Arrival: a, honors: honorsTaints(a.Pod)}
 	if pod, _, err := decision.ResolvePriority(q.f.State(), e.Pod, q.f.o.Class); err == nil {
 		e.priority = *pod.Spec.Priority
 	}
@@ -111,7 +119,7 @@ func (q *queue) entry(a Arrival) *entry {
 func (q *queue) add(e *entry) {
 	e.place, e.order, e.came = waits, q.orders, q.attempts
 	q.orders++
-	q.waiting = append(q.waiting, e)
+	q.waiting, q.arrived = append(q.waiting, e), true
 }
 
 // remove takes a pod out that is deleted.
@@ -126,7 +134,7 @@ func (q *queue) remove(n PodName) {
 
 // tryAll passes over the queue until no attempt could have another outcome.
 func (q *queue) tryAll() error {
-	for !q.stopped {
+	for !q.stopped && (q.arrived || q.stirred()) {
 		var due []*entry
 		for _, e := range q.waiting {
 			if q.mayTry(e) && (!e.failed || q.hears(e)) {
@@ -134,6 +142,7 @@ func (q *queue) tryAll() error {
 			}
 		}
 		if len(due) == 0 {
+			q.sleep()
 			return nil
 		}
 		if err := steps.Sort(q.steps, due, before); err != nil {
@@ -157,11 +166,89 @@ func (q *queue) tryAll() error {
 	return nil
 }
 
+// sleep notes that no pod is to be tried before something happens.
+func (q *queue) sleep() {
+	q.quiet, q.arrived, q.asleep = q.f.events, false, []*woken{}
+	if !q.lingers {
+		q.asleep = nil
+		return
+	}
+	for _, e := range q.waiting {
+		switch {
+		case e.last == Failed:
+			q.asleep = nil
+			return
+		case e.place != waits || q.gated(e.Pod):
+			continue
+		}
+		if w := q.wokenOf(e); w.asleep != q.quiet+1 {
+			w.asleep = q.quiet + 1
+			q.asleep = append(q.asleep, w)
+		}
+	}
+}
+
+// stirred reports whether a pod may be to be tried since it was quiet. Where binds alone happened,
+// those that wait are asked by their shapes: there are many binds, and many pods of one shape.
+func (q *queue) stirred() bool {
+	f := q.f
+	if f.events == q.quiet {
+		return false
+	}
+	if q.asleep == nil || f.everyone > q.quiet || f.tainted > q.quiet || f.heard(math.MinInt32, q.quiet) {
+		return true
+	}
+	for _, w := range q.asleep {
+		if q.wakes(w) > q.quiet {
+			return true
+		}
+	}
+	q.quiet = f.events
+	return false
+}
+
 // woken is up to which bind the pods of a shape have heard of them, and the last event that may
 // help them.
 type woken struct {
-	binds int
-	last  uint64
+	pod    *corev1.Pod // one of them
+	binds  int
+	last   uint64
+	asleep uint64 // when it was put to those that sleep
+}
+
+// wokenOf returns that of a pod's shape.
+func (q *queue) wokenOf(e *entry) *woken {
+	if e.woken != nil {
+		return e.woken
+	}
+	if e.shape == "" {
+		e.shape = ShapeOf(e.Pod)
+	}
+	w := q.woken[e.shape]
+	if w == nil {
+		w = &woken{pod: e.Pod}
+		q.woken[e.shape] = w
+	}
+	e.woken = w
+	return w
+}
+
+// wakes returns the last bind that a plugin's hint lets the pods of a shape hear of.
+func (q *queue) wakes(w *woken) uint64 {
+	f := q.f
+	if w.binds == len(f.binds) {
+		return w.last
+	}
+	profile, err := f.o.Profile(w.pod)
+	for ; w.binds < len(f.binds); w.binds++ {
+		b := f.binds[w.binds]
+		event := engine.Event{Key: object.Key{Kind: "Pod", Namespace: b.pod.Namespace, Name: b.pod.Name}, Action: engine.Add, New: b.pod}
+		waiter := engine.Waiter{State: f.State(), Pod: w.pod}
+		if err != nil || slices.ContainsFunc(profile.Rules, func(p *engine.Plugin) bool { return p.Queues(&waiter, &event) }) {
+			w.last = b.at
+		}
+	}
+	return w.last
 }
 
 // hears reports whether something has happened since a pod's last attempt that may help it. Where
@@ -170,34 +257,14 @@ type woken struct {
 func (q *queue) hears(e *entry) bool {
 	f := q.f
 	switch n := len(f.binds); {
-	case f.heard(e.priority, e.seen), f.tainted > e.seen && (!q.lingers || honorsTaints(e.Pod)):
+	case f.heard(e.priority, e.seen), f.tainted > e.seen && (!q.lingers || e.honors):
 		return true
 	case n == 0 || f.binds[n-1].at <= e.seen:
 		return false
 	case !q.lingers || e.last == Failed:
 		return true
 	}
-	if e.shape == "" {
-		e.shape = ShapeOf(e.Pod)
-	}
-	w := q.woken[e.shape]
-	if w == nil {
-		w = &woken{}
-		q.woken[e.shape] = w
-	}
-	profile, err := f.o.Profile(e.Pod)
-	if err != nil {
-		return true
-	}
-	for ; w.binds < len(f.binds); w.binds++ {
-		b := f.binds[w.binds]
-		event := engine.Event{Key: object.Key{Kind: "Pod", Namespace: b.pod.Namespace, Name: b.pod.Name}, Action: engine.Add, New: b.pod}
-		waiter := engine.Waiter{State: f.State(), Pod: e.Pod}
-		if slices.ContainsFunc(profile.Rules, func(p *engine.Plugin) bool { return p.Queues(&waiter, &event) }) {
-			w.last = b.at
-		}
-	}
-	return w.last > e.seen
+	return q.wakes(q.wokenOf(e)) > e.seen
 }
 
 // honorsTaints reports whether a pod has a hard spread constraint that leaves tainted nodes out:
