@@ -76,6 +76,11 @@ type NodeSet struct {
 	digest   [sha256.Size]byte
 
 	memo *nodeMemo
+
+	// tainted are the rows of an edit whose nodes changed in what only taints and cordons are
+	// derived from; anew reports that all is to be derived.
+	tainted []int32
+	anew    bool
 }
 
 // imageHolders are the nodes that hold an image. Bytes is the size that the first node by name
@@ -175,16 +180,18 @@ func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }
 func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
 
 func emptyNodeSet() *NodeSet {
-	s := &NodeSet{byName: map[string]int32{}, offered: map[int32]int32{}}
+	s := &NodeSet{byName: map[string]int32{}, offered: map[int32]int32{}, anew: true}
 	_ = s.seal(nil) // it ends with a context alone
 	return s
 }
 
-// clone copies the set so that an edit may change it.
+// clone copies the set so that an edit may change it. What is derived is shared until it is sealed.
 func (s *NodeSet) clone() *NodeSet {
 	c := &NodeSet{
 		rows: slices.Clone(s.rows), byName: make(map[string]int32, len(s.byName)+1),
 		alive: s.alive.Clone(), n: s.n, capacity: slices.Clone(s.capacity), offered: maps.Clone(s.offered),
+		order: s.order, taintSet: s.taintSet, taints: s.taints, cordoned: s.cordoned, images: s.images, hashes: s.hashes,
+		inOrder: s.inOrder, digest: s.digest, memo: s.memo,
 	}
 	for k, v := range s.byName {
 		c.byName[k] = v
@@ -203,6 +210,11 @@ func (s *NodeSet) put(spec nodeSpec) int32 {
 		s.byName[spec.node.Name] = row
 		s.alive.Set(int(row))
 		s.n++
+	}
+	if was := s.rows[row]; was != nil && was.derivesAs(spec.node) {
+		s.tainted = append(s.tainted, row)
+	} else {
+		s.anew = true
 	}
 	s.offer(s.rows[row], -1)
 	s.offer(spec.node, 1)
@@ -231,16 +243,66 @@ func (s *NodeSet) remove(name string) (int32, bool) {
 	}
 	delete(s.byName, name)
 	s.offer(s.rows[row], -1)
-	s.rows[row] = nil
+	s.rows[row], s.anew = nil, true
 	s.capacity[row] = Capacity{}
 	s.alive.Clear(int(row))
 	s.n--
 	return row, true
 }
 
+// derivesAs reports whether a node of the same name gives the same columns, memos and images: it
+// may have other taints, and be cordoned or not. Nodes are tainted and cordoned far more often than
+// relabelled, and to derive all anew takes a millisecond with 5,000 of them.
+func (n *Node) derivesAs(o *Node) bool {
+	image := func(a, b Image) bool { return a.Bytes == b.Bytes && slices.Equal(a.Names, b.Names) }
+	return maps.Equal(n.Labels, o.Labels) && slices.Equal(n.scalars, o.scalars) && slices.EqualFunc(n.Images, o.Images, image)
+}
+
+// manyTaints is how many lists of taints are looked through for that of a node.
+const manyTaints = 64
+
+// retaint derives what the taints and cordons of some rows change, as seal does.
+func (s *NodeSet) retaint() (done bool) {
+	if len(s.taints) > manyTaints {
+		return false
+	}
+	s.taintSet, s.taints, s.cordoned = slices.Clone(s.taintSet), slices.Clip(s.taints), s.cordoned.Clone()
+	for _, r := range s.tainted {
+		n := s.rows[r]
+		key := taintKey(n.Taints)
+		id := slices.IndexFunc(s.taints, func(t []corev1.Taint) bool { return taintKey(t) == key })
+		if id < 0 {
+			id = len(s.taints)
+			s.taints = append(s.taints, n.Taints)
+		}
+		if s.taintSet[r] = int32(id); n.Unschedulable {
+			s.cordoned.Set(int(r))
+		} else {
+			s.cordoned.Clear(int(r))
+		}
+	}
+	place := make([]int32, len(s.taints)) // of each list, from 1, in order of the first node's name
+	var taints [][]corev1.Taint
+	for _, r := range s.order {
+		at := &place[s.taintSet[r]]
+		if *at == 0 {
+			taints = append(taints, s.rows[r].Taints)
+			*at = int32(len(taints))
+		}
+		s.taintSet[r] = *at - 1
+	}
+	s.taints = taints
+	return true
+}
+
 // seal derives the columns after nodes changed. With an error the set is incomplete.
 func (s *NodeSet) seal(count *steps.Counter) error {
-	s.order = s.order[:0]
+	if !s.anew && s.retaint() {
+		s.tainted = nil
+		return nil
+	}
+	s.tainted, s.anew = nil, false
+	s.order = make([]int32, 0, s.n)
 	for r, n := range s.rows {
 		if n != nil {
 			s.order = append(s.order, int32(r))
