@@ -54,6 +54,7 @@ Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
 	f.BoolVar(&d.remove, "remove", false, "delete each node once it is drained (with --find: always)")
 	f.StringVar(&d.q.Each, "each", "", "drain each node alone: node")
 	d.q.StartSeconds = startFlag(cmd)
+	timelineFlag(cmd, &d.q.Timeline)
 	return cmd
 }
 
@@ -129,6 +130,7 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	p.others(d.Others)
 	p.remedies(d.Nodes)
 	p.disrupted(d.Pods)
+	p.moments(d.Timeline, d.TimelineOmitted)
 	if d.Find != nil {
 		p.kept(d.Find.Reasons)
 	}
@@ -298,6 +300,7 @@ node.`,
 	f.Int64Var(&remove, "remove-after", 0, "seconds until the Node objects are deleted; never if absent")
 	f.StringVar(&q.Each, "each", "", "lose each zone or node alone: zone or node")
 	q.StartSeconds = startFlag(cmd)
+	timelineFlag(cmd, &q.Timeline)
 	return cmd
 }
 
@@ -340,6 +343,7 @@ func (p *page) loss(l *scenario.Loss) {
 		staying = append(staying, []string{s.Namespace + "/" + s.Name, s.Reason})
 	}
 	p.whys(".STAYS", staying, "pods")
+	p.moments(l.Timeline, l.TimelineOmitted)
 }
 
 // stayWords writes how many pods stay on dead nodes, and how many of those are being deleted.

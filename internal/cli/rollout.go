@@ -12,7 +12,7 @@ import (
 
 func (a *app) rolloutCommand() *cobra.Command {
 	var file string
-	start := int64(-1)
+	start, q := int64(-1), &scenario.RolloutQuestion{}
 	cmd := &cobra.Command{
 		Use:   "rollout -f FILE",
 		Short: "How would this Deployment's update go, and would it get stuck?",
@@ -26,7 +26,6 @@ Exit code 0 if it completes, 2 if it gets stuck or leaves others without a node.
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q := &scenario.RolloutQuestion{}
 			if cmd.Flags().Changed("start-seconds") {
 				q.StartSeconds = &start
 			}
@@ -35,6 +34,7 @@ Exit code 0 if it completes, 2 if it gets stuck or leaves others without a node.
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the Deployment, - for stdin")
 	cmd.Flags().Int64Var(&start, "start-seconds", 0, "how long a pod takes until it is ready; by default as its pods took")
+	timelineFlag(cmd, &q.Timeline)
 	return cmd
 }
 
@@ -127,6 +127,7 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 		t.foot = []string{"(skew)", count(s.SkewBefore), count(s.SkewAfter)}
 		p.list(t, "domains")
 	}
+	p.moments(r.Timeline, r.TimelineOmitted)
 	p.gap()
 	for _, s := range r.Assumed {
 		p.labelled("ASSUMED", s)

@@ -182,9 +182,24 @@ func (p *page) clock(s *scenario.Simulation) {
 	if k.Totals.Left > 0 {
 		p.text(fmt.Sprintf("%s left their nodes: %s.", plural(k.Totals.Left, "pod"), replaced(&k.Totals.Replaced, k.Totals.Preempted)))
 	}
+	p.moments(k.Timeline, k.TimelineOmitted)
+	p.pendingGroups(&s.Profiles[0], false)
 	p.gap()
+	p.notes(append(s.Notes, s.Warnings...))
+}
+
+// timelineFlag adds the flag that wants what happens listed.
+func timelineFlag(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "timeline", false, "list what happens, second by second")
+}
+
+// moments lists what happens.
+func (p *page) moments(list []world.Moment, omitted int) {
+	if len(list) == 0 {
+		return
+	}
 	t := newTable(">AT", "WHAT", ".POD OR NODE", "@ON", "~WHY")
-	for _, m := range grouped(k.Timeline, p.wide) {
+	for _, m := range grouped(list, p.wide) {
 		object, on := cmp.Or(m.object, m.Node), m.Node
 		if m.object == "" {
 			on = ""
@@ -195,15 +210,12 @@ func (p *page) clock(s *scenario.Simulation) {
 		}
 		t.add(span(m.AfterSeconds), spaced(m.What), object, on, why)
 	}
-	t.omitted = k.TimelineOmitted
+	t.omitted = omitted
 	p.list(t, "moments")
-	p.pendingGroups(&s.Profiles[0], false)
-	p.gap()
-	p.notes(append(s.Notes, s.Warnings...))
 }
 
-// moments are those of one instant at which the same happens, for the same reason.
-type moments struct {
+// momentLine is those of one instant at which the same happens, for the same reason.
+type momentLine struct {
 	world.Moment
 	object string // that it happens to, or how many
 }
@@ -212,7 +224,7 @@ type moments struct {
 const fewMoments = 3
 
 // grouped puts the moments together of which there are more, for a reader who does not want all.
-func grouped(list []world.Moment, all bool) (out []*moments) {
+func grouped(list []world.Moment, all bool) (out []*momentLine) {
 	of := func(m world.Moment) world.Moment {
 		return world.Moment{AfterSeconds: m.AfterSeconds, What: m.What, Why: m.Why}
 	}
@@ -224,9 +236,9 @@ func grouped(list []world.Moment, all bool) (out []*moments) {
 		many := same[of(m)]
 		switch {
 		case all || len(many) <= fewMoments:
-			out = append(out, &moments{m, cmp.Or(m.Pod, m.Owner)})
+			out = append(out, &momentLine{m, cmp.Or(m.Pod, m.Owner)})
 		case m == many[0]:
-			one := &moments{of(m), count(len(many)) + " nodes"}
+			one := &momentLine{of(m), count(len(many)) + " nodes"}
 			if m.Pod != "" {
 				one.object = count(len(many)) + " pods"
 			}

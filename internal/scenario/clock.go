@@ -3,13 +3,11 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/decision"
-	"berth/internal/memory"
 	"berth/internal/world"
 )
 
@@ -48,12 +46,6 @@ const (
 	EndedIdle     = "idle"
 	EndedDuration = "duration"
 )
-
-// mostMoments is how many moments are answered.
-const mostMoments = 100_000
-
-// momentBytes is about what a moment takes, with its JSON.
-const momentBytes = 512
 
 // clocked is a run of a scenario with a clock.
 type clocked struct {
@@ -95,12 +87,12 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 	if err := r.schedule(ctx, s, q, v); err != nil {
 		return nil, err
 	}
-	ended, err := r.run(ctx, q)
+	ended, err := r.run(q)
 	if err != nil {
 		return nil, err
 	}
 	run := &ProfileRun{Name: c.name, Series: []Sample{}}
-	if out.Clock, err = r.report(ctx, sim, run, ended); err != nil {
+	if out.Clock, err = r.report(sim, run, ended); err != nil {
 		return nil, err
 	}
 	if run.End, err = measure(ctx, f.State(), sim.isDaemon, pool, true); err != nil {
@@ -125,7 +117,7 @@ func notesOfClock() []string {
 }
 
 // run has all happen until the scenario ends, and returns why it did.
-func (r *clocked) run(ctx context.Context, q *Request) (ended string, err error) {
+func (r *clocked) run(q *Request) (ended string, err error) {
 	until := int64(-1)
 	if q.Until.Duration != nil {
 		until = int64(q.Until.Duration.Duration / time.Second)
@@ -133,7 +125,7 @@ func (r *clocked) run(ctx context.Context, q *Request) (ended string, err error)
 	if err := r.d.Schedule(); err != nil {
 		return "", err
 	}
-	for told := 0; ; {
+	for {
 		at, ok := r.d.Next()
 		switch {
 		case !ok || r.d.Due() == r.retries:
@@ -144,26 +136,20 @@ func (r *clocked) run(ctx context.Context, q *Request) (ended string, err error)
 		if err := r.d.Advance(at); err != nil {
 			return "", err
 		}
-		moments := len(r.d.Timeline())
-		if err := memory.Take(ctx, momentBytes*int64(moments-told)); err != nil {
-			return "", err
-		}
-		told = moments
 		r.d.Options().Watch.Progressed("seconds", int(at), max(0, int(until)))
 	}
 }
 
 // report sums a run up.
-func (r *clocked) report(ctx context.Context, sim *simulation, run *ProfileRun, ended string) (*Clock, error) {
+func (r *clocked) report(sim *simulation, run *ProfileRun, ended string) (*Clock, error) {
 	d := r.d
 	out := &Clock{
-		Seconds: d.Seconds(), Ended: ended, Timeline: slices.Clip(d.Timeline()), Pods: d.Log(), Others: d.Others(), Lost: d.Lost(),
+		Seconds: d.Seconds(), Ended: ended, Pods: d.Log(), Others: d.Others(), Lost: d.Lost(),
 	}
+	t := d.told()
+	out.Timeline, out.TimelineOmitted = t.Timeline, t.TimelineOmitted
 	if len(out.Lost) > 0 {
 		out.LostZones = d.LostZones()
-	}
-	if more := len(out.Timeline) - mostMoments; more > 0 {
-		out.Timeline, out.TimelineOmitted = out.Timeline[:mostMoments], more
 	}
 	if out.Timeline == nil {
 		out.Timeline = []world.Moment{}
@@ -235,7 +221,7 @@ func (x *draining) next() error {
 	}
 	if len(out.Refused) > 0 {
 		out.Outcome, x.over = NodeRefused, true
-		d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: "refused: " + out.Refused[0].Name + ": " + out.Refused[0].Reason})
+		d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: out.whyNot()})
 		return nil
 	}
 	x.todo = todo
@@ -273,13 +259,9 @@ func (x *draining) evict() error {
 func (x *draining) drained() error {
 	d, out := x.r.d, x.nodes[len(x.nodes)-1]
 	out.Seconds = d.Seconds() - out.StartSeconds
-	why := ""
+	d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: out.whyNot()})
 	if len(out.Blocked) > 0 {
-		out.Outcome, why = NodeBlocked, "blocked: "+out.Blocked[0].Name+": "+out.Blocked[0].Reason
-	}
-	d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: why})
-	if why != "" {
-		x.over = true
+		out.Outcome, x.over = NodeBlocked, true
 		return nil
 	}
 	return x.next()

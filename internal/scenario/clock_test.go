@@ -331,3 +331,58 @@ func TestClockRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelines: drain, lose and rollout list what happens where that is wanted, under the same
+// digest.
+func TestTimelines(t *testing.T) {
+	objects := []any{alive("a", "2"), alive("b", "2"), running(enginetest.Pod("web-1", enginetest.Requests("cpu", "1"), enginetest.On("a")), "ReplicaSet", "web", 20, 30)}
+	v := viewOf(t, objects...)
+	ask := func(q scenario.Question) any {
+		d := editor()
+		e, err := d.Apply(t.Context(), v, "edits", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := q.Answer(t.Context(), &scenario.Stage{Edited: e, Editor: d, Options: world.Options{Profiles: configs(t)["today"], Now: noon}, Bounds: bounds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	wanted := scenario.Telling{Timeline: true}
+	plain := ask(&scenario.DrainQuestion{NodeChoice: chosen("a")}).(*scenario.Drain)
+	told := ask(&scenario.DrainQuestion{NodeChoice: chosen("a"), Telling: wanted}).(*scenario.Drain)
+	const drain = `0 cordoned a
+0 drainBegins a
+0 leaves web-1 a: eviction
+0 created web-1-2
+0 bound web-1-2 b
+20 ready web-1-2 b
+30 gone web-1 a
+30 drainEnds a
+`
+	if got := toldTimeline(told.Timeline); got != drain || told.Digest != plain.Digest || plain.Timeline != nil {
+		t.Errorf("drain, digests %s and %s:\n%s", told.Digest, plain.Digest, got)
+	}
+	loss := ask(&scenario.LossQuestion{NodeChoice: chosen("a")}).(*scenario.Loss)
+	toldLoss := ask(&scenario.LossQuestion{NodeChoice: chosen("a"), Telling: wanted}).(*scenario.Loss)
+	const lose = `0 nodeDied a
+50 nodeNotReady a
+50 unready web-1 a
+50 nodeTainted a
+50 leaves web-1 a: taint
+50 created web-1-2
+50 bound web-1-2 b
+70 ready web-1-2 b
+`
+	if got := toldTimeline(toldLoss.Timeline); got != lose || toldLoss.Digest != loss.Digest || loss.Timeline != nil {
+		t.Errorf("loss, digests %s and %s:\n%s", toldLoss.Digest, loss.Digest, got)
+	}
+	for _, q := range []scenario.Question{
+		&scenario.LossQuestion{Each: scenario.EachNode, Telling: wanted}, &scenario.DrainQuestion{Each: scenario.EachNode, Telling: wanted},
+	} {
+		if _, err := q.Answer(t.Context(), &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: editor(), Options: world.Options{Profiles: configs(t)["today"], Now: noon}}); err == nil || !strings.HasPrefix(err.Error(), "timeline: an answer about each") {
+			t.Errorf("%T: %v", q, err)
+		}
+	}
+}

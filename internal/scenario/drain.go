@@ -41,6 +41,7 @@ type DrainQuestion struct {
 	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
 	// replaces does not show it; 10 if absent.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
+	Telling
 }
 
 // Drain is what becomes of the pods of drained nodes.
@@ -65,6 +66,7 @@ type Drain struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Digest is over the rest of the answer.
 	Digest string `json:"digest"`
+	Told
 } // @name Drain
 
 // DrainTotals sum a drain up.
@@ -141,6 +143,8 @@ func (q *DrainQuestion) nodes(v *revision.View) ([]string, error) {
 		return nil, err
 	}
 	switch {
+	case q.Each != "" && q.Timeline:
+		return nil, decision.Errorf(decision.Malformed, "timeline", "an answer about each node alone has none")
 	case q.Each != "" && q.Each != EachNode:
 		return nil, decision.Errorf(decision.Invalid, "each", "want node")
 	case q.Each != "" && q.Find != 0:
@@ -191,6 +195,9 @@ func (q *DrainQuestion) drain(ctx context.Context, f *world.Fork, names []string
 	if err != nil {
 		return nil, nil, err
 	}
+	if q.Timeline {
+		d.Tell()
+	}
 	out := &Drain{Nodes: []*DrainedNode{}}
 	if q.Find > 0 {
 		err = d.find(names, q, out)
@@ -201,12 +208,13 @@ func (q *DrainQuestion) drain(ctx context.Context, f *world.Fork, names []string
 		return nil, nil, err
 	}
 	d.report(out)
+	out.Told = d.told()
 	return out, d, nil
 }
 
 func (d *disruption) drainAll(names []string, q *DrainQuestion, out *Drain) error {
 	for _, n := range names {
-		if err := d.Cordon(n); err != nil {
+		if err := d.CordonNode(n, true); err != nil {
 			return err
 		}
 	}
@@ -275,6 +283,8 @@ func (d *disruption) evictFrom(node string, n world.PodName, q *DrainQuestion, o
 // drain drains a node that is cordoned.
 func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) {
 	out := &DrainedNode{Name: node, Outcome: NodeDrained, StartSeconds: d.Seconds()}
+	d.Note(world.Moment{What: world.DrainBegins, Node: node})
+	defer func() { d.Note(world.Moment{What: world.DrainEnds, Node: node, Why: out.whyNot()}) }()
 	todo, err := d.sort(node, q, out)
 	if err != nil {
 		return nil, err
@@ -327,6 +337,17 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 	return out, nil
 }
 
+// whyNot is why the drain of a node is not done; empty where it is.
+func (n *DrainedNode) whyNot() string {
+	switch {
+	case len(n.Refused) > 0:
+		return "refused: " + n.Refused[0].Name + ": " + n.Refused[0].Reason
+	case len(n.Blocked) > 0:
+		return "blocked: " + n.Blocked[0].Name + ": " + n.Blocked[0].Reason
+	}
+	return ""
+}
+
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
 // the same time, in no order.
 func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo []world.PodName, err error) {
@@ -356,6 +377,7 @@ func (d *disruption) remove(node string) error {
 			return err
 		}
 	}
+	d.Note(world.Moment{What: world.NodeRemoved, Node: node})
 	if err := d.RemoveNode(node); err != nil {
 		return err
 	}

@@ -48,11 +48,11 @@ const (
 
 // withoutReasons returns the answer that digests are over: they were there before the reasons.
 func (d *Drain) withoutReasons() *Drain {
-	if d.Find == nil {
-		return d
+	out := *d
+	if out.Told = (Told{}); d.Find != nil {
+		find := *d.Find
+		find.Reasons, out.Find = nil, &find
 	}
-	out, find := *d, *d.Find
-	find.Reasons, out.Find = nil, &find
 	return &out
 }
 
@@ -140,7 +140,7 @@ func useOf(st *state.State, row int) float64 {
 // empty drains a node if all its pods find another one, and returns why where it is kept as it was.
 func (d *disruption) empty(name string, q *DrainQuestion) (node *DrainedNode, pod, why string, err error) {
 	back := d.Mark()
-	if err := d.Cordon(name); err != nil {
+	if err := d.CordonNode(name, true); err != nil {
 		return nil, "", "", err
 	}
 	if node, err = d.drain(name, q); err != nil {

@@ -25,6 +25,7 @@ type LossQuestion struct {
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
 	// Rates are the settings of the node lifecycle controller.
 	Rates *LossRates `json:"rates,omitempty"`
+	Telling
 }
 
 // Loss is what becomes of the pods of nodes that die.
@@ -48,6 +49,7 @@ type Loss struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Digest is over the rest of the answer.
 	Digest string `json:"digest"`
+	Told
 } // @name Loss
 
 // LossTotals sum a loss up.
@@ -76,7 +78,10 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	told := out.Told
+	out.Told = Told{}
 	out.Digest, err = digestOf(ctx, "berth-loss-1", out)
+	out.Told = told
 	out.Snapshot, out.Warnings = f.Base().ID(), append(out.Warnings, s.warnings()...) // no part of the digest
 	return out, err
 }
@@ -100,6 +105,9 @@ func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
 	}
 	if err := checkNumber("removeAfterSeconds", q.RemoveAfterSeconds, math.MaxInt32); err != nil {
 		return nil, err
+	}
+	if q.Each != "" && q.Timeline {
+		return nil, decision.Errorf(decision.Malformed, "timeline", "an answer about each zone or node alone has none")
 	}
 	if q.Each != "" {
 		return q.sweep(ctx, f, names, rates)
@@ -157,6 +165,9 @@ func (q *LossQuestion) lose(ctx context.Context, f *world.Fork, names []string, 
 		return nil, err
 	}
 	d.SetNodeRates(rates)
+	if q.Timeline {
+		d.Tell()
+	}
 	l := &loss{d: d, out: &Loss{}}
 	for _, n := range names {
 		if err := d.Die(n); err != nil {
@@ -171,6 +182,7 @@ func (q *LossQuestion) lose(ctx context.Context, f *world.Fork, names []string, 
 	if err := d.Finish(); err != nil {
 		return nil, err
 	}
+	l.out.Told = d.told()
 	return l, l.report()
 }
 

@@ -60,6 +60,7 @@ type Rollout struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Digest is over the steps and over what became of each pod.
 	Digest string `json:"digest"`
+	Told
 } // @name Rollout
 
 // RolloutSet is a ReplicaSet of the Deployment.
@@ -110,6 +111,7 @@ type RolloutQuestion struct {
 	// StartSeconds is how long a pod takes from its bind until it is ready; the median of the
 	// Deployment's pods if absent, or 10.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
+	Telling
 }
 
 // Answer implements Question.
@@ -129,6 +131,9 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	}
 	if r.d, err = newDisruption(ctx, f, nil); err != nil {
 		return nil, err
+	}
+	if q.Timeline {
+		r.d.Tell()
 	}
 	if err := r.read(ctx, f.Base()); err != nil {
 		return nil, err
@@ -152,7 +157,7 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		r.out.Spread = append(r.out.Spread, spreadOf(key, f.Base().State.Nodes(), rows, before[i], r.domains(key)))
 	}
 	r.report()
-	r.out.Warnings = s.warnings()
+	r.out.Warnings, r.out.Told = s.warnings(), r.d.told()
 	return r.out, nil
 }
 

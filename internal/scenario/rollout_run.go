@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -284,6 +285,7 @@ func (r *rollout) recreate() (changed bool, err error) {
 // scale changes a set's replicas, and its controller creates or deletes pods.
 func (r *rollout) scale(s *replicaSet, to int) error {
 	r.out.Steps = append(r.out.Steps, RolloutStep{r.d.Seconds(), s.name, s.spec, to})
+	r.d.Note(world.Moment{What: world.Scaled, Owner: "ReplicaSet/" + s.name, Why: fmt.Sprintf("to %d replicas", to)})
 	more := to - s.spec
 	s.spec = to
 	if more <= 0 {

@@ -60,8 +60,8 @@ type queue struct {
 	waiting []*entry
 	vain    map[string]vain // by shape
 	woken   map[string]*woken
-	// quiet is the last event at which no pod was to be tried, arrived whether a pod came since, and
-	// asleep are the shapes of the pods that waited then; nil where a bind wakes them all.
+	// quiet is the last event at which no pod was to be tried, arrived whether a pod came since,
+	// and asleep are the shapes of the pods that waited then; nil where a bind wakes them all.
 	quiet           uint64
 	arrived         bool
 	asleep          []*woken

@@ -1,5 +1,12 @@
 package world
 
+import (
+	"fmt"
+	"slices"
+
+	"berth/internal/memory"
+)
+
 // Moment is one thing that happens.
 type Moment struct {
 	// AfterSeconds is when, from the start.
@@ -51,8 +58,16 @@ func (w *World) Tell() { w.telling = true }
 // Note writes down what a scenario does itself.
 func (w *World) Note(m Moment) { w.tell(m) }
 
-// Timeline returns what was written down, in this order.
-func (w *World) Timeline() []Moment { return w.moments }
+// Timeline returns what was written down, in this order, and how many further moments were not.
+func (w *World) Timeline() (list []Moment, omitted int) { return slices.Clip(w.moments), w.untold }
+
+// mostMoments is how many moments are written down, and momentBytes about what one takes, with its
+// JSON.
+const (
+	mostMoments = 100_000
+	momentBytes = 512
+	momentsAt   = 1024 // for so many, memory is taken at once
+)
 
 // tell writes a moment down, at the present instant.
 func (w *World) tell(m Moment) {
@@ -60,7 +75,16 @@ func (w *World) tell(m Moment) {
 		return
 	}
 	m.AfterSeconds = w.Seconds()
-	n := len(w.moments)
+	n, untold := len(w.moments), w.untold
+	w.OnUndo(func() { w.moments, w.untold = w.moments[:n], untold })
+	if n == mostMoments {
+		w.untold++
+		return
+	}
+	if n%momentsAt == 0 && w.failed == nil {
+		if err := memory.Take(w.ctx, momentsAt*momentBytes); err != nil {
+			w.failed = fmt.Errorf("timeline: %w", err)
+		}
+	}
 	w.moments = append(w.moments, m)
-	w.OnUndo(func() { w.moments = w.moments[:n] })
 }

@@ -46,6 +46,8 @@ type World struct {
 
 	telling bool
 	moments []Moment
+	untold  int   // moments beyond the bound
+	failed  error // what ends the run at the next instant
 
 	// OnLeave and OnCreate are called for each pod that leaves or is created; may be nil.
 	OnLeave  func(*corev1.Pod)
@@ -157,7 +159,7 @@ func (w *World) step(at time.Duration) error {
 			return err
 		}
 		if next, ok := w.due.next(); !ok || next > w.now {
-			return nil
+			return w.failed
 		}
 		if rounds == maxRounds {
 			return fmt.Errorf("hot loop: after %s the cluster still changes, at %s", w.now, w.due.list[0].key)

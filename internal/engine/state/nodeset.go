@@ -250,9 +250,9 @@ func (s *NodeSet) remove(name string) (int32, bool) {
 	return row, true
 }
 
-// derivesAs reports whether a node of the same name gives the same columns, memos and images: it
-// may have other taints, and be cordoned or not. Nodes are tainted and cordoned far more often than
-// relabelled, and to derive all anew takes a millisecond with 5,000 of them.
+// derivesAs reports whether the same columns, memos and images follow from another node of the
+// name: it may have other taints, and be cordoned or not. Nodes are tainted and cordoned far more
+// often than relabelled, and to derive all anew takes a millisecond with 5,000 of them.
 func (n *Node) derivesAs(o *Node) bool {
 	image := func(a, b Image) bool { return a.Bytes == b.Bytes && slices.Equal(a.Names, b.Names) }
 	return maps.Equal(n.Labels, o.Labels) && slices.Equal(n.scalars, o.scalars) && slices.EqualFunc(n.Images, o.Images, image)
