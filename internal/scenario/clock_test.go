@@ -88,7 +88,8 @@ func TestClock(t *testing.T) {
 105 succeeded new a
 105 bound web-1-2 a
 125 ready web-1-2 a
-`, []any{alive("a", "2"), web("web-1", "a")},
+`,
+			[]any{alive("a", "2"), web("web-1", "a")},
 		},
 		{
 			"a node that comes back before its pods are deleted keeps them; one deletion was refused",
@@ -100,7 +101,8 @@ func TestClock(t *testing.T) {
 50 nodeTainted a
 200 nodeBack a
 200 ready web-1 a
-`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+`,
+			[]any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
 		},
 		{
 			"a node that comes back later ends the pods that were deleted meanwhile",
@@ -115,7 +117,8 @@ func TestClock(t *testing.T) {
 370 ready web-1-2 b
 400 nodeBack a
 430 gone web-1 a
-`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+`,
+			[]any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
 		},
 		{
 			"a pod that is bound to a dead node before it is given up does not start there",
@@ -126,7 +129,8 @@ func TestClock(t *testing.T) {
 50 nodeNotReady a
 50 nodeTainted a
 50 leaves new a: taint
-`, []any{alive("a", "2"), alive("b", "1")},
+`,
+			[]any{alive("a", "2"), alive("b", "1")},
 		},
 		{
 			"a pod that is deleted on a node that died a moment before stays",
@@ -136,7 +140,8 @@ func TestClock(t *testing.T) {
 10 created web-1-2
 10 bound web-1-2 b
 30 ready web-1-2 b
-`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+`,
+			[]any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
 		},
 		{
 			"a node removed: PodGC deletes its pods a minute later",
@@ -147,7 +152,8 @@ func TestClock(t *testing.T) {
 65 gone web-1 a
 65 bound web-1-2 b
 85 ready web-1-2 b
-`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
+`,
+			[]any{alive("a", "2"), alive("b", "2"), web("web-1", "a")},
 		},
 		{
 			"scaled down, pods on the fuller node go first; scaled up, others come",
@@ -161,7 +167,8 @@ func TestClock(t *testing.T) {
 60 created web-2-2
 60 bound web-2-2 b
 80 ready web-2-2 b
-`, []any{alive("a", "2"), alive("b", "4"), web("web-1", "a"), web("web-2", "a"), web("web-3", "b")},
+`,
+			[]any{alive("a", "2"), alive("b", "4"), web("web-1", "a"), web("web-2", "a"), web("web-3", "b")},
 		},
 		{
 			"a StatefulSet comes in order, and goes the highest first",
@@ -177,7 +184,8 @@ func TestClock(t *testing.T) {
 90 gone kv-1 a
 90 leaves kv-0 a: scale-down
 120 gone kv-0 a
-`, []any{alive("a", "2")},
+`,
+			[]any{alive("a", "2")},
 		},
 		{
 			"a taint evicts, a drain waits for a budget until the replacement is ready",
@@ -209,7 +217,8 @@ func TestClock(t *testing.T) {
 240 bound web-2-2-2 a
 260 ready web-1-2-2 a
 260 ready web-2-2-2 a
-`, []any{alive("a", "2"), alive("b", "2"), web("web-1", "a"), web("web-2", "a"), budgetOf("web", "web", 2, 1)},
+`,
+			[]any{alive("a", "2"), alive("b", "2"), web("web-1", "a"), web("web-2", "a"), budgetOf("web", "web", 2, 1)},
 		},
 		{
 			"a pod waits for its gates, which go one after the other",
@@ -219,7 +228,8 @@ func TestClock(t *testing.T) {
 10 ungated big
 10 bound big a
 14 ready big a
-`, []any{alive("a", "2"), enginetest.Pod("big", enginetest.Requests("cpu", "2"), enginetest.Gate("g"), enginetest.Gate("h"))},
+`,
+			[]any{alive("a", "2"), enginetest.Pod("big", enginetest.Requests("cpu", "2"), enginetest.Gate("g"), enginetest.Gate("h"))},
 		},
 		{
 			"nodes come, and a pod that waits in the snapshot takes one",
@@ -228,7 +238,8 @@ func TestClock(t *testing.T) {
 30 nodeAdded a-copy-1
 30 bound big a-copy-1
 34 ready big a-copy-1
-`, []any{alive("a", "2"), web("web-1", "a"), enginetest.Pod("big", enginetest.Requests("cpu", "2"))},
+`,
+			[]any{alive("a", "2"), web("web-1", "a"), enginetest.Pod("big", enginetest.Requests("cpu", "2"))},
 		},
 	} {
 		t.Run(c.what, func(t *testing.T) {
