@@ -61,6 +61,10 @@ func (r *reader) decodeArgs(path *field.Path, raw []byte, kind string, v any) bo
 		return false
 	}
 	problems := strictly(raw, v, path)
+	if _, there := head["bindingTimeout"]; there && kind == "DynamicResourcesArgs" && r.release.NoBindingTimeout {
+		// With null too, which no value of v tells.
+		problems = append(problems, fmt.Errorf("unknown field %q", path.Child("bindingTimeout").String()))
+	}
 	r.problems = append(r.problems, problems...)
 	return len(problems) == 0
 }

@@ -143,12 +143,15 @@ func TestOfReleases(t *testing.T) {
 	ratio := one("pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}}}]")
 	wrong := strings.Replace(ratio, "score: 1", "score: 11", 1)
 	devices := one("pluginConfig: [{name: DynamicResources, args: {bindingTimeout: 5s}}]")
+	untimed := strings.Replace(devices, "5s", "null", 1)
 	for _, c := range []struct{ under, doc, want string }{ // want is empty where it is taken
 		{"v1.34", named("multiPoint", "GangScheduling"), "is not a plugin of Kubernetes v1.34"},
 		{"v1.34", named("filter", "NodeDeclaredFeatures"), "is not a plugin of Kubernetes v1.34"},
 		{"v1.34", named("score", "DynamicResources"), "plays no part in score"},
 		{"v1.35", named("score", "DynamicResources"), ""},
-		{"v1.34", devices, "bindingTimeout: Forbidden"},
+		{"v1.34", devices, `unknown field "profiles[0].pluginConfig[0].args.bindingTimeout"`},
+		{"v1.34", untimed, `unknown field "profiles[0].pluginConfig[0].args.bindingTimeout"`},
+		{"v1.35", untimed, ""},
 		{"v1.35", one("plugins: {placementScore: {}}"), `unknown field "profiles[0].plugins.placementScore"`},
 		{"v1.36", one("plugins: {placementScore: {}}"), ""},
 		{"v1.35", named("placementGenerate", "TopologyPlacementGenerator"), `unknown field "profiles[0].plugins.placementGenerate"`},

@@ -24,6 +24,11 @@ var behaviours = []*Behaviour{
 		Remedy: "take requestedToCapacityRatio out of arguments of NodeResourcesFit with another type",
 	},
 	{
+		Name: "NoBindingTimeout", Undecided: true, Row: "Z7",
+		What:  "whether arguments of DynamicResources may have bindingTimeout",
+		Where: "kube-scheduler/config/v1 DynamicResourcesArgs",
+	},
+	{
 		Name: "NodePreFilters", Row: "B2",
 		What:   "whether NodeName leaves other nodes out before any filter",
 		Where:  "plugins/nodename/node_name.go PreFilter",

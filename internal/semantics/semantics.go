@@ -50,6 +50,9 @@ type Release struct {
 	// requestedToCapacityRatio only with the type of its name (apis/config/validation
 	// ValidateNodeResourcesFitArgs; A12).
 	RatioOfItsType bool
+	// NoBindingTimeout reports whether arguments of DynamicResources are without bindingTimeout,
+	// which then is an unknown field (kube-scheduler/config/v1 DynamicResourcesArgs; Z7).
+	NoBindingTimeout bool
 
 	// NodePreFilters reports whether NodeName, NodeUnschedulable and TaintToleration have a
 	// PreFilter, of which NodeName's leaves only the node that the pod names (plugins/nodename

@@ -11,6 +11,7 @@ var v134 = v135.but(func(r *Release) {
 		return name == "NodeDeclaredFeatures"
 	})
 	r.Others = slices.Clip(r.Others[:2]) // Z7
+	r.NoBindingTimeout = true            // Z7
 
 	r.ClaimsUnscored = true       // Z1
 	r.AlphaAllocator = true       // Z2
