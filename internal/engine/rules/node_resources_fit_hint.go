@@ -10,15 +10,19 @@ import (
 	"berth/internal/kube/object/stored"
 )
 
-// Hints returns those of pods that go or need less, of nodes that are new or offer more, and of
-// device classes for extended resources (plugins/noderesources/fit.go isSchedulableAfterPodEvent,
-// isSchedulableAfterNodeChange, isSchedulableAfterDeviceClassEvent).
+// Hints returns those of pods that go or need less, of nodes that are new or offer more, and, where
+// devices may provide extended resources, of device classes (plugins/noderesources/fit.go
+// EventsToRegister, isSchedulableAfterPodEvent, isSchedulableAfterNodeChange,
+// isSchedulableAfterDeviceClassEvent).
 func (f *NodeResourcesFit) Hints() []engine.Hint {
-	return []engine.Hint{
+	hints := []engine.Hint{
 		{Kind: "Pod", Action: engine.Delete | engine.UpdatePodScaleDown, Queue: f.afterPod},
 		{Kind: "Node", Action: engine.Add | engine.UpdateNodeAllocatable, Queue: f.afterNode},
-		{Kind: "DeviceClass", Action: engine.Add | engine.Update, Queue: fitAfterClass},
 	}
+	if f.extended {
+		hints = append(hints, engine.Hint{Kind: "DeviceClass", Action: engine.Add | engine.Update, Queue: fitAfterClass})
+	}
+	return hints
 }
 
 func (f *NodeResourcesFit) afterPod(w *engine.Waiter, e *engine.Event) bool {
