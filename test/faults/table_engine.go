@@ -130,6 +130,9 @@ var engineFaults = []fault{
 	{"binding-timeout-without-gate", "bindingTimeout is taken where its gate is off", "./internal/config", "TestOfReleases", []edit{
 		{"internal/engine/rules/dynamic_resources_args.go", `case t != nil && !in.under.DRADeviceBindingConditions:`, `case t != nil && in.under == nil:`},
 	}},
+	{"binding-timeout-of-every-release", "bindingTimeout is a field of arguments in releases that do not have it", "./internal/config", "TestOfReleases", []edit{
+		{"internal/config/args.go", `&& r.release.NoBindingTimeout {`, `&& r.release == nil {`},
+	}},
 	{"preempt-equals", "a pod evicts its equals", "./internal/engine/preempt", "TestNobodyOfEqualOrHigherPriorityGoes", []edit{
 		{"internal/engine/state/ranking.go", `return k.Of[i].Priority < priority })`, `return k.Of[i].Priority <= priority })`},
 	}},
@@ -199,6 +202,9 @@ var engineFaults = []fault{
 	}},
 	{"claims-wake-always", "the end of an allocated claim wakes pods under every release", "./internal/engine", "TestDeletedClaimsWake", []edit{
 		{"internal/engine/rules/dynamic_resources_hint.go", `if d.deletionWakes {`, `if true {`},
+	}},
+	{"classes-wake-always", "a new device class wakes pods for its amounts although the gate is off", "./internal/engine", "TestNewClassesWake", []edit{
+		{"internal/engine/rules/node_resources_fit_hint.go", `if f.extended {`, `if true {`},
 	}},
 	{"taint-rules-always", "DeviceTaintRules count although the gate is off", "./internal/engine/devices", "TestReleases", []edit{
 		{"internal/engine/devices/inventory.go", `if as.taints && as.rules {`, `if as.taints {`},
