@@ -22,8 +22,8 @@ type Acceptance struct {
 	// Refused is why it does not start with it; nil: it does.
 	Refused error
 	// Overlooked is what upstream's validation rejects of NodeResourcesFit's arguments but is not
-	// called for, since they are listed under another name. The plugin finds it when it is made,
-	// and nothing finds it where the plugin is disabled.
+	// called for, since they are listed under another name, and what the plugin panics at. The plugin
+	// finds it when it is made, and nothing finds it where the plugin is disabled.
 	Overlooked error
 	// Ignoring reports whether an extender keeps resources from NodeResourcesFit.
 	Ignoring bool
@@ -56,7 +56,7 @@ func Accept(ctx context.Context, raw []byte) (a Acceptance) {
 	for _, p := range cfg.Profiles {
 		for _, c := range p.PluginConfig {
 			if args, ok := c.Args.(*config.NodeResourcesFitArgs); ok {
-				overlooked = append(overlooked, validation.ValidateNodeResourcesFitArgs(field.NewPath("args"), args))
+				overlooked = append(overlooked, validation.ValidateNodeResourcesFitArgs(field.NewPath("args"), args), missingShape(args))
 			}
 		}
 	}
@@ -66,12 +66,7 @@ func Accept(ctx context.Context, raw []byte) (a Acceptance) {
 			a.Ignoring = a.Ignoring || r.IgnoredByScheduler
 		}
 	}
-	client := sharedClient()
-	_, err = scheduler.New(ctx, client, newInformers(client), nil, noEvents,
-		scheduler.WithComponentConfigVersion(cfg.APIVersion), scheduler.WithProfiles(cfg.Profiles...), scheduler.WithExtenders(cfg.Extenders...),
-		scheduler.WithPercentageOfNodesToScore(cfg.PercentageOfNodesToScore), scheduler.WithParallelism(cfg.Parallelism),
-		scheduler.WithPodInitialBackoffSeconds(cfg.PodInitialBackoffSeconds), scheduler.WithPodMaxBackoffSeconds(cfg.PodMaxBackoffSeconds))
-	if err != nil {
+	if err := builds(ctx, cfg); err != nil {
 		a.Refused = fmt.Errorf("build: %w", err)
 		return a
 	}
@@ -79,6 +74,32 @@ func Accept(ctx context.Context, raw []byte) (a Acceptance) {
 		a.Refused = fmt.Errorf("elect: %w", err)
 	}
 	return a
+}
+
+// missingShape is what NodeResourcesFit panics at until v1.35, whose validation lets it pass: the
+// type RequestedToCapacityRatio without its parameters (noderesources/fit.go
+// nodeResourceStrategyTypeMap).
+func missingShape(args *config.NodeResourcesFitArgs) error {
+	if s := args.ScoringStrategy; s != nil && s.Type == config.RequestedToCapacityRatio && s.RequestedToCapacityRatio == nil {
+		return errors.New("args.scoringStrategy.requestedToCapacityRatio is missing")
+	}
+	return nil
+}
+
+// builds makes the scheduler. A plugin that panics when it is made ends kube-scheduler, which then
+// does not start.
+func builds(ctx context.Context, cfg *config.KubeSchedulerConfiguration) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panics: %v", r)
+		}
+	}()
+	client := sharedClient()
+	_, err = scheduler.New(ctx, client, newInformers(client), nil, noEvents,
+		scheduler.WithComponentConfigVersion(cfg.APIVersion), scheduler.WithProfiles(cfg.Profiles...), scheduler.WithExtenders(cfg.Extenders...),
+		scheduler.WithPercentageOfNodesToScore(cfg.PercentageOfNodesToScore), scheduler.WithParallelism(cfg.Parallelism),
+		scheduler.WithPodInitialBackoffSeconds(cfg.PodInitialBackoffSeconds), scheduler.WithPodMaxBackoffSeconds(cfg.PodMaxBackoffSeconds))
+	return err
 }
 
 // elects makes the leader elector that the command runs last of all, without

@@ -27,3 +27,20 @@ func TestAcceptElects(t *testing.T) {
 		}
 	}
 }
+
+// TestAcceptPanics: a configuration at which a plugin panics, as NodeResourcesFit does until v1.35
+// for a score without its shape, is refused as by a validation. With the plugin off nothing finds it
+// there, and it counts as overlooked.
+func TestAcceptPanics(t *testing.T) {
+	const head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{pluginConfig: [{name: NodeResourcesFit, " +
+		"args: {scoringStrategy: {type: RequestedToCapacityRatio, resources: [{name: cpu}]"
+	if a := Accept(context.Background(), []byte(head+"}}}]}]")); a.Refused == nil {
+		t.Error("a score without its shape is accepted")
+	}
+	if a := Accept(context.Background(), []byte(head+"}}}], plugins: {multiPoint: {disabled: [{name: NodeResourcesFit}]}}}]")); a.Overlooked == nil {
+		t.Errorf("refused %v, and nothing is overlooked", a.Refused)
+	}
+	if a := Accept(context.Background(), []byte(head+", requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}}}]}]")); a.Refused != nil || a.Overlooked != nil {
+		t.Errorf("%v, %v", a.Refused, a.Overlooked)
+	}
+}
