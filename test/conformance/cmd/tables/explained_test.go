@@ -83,3 +83,21 @@ func rowsFit(t *testing.T, list []explanation) {
 		}
 	}
 }
+
+// TestPresent: a plugin that a release does not have is passed over, and named; where none is left
+// there is nothing to run.
+func TestPresent(t *testing.T) {
+	plugins := t.TempDir()
+	for _, dir := range []string{"nodename", "nodeports"} {
+		if err := os.Mkdir(filepath.Join(plugins, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has, lacks, err := present(plugins, []string{"nodename", "nodedeclaredfeatures", "nodeports"})
+	if got := strings.Join(has, " ") + "; " + strings.Join(lacks, " "); err != nil || got != "nodename nodeports; nodedeclaredfeatures" {
+		t.Errorf("%s, %v", got, err)
+	}
+	if has, _, err := present(plugins, []string{"nodedeclaredfeatures"}); err == nil {
+		t.Errorf("%q are left of one that is not there", has)
+	}
+}

@@ -52,7 +52,18 @@ func run(ctx context.Context) (int, error) {
 	if tmp, err = filepath.Abs(tmp); err != nil {
 		return 2, err
 	}
-	scenarios, err := recordAll(ctx, root, tmp, *release, dirs)
+	plugins, err := source(ctx, root, *release)
+	if err != nil {
+		return 2, err
+	}
+	dirs, lacks, err := present(plugins, dirs)
+	if err != nil {
+		return 2, err
+	}
+	for _, dir := range lacks {
+		fmt.Printf("passed over %s: the release has no such plugin\n", dir)
+	}
+	scenarios, err := recordAll(ctx, root, plugins, tmp, *release, dirs)
 	if err != nil {
 		return 2, err
 	}

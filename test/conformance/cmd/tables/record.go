@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,18 +37,45 @@ var packages = []struct{ dir, plugins string }{
 	{"dynamicresources", "DynamicResources"},
 }
 
-// recordAll runs upstream's tests with the recorder in their plugins and returns the scenarios by
-// package. root is the directory of this module; the tests are those of a release of releases/, or
-// of go.mod.
-func recordAll(ctx context.Context, root, tmp, release string, dirs []string) (map[string][]*record.Scenario, error) {
-	mod, tag := filepath.Join(root, "go.mod"), ""
-	if release != "" {
-		mod, tag = filepath.Join(root, "releases", release+".mod"), strings.ReplaceAll(release, ".", "_")
+// requirements returns the file of a release's requirements, and its build tag. root is the
+// directory of this module; without a release they are those of go.mod.
+func requirements(root, release string) (mod, tag string) {
+	if release == "" {
+		return filepath.Join(root, "go.mod"), ""
 	}
-	plugins, err := output(ctx, root, "go", "list", "-modfile", mod, "-tags", tag, "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/scheduler/framework/plugins")
-	if err != nil {
-		return nil, err
+	return filepath.Join(root, "releases", release+".mod"), strings.ReplaceAll(release, ".", "_")
+}
+
+// source returns the directory of a release's plugins.
+func source(ctx context.Context, root, release string) (string, error) {
+	mod, tag := requirements(root, release)
+	return output(ctx, root, "go", "list", "-modfile", mod, "-tags", tag, "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/scheduler/framework/plugins")
+}
+
+// present returns those of the packages that a release has, and the others: an older release lacks
+// plugins.
+func present(plugins string, dirs []string) (has, lacks []string, err error) {
+	for _, dir := range dirs {
+		switch _, err := os.Stat(filepath.Join(plugins, dir)); {
+		case err == nil:
+			has = append(has, dir)
+		case errors.Is(err, fs.ErrNotExist):
+			lacks = append(lacks, dir)
+		default:
+			return nil, nil, err
+		}
 	}
+	if len(has) == 0 {
+		return nil, nil, fmt.Errorf("%s has none of %s", plugins, strings.Join(dirs, ", "))
+	}
+	return has, lacks, nil
+}
+
+// recordAll runs upstream's tests with the recorder in their plugins, which stand in the directory
+// plugins, and returns the scenarios by package. root is the directory of this module; the tests
+// are those of a release of releases/, or of go.mod.
+func recordAll(ctx context.Context, root, plugins, tmp, release string, dirs []string) (map[string][]*record.Scenario, error) {
+	mod, tag := requirements(root, release)
 	over, err := overlay.Make(root, plugins, tmp, dirs)
 	if err != nil {
 		return nil, err
