@@ -119,7 +119,7 @@ func TestHints(t *testing.T) {
 		t.Logf("%-32s %6d queue %6d skip %4d differ", plugin, c.Queue, c.Skip, c.Differ)
 	}
 	t.Logf("%d changes of %d clusters, %d refused, %d that no hint is for", 6*n, n, refused, silent)
-	if len(tallies) < 10 {
+	if n >= 400 && len(tallies) < 10 { // a few clusters, of a seed that is run again, come to few
 		t.Errorf("hints of %d plugins alone were asked", len(tallies))
 	}
 }
