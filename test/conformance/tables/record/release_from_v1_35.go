@@ -15,3 +15,6 @@ type (
 	preFilterResult  = fwk.PreFilterResult
 	postFilterResult = fwk.PostFilterResult
 )
+
+// assumed returns the objects of a cache whose store is not reached as any other; there is none.
+func assumed(any) (objects []any, is bool) { return nil, false }

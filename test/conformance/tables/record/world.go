@@ -229,6 +229,10 @@ func (w *world) known(o any) bool {
 		w.informers(o)
 		return true
 	}
+	if list, is := assumed(o); is {
+		w.all(list)
+		return true
+	}
 	return w.lister(reflect.ValueOf(o))
 }
 
