@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/test/conformance/oracle"
 	"berth/test/conformance/tables/play"
 	"berth/test/conformance/trial"
 )
@@ -28,7 +29,7 @@ func run(ctx context.Context) (int, error) {
 	out := flag.String("out", "tables-out", "directory for the cases that differ")
 	recorded := flag.String("recorded", "", "directory that recordings stay in; those of an earlier run are played again")
 	release := flag.String("release", "", "release of Kubernetes whose tests to run, of releases/*.mod; that of go.mod without")
-	semantics := flag.String("semantics", "", "release that berth is to answer as")
+	semantics := flag.String("semantics", "", "release that berth is to answer as, with gates behind a comma each")
 	verbose := flag.Bool("v", false, "print every scenario with its outcome")
 	flag.Parse()
 	if *server == "" {
@@ -65,6 +66,11 @@ func run(ctx context.Context) (int, error) {
 	}
 	scenarios, err := recordAll(ctx, root, plugins, tmp, *release, dirs)
 	if err != nil {
+		return 2, err
+	}
+	// kube-scheduler as a whole, which is asked about differences, has the gates that berth has.
+	_, gates, _ := strings.Cut(*semantics, ",")
+	if err := oracle.SetGates(gates); err != nil {
 		return 2, err
 	}
 	client := trial.NewClient(strings.TrimSuffix(*server, "/"), "tables")
