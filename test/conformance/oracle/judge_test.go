@@ -191,3 +191,26 @@ func TestPreemption(t *testing.T) {
 		t.Errorf("got %q %+v", v.PostFilter, v.Preemption)
 	}
 }
+
+// TestPreemptionOfFewNodes: arguments by which upstream tries none of a few nodes hide no candidate,
+// and nothing of what the pod is told.
+func TestPreemptionOfFewNodes(t *testing.T) {
+	victim := on("n1", "a", `"priority":1,"resources":{"requests":{"cpu":"1500m"}},`)
+	c := &Case{Pod: Key{"default", "p"}, Config: json.RawMessage(`{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"pluginConfig":[
+		{"name":"DefaultPreemption","args":{"minCandidateNodesPercentage":10,"minCandidateNodesAbsolute":0}}]}]}`)}
+	for _, o := range []string{n1, victim, p(`"priority":10`, "")} {
+		c.Objects = append(c.Objects, json.RawMessage(o))
+	}
+	few, err := Judge(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Config = nil
+	all, err := Judge(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprintf("%+v", few.Preemption), fmt.Sprintf("%+v", all.Preemption); got != want || len(few.Preemption.Choices) != 1 {
+		t.Errorf("got %s, by the default arguments %s", got, want)
+	}
+}

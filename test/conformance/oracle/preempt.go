@@ -98,6 +98,7 @@ func (cl *cluster) dryRun(ctx context.Context, plugin *defaultpreemption.Default
 		return p, err
 	}
 	tame(plugin)
+	plugin.Evaluator.Interface = everyNode{plugin.Evaluator.Interface}
 	plugin.Evaluator.PdbLister = byName{plugin.Evaluator.PdbLister}
 	pdbs, err := plugin.Evaluator.PdbLister.List(labels.Everything())
 	if err != nil {
@@ -137,7 +138,7 @@ func (cl *cluster) tell(ctx context.Context, plugin *defaultpreemption.DefaultPr
 	r, s := plugin.PostFilter(ctx, state, cl.pod, only)
 	switch {
 	case r == nil || r.NominatingInfo == nil || r.NominatedNodeName == "":
-		return nil // its arguments let it try a part of the nodes, which of one is none
+		return fmt.Errorf("no node is nominated where %s alone is left: %s", node, s.Message())
 	case r.NominatedNodeName != node || !s.IsSuccess():
 		return fmt.Errorf("%s is nominated where %s alone is left: %s", r.NominatedNodeName, node, s.Message())
 	case s.Message() == "":
@@ -149,6 +150,13 @@ func (cl *cluster) tell(ctx context.Context, plugin *defaultpreemption.DefaultPr
 	p.Told[node] = s.Message()
 	return nil
 }
+
+// everyNode has preemption try every node, as berth does (docs/decisions/0001-exact-answers.md).
+// Upstream's arguments minCandidateNodes* may let it try a part of them, which of one is none.
+type everyNode struct{ preemption.Interface }
+
+// GetOffsetAndNumCandidates returns that all of n nodes are wanted, from the first on.
+func (everyNode) GetOffsetAndNumCandidates(n int32) (offset, wanted int32) { return 0, n }
 
 // total makes an order of pods a total one: by namespace and name where two are equal. Upstream
 // sorts by one that is not, so that victims that are equal may come in any order.
