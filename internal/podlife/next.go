@@ -221,7 +221,8 @@ func (r *reading) nextWithoutSandbox() (out []Next, yes bool) {
 }
 
 // nextInNewSandbox: everything begins with the first init container; of a pod without any, what is
-// to run again (pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions).
+// to run again. What succeeded and is run again by a rule alone is not begun with, and follows in
+// the sandbox (pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions).
 func (r *reading) nextInNewSandbox() (out []Next) {
 	if !r.makesSandbox() {
 		return r.all(Next{Action: ActionLeave, Rule: Rule{"next/no-new-sandbox", "Its sandbox is gone, and nothing in the pod is to run again, so no new one is made."}})
@@ -238,16 +239,18 @@ func (r *reading) nextInNewSandbox() (out []Next) {
 	}
 	for i := range r.mains {
 		s := &r.mains[i]
-		leaves := r.runsOnce(s)
-		if len(r.inits) > 0 && s.is == exited && !s.removed {
-			again, _ := mayRestart(&r.pod.Spec, s.c, s.end.ExitCode)
-			leaves = !again
+		again, why := true, ""
+		if s.is == exited && !s.removed {
+			again, why = mayRestart(&r.pod.Spec, s.c, s.end.ExitCode)
 		}
+		once := r.runsOnce(s)
 		switch {
-		case leaves:
+		case !again && (once || len(r.inits) > 0):
 			out = append(out, Next{Action: ActionLeave, Rule: Rule{"next/not-restarted", "It has stopped for good, and is not started in the new sandbox either."}})
 		case len(r.inits) > 0:
 			out = append(out, fresh.waitFor(plan{}, "next/main-turn", len(r.inits)))
+		case once:
+			out = append(out, Next{Action: ActionWait, Rule: Rule{"next/new-sandbox", "The kubelet begins the new sandbox with others, and starts this one after them: " + why + "."}})
 		default:
 			out = append(out, r.anew(s))
 		}

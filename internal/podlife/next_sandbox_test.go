@@ -32,6 +32,10 @@ func TestNextInANewSandbox(t *testing.T) {
 		{"no main container began", "OnFailure", []string{"init i exit:0", "main a wait:PodInitializing"}, "i:restart a:wait(i)"},
 		{"never", "Never", []string{"init i exit:0", "main a exit:255", "main b wait:ContainerCreating"}, "i:leave a:leave b:leave"},
 		{"its own policy counts for the container", "Always", []string{"main a exit:0 own=OnFailure", "main b exit:1"}, "a:leave b:restart"},
+		{"a rule restarts it after the others", "Always", []string{"main a exit:0 own=OnFailure rule=In:0:Restart", "main b exit:1"}, "a:wait b:restart"},
+		{"a rule for another code does not", "Always", []string{"main a exit:0 own=OnFailure rule=In:1:Restart", "main b exit:1"}, "a:leave b:restart"},
+		{"a rule alone makes no sandbox", "Always", []string{"main a exit:0 own=OnFailure rule=In:0:Restart"}, "a:leave"},
+		{"a rule behind init containers", "Always", []string{"init i exit:0", "main a exit:0 own=OnFailure rule=In:0:Restart", "main b exit:1"}, "i:restart a:wait(i) b:wait(i)"},
 		{"a container that runs has a sandbox", "Always", []string{"init i exit:0", "main a run"}, "i:leave a:leave"},
 		{"as has one that was tried", "Always", []string{"init i exit:0", "main a crash:1"}, "i:leave a:restart"},
 		{"no sandbox was made yet", "Always", []string{"init i wait:PodInitializing", "main a wait:PodInitializing"}, "i:wait a:wait"},
@@ -57,6 +61,15 @@ func TestTimelineOfANewSandbox(t *testing.T) {
 	l := live(t, LifeQuestion{Pod: p, Events: []LifeEvent{ends(0, "a"), ends(10, "i"), ends(20, "j")}})
 	is(t, "timeline", moments(l), "0 ignored a, 0 container restarted i, 0 phase Pending, 10 container ended i, 10 container started j, 20 container ended j, "+
 		"20 container restarted a, 20 phase Running, 20 condition Ready True, 20 condition ContainersReady True")
+}
+
+// TestTimelineOfARuleInANewSandbox: what a rule alone restarts is started once the others are.
+func TestTimelineOfARuleInANewSandbox(t *testing.T) {
+	p := without(t, "Always", "main a exit:0 own=OnFailure rule=In:0:Restart", "main b exit:1")
+	e := failing(0, 0)
+	e.Container, e.Probe, e.Result, e.ExitCode = "a", "", "", new(int32(0))
+	is(t, "timeline", moments(live(t, LifeQuestion{Pod: p, Events: []LifeEvent{e}})), "0 ignored a, 0 container restarted b, 0 container restarted a, "+
+		"0 condition Ready True, 0 condition ContainersReady True")
 }
 
 // TestTimelineOfAFailedStart: nothing starts a container whose Secret is missing.
