@@ -175,7 +175,7 @@ func (r *reading) run(s *seen) Next {
 	switch reason := s.waits(); {
 	case slices.Contains(imageErrors, reason):
 		return Next{Action: ActionBackoff, Rule: Rule{"next/image", fmt.Sprintf("It waits for its image (%s), which is tried again after a delay that the kubelet does not tell.", reason)}}
-	case slices.Contains(createErrors, reason), s.is != exited && slices.Contains(runErrors, reason):
+	case slices.Contains(createErrors, reason), (s.is != exited || s.removed) && slices.Contains(runErrors, reason):
 		return Next{Action: ActionBackoff, Rule: Rule{"next/start-failed", fmt.Sprintf("Its start failed (%s), and fails each time until the cause is gone; the kubelet tries it again after 10 to 15 s.", reason)}}
 	}
 	if s.removed {

@@ -100,6 +100,16 @@ func TestNext(t *testing.T) {
 	}
 }
 
+// TestStartFailedAfterRemoval: the run before was removed for a restart of all containers, so a
+// start that failed since has no run that ended, and is tried again after its back-off.
+func TestStartFailedAfterRemoval(t *testing.T) {
+	p := drawn(t, "Always", "main a wait:RunContainerError last=137", "main b wait:PodInitializing last=137")
+	for i := range p.Status.ContainerStatuses {
+		p.Status.ContainerStatuses[i].LastTerminationState.Terminated.Reason = "RestartingAllContainers"
+	}
+	is(t, "next", planned(Lifecycle(p, NodeHealthy, lifeNow)), "a:backoff b:restart")
+}
+
 // A back-off says when it ends: finishedAt and its length together.
 func TestBackoffEnds(t *testing.T) {
 	l := Lifecycle(drawn(t, "Always", "main a crash:1 restarts=3 ended=15"), NodeHealthy, lifeNow.Add(500*time.Millisecond))
