@@ -22,8 +22,8 @@ type Acceptance struct {
 	// Refused is why it does not start with it; nil: it does.
 	Refused error
 	// Overlooked is what upstream's validation rejects of NodeResourcesFit's arguments but is not
-	// called for, since they are listed under another name, and what the plugin panics at. The plugin
-	// finds it when it is made, and nothing finds it where the plugin is disabled.
+	// called for, since they are listed under another name, and what the plugin panics at. The
+	// plugin finds it when it is made, and nothing finds it where the plugin is disabled.
 	Overlooked error
 	// Ignoring reports whether an extender keeps resources from NodeResourcesFit.
 	Ignoring bool

@@ -28,9 +28,9 @@ func TestAcceptElects(t *testing.T) {
 	}
 }
 
-// TestAcceptPanics: a configuration at which a plugin panics, as NodeResourcesFit does until v1.35
-// for a score without its shape, is refused as by a validation. With the plugin off nothing finds it
-// there, and it counts as overlooked.
+// TestAcceptPanics: a configuration at which a plugin panics is refused as by a validation:
+// NodeResourcesFit does so until v1.35 for a score without its shape. With the plugin off nothing
+// finds it there, and it counts as overlooked.
 func TestAcceptPanics(t *testing.T) {
 	const head = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{pluginConfig: [{name: NodeResourcesFit, " +
 		"args: {scoringStrategy: {type: RequestedToCapacityRatio, resources: [{name: cpu}]"

@@ -192,8 +192,8 @@ func TestPreemption(t *testing.T) {
 	}
 }
 
-// TestPreemptionOfFewNodes: arguments by which upstream tries none of a few nodes hide no candidate,
-// and nothing of what the pod is told.
+// TestPreemptionOfFewNodes: arguments by which upstream tries none of a few nodes hide no
+// candidate, and nothing of what the pod is told.
 func TestPreemptionOfFewNodes(t *testing.T) {
 	victim := on("n1", "a", `"priority":1,"resources":{"requests":{"cpu":"1500m"}},`)
 	c := &Case{Pod: Key{"default", "p"}, Config: json.RawMessage(`{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration","profiles":[{"pluginConfig":[

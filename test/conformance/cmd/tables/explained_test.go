@@ -93,8 +93,8 @@ func TestPresent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	has, lacks, err := present(plugins, []string{"nodename", "nodedeclaredfeatures", "nodeports"})
-	if got := strings.Join(has, " ") + "; " + strings.Join(lacks, " "); err != nil || got != "nodename nodeports; nodedeclaredfeatures" {
+	has, without, err := present(plugins, []string{"nodename", "nodedeclaredfeatures", "nodeports"})
+	if got := strings.Join(has, " ") + "; " + strings.Join(without, " "); err != nil || got != "nodename nodeports; nodedeclaredfeatures" {
 		t.Errorf("%s, %v", got, err)
 	}
 	if has, _, err := present(plugins, []string{"nodedeclaredfeatures"}); err == nil {

@@ -57,18 +57,18 @@ func run(ctx context.Context) (int, error) {
 	if err != nil {
 		return 2, err
 	}
-	dirs, lacks, err := present(plugins, dirs)
+	dirs, without, err := present(plugins, dirs)
 	if err != nil {
 		return 2, err
 	}
-	for _, dir := range lacks {
+	for _, dir := range without {
 		fmt.Printf("passed over %s: the release has no such plugin\n", dir)
 	}
 	scenarios, err := recordAll(ctx, root, plugins, tmp, *release, dirs)
 	if err != nil {
 		return 2, err
 	}
-	// kube-scheduler as a whole, which is asked about differences, has the gates that berth has.
+	// kube-scheduler as a whole, which judges what differs, has the gates that berth has.
 	_, gates, _ := strings.Cut(*semantics, ",")
 	if err := oracle.SetGates(gates); err != nil {
 		return 2, err

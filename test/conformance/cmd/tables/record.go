@@ -52,15 +52,15 @@ func source(ctx context.Context, root, release string) (string, error) {
 	return output(ctx, root, "go", "list", "-modfile", mod, "-tags", tag, "-f", "{{.Dir}}", "k8s.io/kubernetes/pkg/scheduler/framework/plugins")
 }
 
-// present returns those of the packages that a release has, and the others: an older release lacks
-// plugins.
-func present(plugins string, dirs []string) (has, lacks []string, err error) {
+// present returns those of the packages that a release has, and the others: an older release is
+// without some.
+func present(plugins string, dirs []string) (has, without []string, err error) {
 	for _, dir := range dirs {
 		switch _, err := os.Stat(filepath.Join(plugins, dir)); {
 		case err == nil:
 			has = append(has, dir)
 		case errors.Is(err, fs.ErrNotExist):
-			lacks = append(lacks, dir)
+			without = append(without, dir)
 		default:
 			return nil, nil, err
 		}
@@ -68,7 +68,7 @@ func present(plugins string, dirs []string) (has, lacks []string, err error) {
 	if len(has) == 0 {
 		return nil, nil, fmt.Errorf("%s has none of %s", plugins, strings.Join(dirs, ", "))
 	}
-	return has, lacks, nil
+	return has, without, nil
 }
 
 // recordAll runs upstream's tests with the recorder in their plugins, which stand in the directory

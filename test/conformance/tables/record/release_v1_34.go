@@ -22,8 +22,8 @@ type (
 	postFilterResult = framework.PostFilterResult
 )
 
-// assumed returns the objects of a cache that VolumeBinding keeps volumes and claims in, and whether
-// o is one. In later releases their store is reached as any other.
+// assumed returns the objects of a cache that VolumeBinding keeps volumes and claims in, and
+// whether o is one. In later releases their store is reached as any other.
 func assumed(o any) (objects []any, is bool) {
 	c, ok := o.(*assumecache.AssumeCache)
 	if !ok || c == nil {
