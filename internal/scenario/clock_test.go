@@ -70,6 +70,12 @@ func TestClock(t *testing.T) {
 	}
 	pod := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"new"},"spec":{"priority":100,"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}`
 	set := `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"kv"},"spec":{"serviceName":"kv","replicas":2,"selector":{"matchLabels":{"app":"kv"}},"template":{"metadata":{"labels":{"app":"kv"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}}`
+	// bare is a pod of some priority without a controller or a grace period.
+	bare := func(name, on string, priority int32) *corev1.Pod {
+		p := running(enginetest.Pod(name, enginetest.Requests("cpu", "2"), enginetest.On(on)), "", "", 20, 0)
+		p.Spec.Priority = &priority
+		return p
+	}
 	for _, c := range []struct {
 		what, question, want string
 		objects              []any
@@ -240,6 +246,19 @@ func TestClock(t *testing.T) {
 34 ready big a-copy-1
 `,
 			[]any{alive("a", "2"), web("web-1", "a"), enginetest.Pod("big", enginetest.Requests("cpu", "2"))},
+		},
+		{
+			"a preemption spares the pods of a budget that an eviction has spent",
+			`{"events":[{"at":"1s","evict":{"name":"web-1"}},{"at":"2s","create":{"pod":` + pod + `}}],"until":{"duration":"5s"}}`, `
+1 leaves web-1 a: eviction
+1 created web-1-2
+1 bound web-1-2 a
+2 created new-0
+2 nominated new-0 c
+2 leaves api-1 c: preemption by default/new-0
+2 gone api-1 c
+2 bound new-0 c
+`, []any{alive("a", "2"), alive("b", "2"), alive("c", "2"), web("web-1", "a"), web("web-2", "b"), bare("api-1", "c", 50), budgetOf("web", "web", 2, 1)},
 		},
 	} {
 		t.Run(c.what, func(t *testing.T) {

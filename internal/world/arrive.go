@@ -37,7 +37,9 @@ func (w *World) succeeded(c *created, uid types.UID) error {
 		return nil
 	}
 	p := *c.pod
-	w.budgets.changed(w.Fork, &p, -1)
+	if err := w.budgets.changed(w.Fork, &p, -1); err != nil {
+		return err
+	}
 	p.Status.Phase, p.Status.Conditions = corev1.PodSucceeded, nil
 	w.move(c, nil)
 	w.tell(Moment{What: PodSucceeded, Pod: NameOf(&p).String(), Owner: OwnerOf(&p), Node: p.Spec.NodeName})

@@ -84,8 +84,9 @@ func (w *World) JudgeEviction(pod *corev1.Pod) podlife.EvictionVerdict {
 	return podlife.JudgeEviction(pod, list, IsReady(pod))
 }
 
-// changed counts a pod that became healthy (1), or was and is no more (-1).
-func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) {
+// changed counts a pod that became healthy (1), or was and is no more (-1). Preemptions read the
+// allowances too, from the state.
+func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) error {
 	for _, one := range b.of(pod) {
 		was := one.pdb.Status
 		f.OnUndo(func() { one.pdb.Status = was })
@@ -95,7 +96,27 @@ func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) {
 		} else if by < 0 {
 			s.DisruptionsAllowed = max(0, s.DisruptionsAllowed-1)
 		}
+		if one.pdb.Status.DisruptionsAllowed != was.DisruptionsAllowed {
+			if err := f.putBudget(one.pdb, was); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
+}
+
+// putBudget stores a budget whose status was another one. No pod that waits hears of it.
+func (f *Fork) putBudget(pdb *policyv1.PodDisruptionBudget, was policyv1.PodDisruptionBudgetStatus) error {
+	now, before := *pdb, *pdb
+	before.Status = was
+	if f.marked {
+		f.undo = append(f.undo, func() error { return f.walk.Changes().Put(&before) })
+	}
+	f.changes++
+	if err := f.walk.Changes().Put(&now); err != nil {
+		return fmt.Errorf("budget %s/%s: %w", pdb.Namespace, pdb.Name, err)
+	}
+	return nil
 }
 
 // IsReady reports whether a pod's condition Ready is true.

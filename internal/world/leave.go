@@ -27,7 +27,9 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	}
 	w.tell(Moment{What: PodLeaves, Pod: name.String(), Owner: rec.Owner, Node: rec.Node, Why: why})
 	if IsReady(pod) && pod.DeletionTimestamp == nil {
-		w.budgets.changed(w.Fork, pod, -1)
+		if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
+			return err
+		}
 	}
 	if c := w.created[name]; c != nil {
 		w.move(c, nil)

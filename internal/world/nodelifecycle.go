@@ -319,7 +319,9 @@ func (c *nodeLifecycle) removed(node *corev1.Node) {
 // Unready has a pod lose its readiness, as the node monitor does to those of a lost node
 // (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
 func (w *World) Unready(pod *corev1.Pod) error {
-	w.budgets.changed(w.Fork, pod, -1)
+	if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
+		return err
+	}
 	w.unreadied[NameOf(pod)] = true
 	w.tell(Moment{What: PodUnready, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
 	return w.setReady(pod, corev1.ConditionFalse)
@@ -328,7 +330,9 @@ func (w *World) Unready(pod *corev1.Pod) error {
 // readyAgain has a pod be ready as before, once its node is back.
 func (w *World) readyAgain(pod *corev1.Pod) error {
 	delete(w.unreadied, NameOf(pod))
-	w.budgets.changed(w.Fork, pod, 1)
+	if err := w.budgets.changed(w.Fork, pod, 1); err != nil {
+		return err
+	}
 	w.tell(Moment{What: PodReady, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
 	if err := w.setReady(pod, corev1.ConditionTrue); err != nil {
 		return err

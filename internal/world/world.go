@@ -297,8 +297,7 @@ func (w *World) started(c *created, pod *corev1.Pod) error {
 	if c.runs > 0 {
 		w.due.schedule(w.now+c.runs, writes, NameOf(pod).String(), func() error { return w.succeeded(c, ready.UID) })
 	}
-	w.budgets.changed(w.Fork, &ready, 1)
-	if err := w.putQuietly(w.ctx, &ready); err != nil {
+	if err := errors.Join(w.budgets.changed(w.Fork, &ready, 1), w.putQuietly(w.ctx, &ready)); err != nil {
 		return err
 	}
 	return w.sets.sync(&ready)
