@@ -89,6 +89,21 @@ func evictionAt(tolerations []corev1.Toleration, taints []corev1.Taint, now time
 	return out
 }
 
+// DeletionByTaints is when a pod is deleted for the taints with effect NoExecute that its node has:
+// counted from now, as the controller counts that sees them, or with played from when they were
+// added. Neither argument is written.
+func DeletionByTaints(pod *corev1.Pod, node *corev1.Node, played bool, now time.Time) NodeDeletion {
+	if neverStored(pod) {
+		pod = pod.DeepCopy()
+		AddTolerationSeconds(&pod.Spec)
+	}
+	list := noExecute(node.Spec.Taints, now)
+	if played {
+		return evictionByTaints(pod.Spec.Tolerations, list).answer("")
+	}
+	return evictionAt(pod.Spec.Tolerations, list, now).answer("")
+}
+
 // matchingToleration is the first one that tolerates a taint.
 func matchingToleration(tolerations []corev1.Toleration, taint *corev1.Taint) *corev1.Toleration {
 	for i := range tolerations {

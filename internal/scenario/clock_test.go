@@ -76,6 +76,21 @@ func TestClock(t *testing.T) {
 		p.Spec.Priority = &priority
 		return p
 	}
+	// brief is a pod that tolerates the taint x for 40 seconds.
+	brief := func(name, on string) *corev1.Pod {
+		p, forty := running(enginetest.Pod(name, enginetest.Requests("cpu", "1")), "", "", 20, 5), int64(40)
+		p.Spec.Tolerations = []corev1.Toleration{{Key: "x", Operator: corev1.TolerationOpExists, TolerationSeconds: &forty, Effect: corev1.TaintEffectNoExecute}}
+		if p.Spec.NodeName = on; on == "" {
+			p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+		}
+		return p
+	}
+	cordoned := func(name string) *corev1.Node {
+		n := alive(name, "3")
+		n.Spec.Unschedulable = true
+		n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+		return n
+	}
 	for _, c := range []struct {
 		what, question, want string
 		objects              []any
@@ -259,6 +274,36 @@ func TestClock(t *testing.T) {
 2 gone api-1 c
 2 bound new-0 c
 `, []any{alive("a", "2"), alive("b", "2"), alive("c", "2"), web("web-1", "a"), web("web-2", "b"), bare("api-1", "c", 50), budgetOf("web", "web", 2, 1)},
+		},
+		{
+			"where all nodes are lost none is tainted, and no pod is deleted for it; another taint's count begins when it comes",
+			`{"events":[{"nodesDie":{"nodes":["a"]}},{"at":"100s","taint":{"nodes":["a"],"key":"x","effect":"NoExecute"}},{"at":"200s","drain":{"nodes":["a"],"force":true}}],"until":{"duration":"1h"}}`, `
+0 nodeDied a
+50 nodeNotReady a
+50 unready brief a
+50 unready web-1 a
+100 tainted a: x:NoExecute
+100 leaves web-1 a: taint
+100 created web-1-2
+100 waits web-1-2
+140 leaves brief a: taint
+200 cordoned a
+200 drainBegins a
+200 drainEnds a: blocked: brief: it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists
+`, []any{alive("a", "3"), web("web-1", "a"), brief("brief", "a")},
+		},
+		{
+			"a pod that comes to a tainted node stays as long as it tolerates the taint; a second one does not shorten its count",
+			`{"events":[{"taint":{"nodes":["a"],"key":"x","effect":"NoExecute"}},{"at":"90s","uncordon":{"nodes":["a"]}},{"at":"100s","taint":{"nodes":["a"],"key":"x","effect":"NoExecute","value":"2"}}],"startSeconds":4}`, `
+0 waits brief
+0 tainted a: x:NoExecute
+90 uncordoned a
+90 bound brief a
+94 ready brief a
+100 tainted a: x=2:NoExecute
+130 leaves brief a: taint
+135 gone brief a
+`, []any{cordoned("a"), brief("brief", "")},
 		},
 	} {
 		t.Run(c.what, func(t *testing.T) {

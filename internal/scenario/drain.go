@@ -246,8 +246,12 @@ func (d *disruption) evictFrom(node string, n world.PodName, q *DrainQuestion, o
 	if err != nil {
 		return err
 	}
-	if rec := d.Leaving(n); rec != nil && rec.GoneAfterSeconds != nil && q.GracePeriodSeconds == nil {
-		round.last = max(round.last, *rec.GoneAfterSeconds) // an eviction adds nothing
+	if rec := d.Leaving(n); rec != nil && q.GracePeriodSeconds == nil { // an eviction adds nothing
+		if rec.GoneAfterSeconds != nil {
+			round.last = max(round.last, *rec.GoneAfterSeconds)
+			return nil
+		}
+		out.Blocked = append(out.Blocked, staysTerminating(n))
 		return nil
 	}
 	evicts := q.RespectBudgets == nil || *q.RespectBudgets
@@ -275,9 +279,13 @@ func (d *disruption) evictFrom(node string, n world.PodName, q *DrainQuestion, o
 	}
 	round.last = max(round.last, gone)
 	if gone < 0 {
-		out.Blocked = append(out.Blocked, PodReason{n.Namespace, n.Name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists", nil})
+		out.Blocked = append(out.Blocked, staysTerminating(n))
 	}
 	return nil
+}
+
+func staysTerminating(n world.PodName) PodReason {
+	return PodReason{n.Namespace, n.Name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists", nil}
 }
 
 // drain drains a node that is cordoned.

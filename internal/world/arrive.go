@@ -151,7 +151,7 @@ func (w *World) TaintNode(name string, taint corev1.Taint, on bool) error {
 	if err := w.Taint(name, taint, nil); err != nil || taint.Effect != corev1.TaintEffectNoExecute {
 		return err
 	}
-	return w.evictByTaints(name)
+	return w.evictByTaints(name, false)
 }
 
 // Waiting returns the pods without a node, in the order of the queue, and those that wait for their

@@ -34,6 +34,7 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	if c := w.created[name]; c != nil {
 		w.move(c, nil)
 	}
+	w.setCount(name, nil)
 	if pod.Spec.NodeName == "" {
 		w.queue.remove(name)
 	}

@@ -2,6 +2,7 @@ package world
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -69,7 +70,7 @@ func (w *World) Die(name string) error {
 	w.tell(Moment{What: NodeDied, Node: name})
 	w.At(n.NotReadyAfterSeconds, "Node/"+name, func() error { return c.notReady(n) })
 	if n.TaintedAfterSeconds != nil {
-		w.At(at, "Node/"+name, func() error { return w.evictByTaints(name) })
+		w.At(at, "Node/"+name, func() error { return w.evictByTaints(name, true) })
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (w *World) NodesBefore() error {
 		}
 	}
 	for _, name := range tainted {
-		if err := w.evictByTaints(name); err != nil {
+		if err := w.evictByTaints(name, true); err != nil {
 			return err
 		}
 	}
@@ -180,7 +181,7 @@ func (c *nodeLifecycle) taint(name string) error {
 		return err
 	}
 	c.w.tell(Moment{What: NodeTainted, Node: name, Why: corev1.TaintNodeUnreachable + ":NoExecute"})
-	return c.w.evictByTaints(name)
+	return c.w.evictByTaints(name, false)
 }
 
 // Return has the kubelets of dead nodes answer again, with their containers still running. The
@@ -236,7 +237,7 @@ func (c *nodeLifecycle) reachable(n *LostNode, node *corev1.Node) error {
 		z.NotReady--
 	}
 	c.pass()
-	return err
+	return errors.Join(err, c.w.evictByTaints(n.Name, false))
 }
 
 // resume has a kubelet that is back go on with a pod of its node.

@@ -4,68 +4,112 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/podlife"
 )
 
-// evictByTaints schedules the deletions of the pods of a node that has taints which they do not
-// tolerate, or not for ever (pkg/controller/tainteviction/taint_eviction.go handleNodeUpdate).
-func (w *World) evictByTaints(name string) error {
+// taintCount is a pod's deletion that is to come for its node's taints, and when its count began.
+type taintCount struct {
+	uid   types.UID
+	since time.Duration
+}
+
+// evictByTaints judges the pods of a node by its taints with effect NoExecute, which changed, or
+// which pods meet that come to the node. A pod that does not tolerate one of them is deleted at
+// once. Otherwise a count that runs is not moved by a later taint, nor by one that goes while others
+// stay; it ends where the pod tolerates all that are there without a limit, or none is there
+// (pkg/controller/tainteviction/taint_eviction.go handleNodeUpdate, processPodOnNode). With played
+// the taints count from when they were added.
+func (w *World) evictByTaints(name string, played bool) error {
 	node, err := w.Node(name)
 	if err != nil {
 		return err
 	}
+	if len(w.counts) == 0 && !evicts(node.Spec.Taints) {
+		return nil
+	}
 	return w.EachOn(name, func(pod *corev1.Pod) error {
-		w.evictByTaint(pod, node)
+		w.evictByTaint(pod, node, played)
 		return nil
 	})
 }
 
-// evictByTaint schedules the deletion of one pod. When its time has come the taints count that the
-// node has then.
-func (w *World) evictByTaint(pod *corev1.Pod, node *corev1.Node) {
+// evicts reports whether there is a taint that may evict pods.
+func evicts(taints []corev1.Taint) bool {
+	for i := range taints {
+		if taints[i].Effect == corev1.TaintEffectNoExecute {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *World) evictByTaint(pod *corev1.Pod, node *corev1.Node, played bool) {
 	if pod.DeletionTimestamp != nil {
 		return
 	}
-	end := podlife.DeletionByNode(pod, node, nil, w.Instant())
-	if end.At == nil {
+	name, runs := NameOf(pod), w.counts[NameOf(pod)]
+	end := podlife.DeletionByTaints(pod, node, played, w.Instant())
+	switch {
+	case end.At == nil:
+		w.setCount(name, nil)
+		return
+	case runs != nil && runs.since < w.now && end.TolerationSeconds != nil:
 		return
 	}
-	name, uid := NameOf(pod), pod.UID
-	at := w.now + max(time.Duration(0), end.At.Sub(w.Instant()))
-	w.due.schedule(at, writes, name.String(), func() error {
+	count := &taintCount{uid: pod.UID, since: w.now}
+	if played {
+		count.since = -1 // before the start
+	}
+	w.setCount(name, count)
+	w.due.schedule(w.now+max(0, end.At.Sub(w.Instant())), writes, name.String(), func() error {
+		if w.counts[name] != count {
+			return nil // it is over
+		}
+		w.setCount(name, nil)
 		pod, err := w.Pod(name.Namespace, name.Name)
-		if err != nil || pod.UID != uid || pod.Spec.NodeName != node.Name || pod.DeletionTimestamp != nil {
+		if err != nil || pod.UID != count.uid || pod.DeletionTimestamp != nil {
 			return nil // gone meanwhile
 		}
-		now, err := w.Node(node.Name)
-		if err != nil {
-			return nil // PodGC deletes the pod
-		}
-		by := podlife.DeletionByNode(pod, now, nil, w.Instant())
-		if by.At == nil || by.At.After(w.Instant()) {
-			return nil // the taint is gone, or tolerated longer by now
-		}
-		_, err = w.Evict(pod, &Left{Cause: CauseTaint, Rule: &by.Rule}, nil)
+		_, err = w.Evict(pod, &Left{Cause: CauseTaint, Rule: &end.Rule}, nil)
 		return err
 	})
+}
+
+// setCount has the count of a pod begin, or end where it is nil.
+func (w *World) setCount(n PodName, c *taintCount) {
+	was := w.counts[n]
+	if was == c {
+		return
+	}
+	set := func(c *taintCount) {
+		if w.counts[n] = c; c == nil {
+			delete(w.counts, n)
+		}
+	}
+	set(c)
+	w.OnUndo(func() { set(was) })
+}
+
+// untaint takes a taint off a node.
+func (w *World) untaint(name string, taint corev1.Taint) error {
+	if err := w.Fork.untaint(name, taint); err != nil {
+		return err
+	}
+	return w.evictByTaints(name, false)
 }
 
 // boundToTainted has a pod's count begin that was bound to a node with taints
 // (taint_eviction.go handlePodUpdate).
 func (w *World) boundToTainted(pod *corev1.Pod) error {
 	row := w.State().Nodes().Row(pod.Spec.NodeName)
-	if row < 0 {
+	if row < 0 || !evicts(w.State().Nodes().Node(row).Taints) {
 		return nil
 	}
-	for _, t := range w.State().Nodes().Node(row).Taints {
-		if t.Effect == corev1.TaintEffectNoExecute {
-			node, err := w.Node(pod.Spec.NodeName)
-			if err == nil {
-				w.evictByTaint(pod, node)
-			}
-			return err
-		}
+	node, err := w.Node(pod.Spec.NodeName)
+	if err == nil {
+		w.evictByTaint(pod, node, false)
 	}
-	return nil
+	return err
 }

@@ -42,7 +42,8 @@ type World struct {
 	// preempted is how often pods in whose place one stands were preempted.
 	preempted map[PodName]int
 	nodes     *nodeLifecycle
-	unreadied map[PodName]bool // those that lost their readiness with their node
+	counts    map[PodName]*taintCount // until pods are deleted for taints
+	unreadied map[PodName]bool        // those that lost their readiness with their node
 
 	telling bool
 	moments []Moment
@@ -81,7 +82,7 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 	}
 	w := &World{
 		Fork: f, ctx: ctx, steps: steps.Of(ctx), budgets: b, start: start, log: []*Left{}, queue: newQueue(ctx, f),
-		created: map[PodName]*created{}, preempted: map[PodName]int{}, leaving: map[PodName]*Left{},
+		created: map[PodName]*created{}, preempted: map[PodName]int{}, counts: map[PodName]*taintCount{}, leaving: map[PodName]*Left{},
 	}
 	w.queue.each, w.queue.lingers = w.attempted, true
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
