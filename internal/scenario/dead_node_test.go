@@ -64,3 +64,32 @@ func TestRecreateOnADeadNode(t *testing.T) {
 		}
 	}
 }
+
+// TestDeletedPodsCountOnce: a pod that is being deleted when its node is given up counts no second
+// time for its budget, which has two to spare once its successor is ready.
+func TestDeletedPodsCountOnce(t *testing.T) {
+	web := func(name, on string) *corev1.Pod {
+		return running(enginetest.Pod(name, enginetest.Requests("cpu", "1"), enginetest.On(on), enginetest.Labels("app", "web")), "ReplicaSet", "web", 20, 30)
+	}
+	out := clocked(t, `{"events":[
+		{"nodesDie":{"nodes":["a"]}},{"at":"10s","evict":{"name":"web-1"}},{"at":"60s","evict":{"name":"web-2"}},{"at":"61s","evict":{"name":"web-3"}}
+	],"until":{"duration":"62s"}}`, alive("a", "1"), alive("b", "5"), web("web-1", "a"), web("web-2", "b"), web("web-3", "b"), budgetOf("web", "web", 3, 1))
+	want := `0 nodeDied a
+10 leaves web-1 a: eviction
+10 created web-1-2
+10 bound web-1-2 b
+30 ready web-1-2 b
+50 nodeNotReady a
+50 unready web-1 a
+50 nodeTainted a
+60 leaves web-2 b: eviction
+60 created web-2-2
+60 bound web-2-2 b
+61 leaves web-3 b: eviction
+61 created web-3-2
+61 bound web-3-2 b
+`
+	if got := toldTimeline(out.Clock.Timeline); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

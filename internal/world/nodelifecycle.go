@@ -320,8 +320,10 @@ func (c *nodeLifecycle) removed(node *corev1.Node) {
 // Unready has a pod lose its readiness, as the node monitor does to those of a lost node
 // (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
 func (w *World) Unready(pod *corev1.Pod) error {
-	if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
-		return err
+	if pod.DeletionTimestamp == nil { // else it counts no more already
+		if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
+			return err
+		}
 	}
 	w.unreadied[NameOf(pod)] = true
 	w.tell(Moment{What: PodUnready, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
