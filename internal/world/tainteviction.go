@@ -15,12 +15,11 @@ type taintCount struct {
 	since time.Duration
 }
 
-// evictByTaints judges the pods of a node by its taints with effect NoExecute, which changed, or
-// which pods meet that come to the node. A pod that does not tolerate one of them is deleted at
-// once. Otherwise a count that runs is not moved by a later taint, nor by one that goes while others
-// stay; it ends where the pod tolerates all that are there without a limit, or none is there
-// (pkg/controller/tainteviction/taint_eviction.go handleNodeUpdate, processPodOnNode). With played
-// the taints count from when they were added.
+// evictByTaints judges the pods of a node whose taints with effect NoExecute have changed. A pod
+// that does not tolerate one of them is deleted at once. Otherwise a count that runs is not moved
+// by a later taint, nor by one that goes while others stay; it ends where the pod tolerates all
+// that are there without a limit, or none is there (pkg/controller/tainteviction/taint_eviction.go
+// handleNodeUpdate, processPodOnNode). With played the taints count from when they were added.
 func (w *World) evictByTaints(name string, played bool) error {
 	node, err := w.Node(name)
 	if err != nil {
