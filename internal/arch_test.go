@@ -40,6 +40,7 @@ var imports = map[string][]string{
 	"berth/internal/engine/rules":           {"berth/internal/semantics", "berth/internal/kube/object/stored", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preempt", "berth/internal/engine/devices", "berth/internal/kube/object"},
 	"berth/internal/engine/devices":         {"berth/internal/semantics", "berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/explain/suggest": {"berth/internal/kube/object/stored", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/preempt", "berth/internal/engine/rules", "berth/internal/engine/explain"},
+	"berth/test/player":                     {}, // it knows the server by its API alone
 	"berth/test/enginetest":                 {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/explain/digest", "berth/internal/engine/recall", "berth/internal/engine/explain", "berth/internal/engine/rules", "berth/internal/semantics"},
 	"berth/internal/config":                 {"berth/internal/semantics", "berth/internal/kube/object", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/rules"},
 	"berth/internal/access":                 {"berth/internal/store"},
