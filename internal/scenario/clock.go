@@ -125,16 +125,20 @@ func (r *clocked) run(q *Request) (ended string, err error) {
 	if err := r.d.Schedule(); err != nil {
 		return "", err
 	}
-	for {
+	for told, changed := 0, int64(0); ; {
 		at, ok := r.d.Next()
 		switch {
-		case !ok || r.d.Due() == r.retries:
+		case !ok || r.d.Due() == r.retries && at > changed+retrySeconds: // each was tried since
 			return EndedIdle, nil
 		case until >= 0 && at > until:
 			return EndedDuration, r.d.Advance(until)
 		}
 		if err := r.d.Advance(at); err != nil {
 			return "", err
+		}
+		list, omitted := r.d.Timeline()
+		if moments := len(list) + omitted; moments > told {
+			told, changed = moments, at
 		}
 		r.d.Options().Watch.Progressed("seconds", int(at), max(0, int(until)))
 	}

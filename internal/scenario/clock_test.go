@@ -324,7 +324,7 @@ func TestClockEnds(t *testing.T) {
 	web := running(enginetest.Pod("web-1", enginetest.Requests("cpu", "1"), enginetest.On("a"), enginetest.Labels("app", "web")), "ReplicaSet", "web", 20, 30)
 	objects := []any{alive("a", "2"), web, budgetOf("web", "web", 1, 1)}
 	out := clocked(t, `{"events":[{"at":"10s","drain":{"nodes":["a"]}}],"until":{"duration":"1h"}}`, objects...).Clock
-	if d := out.Drains[0]; out.Ended != scenario.EndedIdle || out.Seconds != 10 || d.Outcome != scenario.NodeBlocked || len(d.Blocked) != 1 || d.Blocked[0].Name != "web-1" {
+	if d := out.Drains[0]; out.Ended != scenario.EndedIdle || out.Seconds != 15 || d.Outcome != scenario.NodeBlocked || len(d.Blocked) != 1 || d.Blocked[0].Name != "web-1" {
 		t.Errorf("a drain that is blocked ended %s after %d s: %+v", out.Ended, out.Seconds, d)
 	}
 	out = clocked(t, `{"events":[{"at":"1h","nodesDie":{"nodes":["a"]}}],"until":{"duration":"10m"}}`, objects...).Clock

@@ -93,3 +93,29 @@ func TestDeletedPodsCountOnce(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestDrainTriesAfterTheLastEvent: a drain that a budget holds up goes on once nothing else is to
+// happen, as the last pod that became ready may let it.
+func TestDrainTriesAfterTheLastEvent(t *testing.T) {
+	web := func(name, on string) *corev1.Pod {
+		return running(enginetest.Pod(name, enginetest.Requests("cpu", "1"), enginetest.On(on), enginetest.Labels("app", "web")), "ReplicaSet", "web", 18, 7)
+	}
+	out := clocked(t, `{"events":[{"drain":{"nodes":["a"]}}]}`, alive("a", "2"), alive("b", "2"), web("web-1", "a"), web("web-2", "a"), budgetOf("web", "web", 2, 1))
+	want := `0 cordoned a
+0 drainBegins a
+0 leaves web-1 a: eviction
+0 created web-1-2
+0 bound web-1-2 b
+7 gone web-1 a
+18 ready web-1-2 b
+20 leaves web-2 a: eviction
+20 created web-2-2
+20 bound web-2-2 b
+27 gone web-2 a
+27 drainEnds a
+38 ready web-2-2 b
+`
+	if got := toldTimeline(out.Clock.Timeline); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

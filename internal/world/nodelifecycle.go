@@ -253,8 +253,14 @@ func (w *World) resume(pod *corev1.Pod, gaveUp bool) error {
 		if s := pod.DeletionGracePeriodSeconds; s != nil {
 			grace = time.Duration(*s) * time.Second
 		}
+		ends := w.Seconds() + seconds(grace)
+		kept(w, rec).GoneAfterSeconds = &ends
 		w.due.schedule(w.now+grace, writes, name.String(), func() error {
-			if now, err := w.Pod(name.Namespace, name.Name); err != nil || now.UID != pod.UID || w.Dead(pod.Spec.NodeName) {
+			if now, err := w.Pod(name.Namespace, name.Name); err != nil || now.UID != pod.UID {
+				return nil
+			}
+			if w.Dead(pod.Spec.NodeName) {
+				kept(w, rec).GoneAfterSeconds = nil
 				return nil
 			}
 			return w.Gone(pod, rec)

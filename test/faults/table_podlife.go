@@ -70,7 +70,7 @@ var podlifeFaults = []fault{
 		{"internal/podlife/garbage.go", `if !terminal(p.Status.Phase) {`, `if !terminal(p.Status.Phase) || true {`},
 	}},
 	{"start-failed-now", "a container whose Secret is missing starts now", "./internal/podlife", "TestNext", []edit{
-		{"internal/podlife/next.go", `case slices.Contains(createErrors, reason), s.is`, `case s.is`},
+		{"internal/podlife/next.go", `case slices.Contains(createErrors, reason), (s.is`, `case (s.is`},
 	}},
 	{"sandbox-init-done", "a new sandbox passes over init containers that ran in the old one", "./internal/podlife", "TestNextInANewSandbox", []edit{
 		{"internal/podlife/next.go", `case r.sandboxUsed() && gone:`, `case r.sandboxUsed() && gone && len(r.inits) == 0:`},
