@@ -87,6 +87,7 @@ func (g *game) ends(p *pod, in int64) {
 	}
 	p.ends++
 	nth := p.ends
+	p.endsAt = g.now + in
 	g.at(g.now+in, byKubelet, p.full(), func() {
 		if g.pods[p.Name] == p && p.ends == nth && g.answers(p.Spec.NodeName) {
 			g.gone(p)

@@ -240,6 +240,11 @@ func (d *drawing) event(second int64) {
 	case "create":
 		p := d.pod(fmt.Sprintf("new%d", len(d.k.Events)), "new")
 		e.Create = &create{p, 1}
+	case "add":
+		n := d.node(fmt.Sprintf("added%d", len(d.k.Events)))
+		d.k.Objects = d.k.Objects[:len(d.k.Objects)-1] // it comes later
+		n.Status.Conditions = nil
+		e.AddNodes = &addNodes{n, 1}
 	case "cordon":
 		e.Cordon = &some
 	case "uncordon":
@@ -262,4 +267,4 @@ func (d *drawing) event(second int64) {
 }
 
 // kinds are those of events.
-var kinds = []string{"delete", "evict", "scale", "cordon", "uncordon", "ungate", "create", "die", "die", "return", "remove", "taint", "untaint", "drain"}
+var kinds = []string{"delete", "evict", "scale", "cordon", "uncordon", "ungate", "create", "die", "die", "return", "remove", "add", "taint", "untaint", "drain"}

@@ -242,7 +242,7 @@ func (g *game) drainNext(of *drainOf, names []string) {
 				continue
 			}
 			if g.answers(name) {
-				last = max(last, int64(p.DeletionTimestamp.Sub(g.begin).Seconds()))
+				last = max(last, p.endsAt)
 			} else if blocked == "" {
 				blocked = "blocked: " + p.Name + ": it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists"
 			}

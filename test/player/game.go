@@ -29,6 +29,7 @@ type pod struct {
 	unreadied  bool   // it lost its readiness with its node
 	counts     int    // which count for a taint of its node runs; 0: none
 	since      int64  // that count began
+	endsAt     int64  // its kubelet ends it
 	ends       int    // how often its end was begun or put off
 	preempted  int    // how often those before it in its place were preempted
 	why        string // it leaves
