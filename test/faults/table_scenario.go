@@ -159,6 +159,15 @@ var scenarioFaults = []fault{
 	{"returned-node-evicts", "a node that is back has its pods deleted all the same", "./internal/scenario", "TestClock", []edit{
 		{"internal/world/tainteviction.go", `if w.counts[name] != count {`, `if false {`},
 	}},
+	{"drain-ends-before-its-last-try", "a drain is not tried again after the last event", "./internal/scenario", "TestDrainTriesAfterTheLastEvent", []edit{
+		{"internal/scenario/clock.go", `at > changed+retrySeconds:`, `true:`},
+	}},
+	{"deleted-pod-counts-twice", "a pod that is being deleted counts again for its budget when its node is given up", "./internal/scenario", "TestDeletedPodsCountOnce", []edit{
+		{"internal/world/nodelifecycle.go", `if pod.DeletionTimestamp == nil { // else`, `if true { // else`},
+	}},
+	{"preemption-reads-old-budgets", "a preemption reads the budgets of the snapshot", "./internal/scenario", "TestClock", []edit{
+		{"internal/world/budgets.go", `if err := f.walk.Changes().Put(&now); err != nil {`, `if err := error(nil); err != nil || now.Name == "" {`},
+	}},
 	{"returned-node-forgets", "a node that is back does not end the pods that were deleted meanwhile", "./internal/scenario", "TestClock", []edit{
 		{"internal/world/nodelifecycle.go", `w.due.schedule(w.now+grace, writes,`, `w.due.schedule(w.now+3*grace, writes,`},
 	}},
@@ -175,7 +184,7 @@ var scenarioFaults = []fault{
 		{"internal/world/world.go", `if c.runs > 0 {`, `if c.runs > 0 && false {`},
 	}},
 	{"drain-tries-for-good", "a drain that nothing lets go on keeps the clock running", "./internal/scenario", "TestClockEnds", []edit{
-		{"internal/scenario/clock.go", `case !ok || r.d.Due() == r.retries:`, `case !ok:`},
+		{"internal/scenario/clock.go", `case !ok || r.d.Due() == r.retries && at > changed+retrySeconds:`, `case !ok:`},
 	}},
 	{"blame-counts-the-pod", "a pod that is bound takes its own room in the history of its verdict", "./internal/blame", "TestRandomHistories", []edit{
 		{"internal/revision/walk.go", `return eitherOf(before, after).key != w.apart.pod`, `return true`},
