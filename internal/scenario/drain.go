@@ -345,17 +345,6 @@ func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) 
 	return out, nil
 }
 
-// whyNot is why the drain of a node is not done; empty where it is.
-func (n *DrainedNode) whyNot() string {
-	switch {
-	case len(n.Refused) > 0:
-		return "refused: " + n.Refused[0].Name + ": " + n.Refused[0].Reason
-	case len(n.Blocked) > 0:
-		return "blocked: " + n.Blocked[0].Name + ": " + n.Blocked[0].Reason
-	}
-	return ""
-}
-
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at
 // the same time, in no order.
 func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo []world.PodName, err error) {

@@ -44,3 +44,14 @@ func (q *DrainQuestion) judge(pod *corev1.Pod) (v drainVerdict, why string) {
 func hasLocalData(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.EmptyDir != nil })
 }
+
+// whyNot is why the drain of a node is not done; empty where it is.
+func (n *DrainedNode) whyNot() string {
+	switch {
+	case len(n.Refused) > 0:
+		return "refused: " + n.Refused[0].Name + ": " + n.Refused[0].Reason
+	case len(n.Blocked) > 0:
+		return "blocked: " + n.Blocked[0].Name + ": " + n.Blocked[0].Reason
+	}
+	return ""
+}

@@ -397,10 +397,4 @@ var engineFaults = []fault{
 		{"internal/engine/explain/suggest/collect.go", `if b.also == nil {`, `c.openGroup(k).nodes++
 		if b.also == nil {`},
 	}},
-	{"relabelled-not-derived", "a node that is relabelled keeps its place in the columns", "./internal/engine/state", "TestRetainted", []edit{
-		{"internal/engine/state/nodeset.go", `return maps.Equal(n.Labels, o.Labels) && `, `return `},
-	}},
-	{"taints-out-of-order", "distinct lists of taints stay once no node has them", "./internal/engine/state", "TestRetainted", []edit{
-		{"internal/engine/state/nodeset.go", `s.taintSet[r] = *at - 1`, `_ = at`},
-	}},
 }
