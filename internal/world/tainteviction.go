@@ -62,7 +62,8 @@ func (w *World) evictByTaint(pod *corev1.Pod, node *corev1.Node, played bool) {
 		count.since = -1 // before the start
 	}
 	w.setCount(name, count)
-	w.due.schedule(w.now+max(0, end.At.Sub(w.Instant())), writes, name.String(), func() error {
+	key := name.String() + "~taint" // behind what the pod's kubelet writes at the instant
+	w.due.schedule(w.now+max(0, end.At.Sub(w.Instant())), writes, key, func() error {
 		if w.counts[name] != count {
 			return nil // it is over
 		}
