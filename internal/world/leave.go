@@ -53,12 +53,12 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 		ends := w.Seconds() + grace
 		rec.GoneAfterSeconds = &ends
 		w.due.schedule(w.now+time.Duration(grace)*time.Second, writes, name.String(), func() error {
-			if w.Dead(rec.Node) {
+			switch {
+			case w.leaving[name] != rec, rec.GoneAfterSeconds == nil || *rec.GoneAfterSeconds != ends:
+				return nil // it went before, with its node, or ends later, as its kubelet began anew
+			case w.Dead(rec.Node):
 				kept(w, rec).GoneAfterSeconds = nil // its kubelet died meanwhile
 				return nil
-			}
-			if w.leaving[name] != rec {
-				return nil // it went before, with its node
 			}
 			return w.Gone(pod, rec)
 		})

@@ -256,7 +256,7 @@ func (w *World) resume(pod *corev1.Pod, gaveUp bool) error {
 		ends := w.Seconds() + seconds(grace)
 		kept(w, rec).GoneAfterSeconds = &ends
 		w.due.schedule(w.now+grace, writes, name.String(), func() error {
-			if now, err := w.Pod(name.Namespace, name.Name); err != nil || now.UID != pod.UID {
+			if now, err := w.Pod(name.Namespace, name.Name); err != nil || now.UID != pod.UID || rec.GoneAfterSeconds == nil || *rec.GoneAfterSeconds != ends {
 				return nil
 			}
 			if w.Dead(pod.Spec.NodeName) {

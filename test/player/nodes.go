@@ -81,7 +81,7 @@ func (g *game) judgeTaints(p *pod) {
 	g.counts++
 	nth := g.counts
 	p.counts, p.since = nth, g.now
-	g.at(g.now+in, byKubelet, p.full(), func() {
+	g.at(g.now+in, byKubelet, p.full()+"~taint", func() {
 		if g.pods[p.Name] == p && p.DeletionTimestamp == nil && p.counts == nth {
 			g.leave(p, "taint")
 		}
