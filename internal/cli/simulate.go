@@ -153,7 +153,7 @@ func (a *app) simulate(ctx context.Context, q *scenario.Request) error {
 	if err := a.show(raw, gaps, s, func(p *page) { p.simulation(s) }); err != nil {
 		return err
 	}
-	if s.Clock != nil && s.Clock.Totals.Unserved() {
+	if s.Clock != nil && (s.Clock.Totals.Unserved() || s.Clock.Ended == scenario.EndedHotLoop) {
 		return errNo
 	}
 	for i := range s.Profiles {
@@ -175,8 +175,11 @@ func (p *page) clock(s *scenario.Simulation) {
 		word, c = plural(t.NotStarted+t.Held, "PLACE")+" WITHOUT A RUNNING POD", red
 	}
 	after := "when " + span(k.Seconds) + " are over"
-	if k.Ended == scenario.EndedIdle {
+	switch k.Ended {
+	case scenario.EndedIdle:
 		after = "nothing happens any more after " + span(k.Seconds)
+	case scenario.EndedHotLoop:
+		word, c, after = "HOT LOOP", red, "after "+span(k.Seconds)+", at "+k.HotLoop
 	}
 	p.head(word, c, "on "+plural(s.Nodes, "node"), after, "")
 	if k.Totals.Left > 0 {

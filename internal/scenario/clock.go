@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,10 +14,12 @@ import (
 
 // Clock is what happened in a scenario with a clock.
 type Clock struct {
-	// Seconds is when the run ended, Ended why: idle, where nothing was to happen any more, or
-	// duration.
+	// Seconds is when the run ended, Ended why: idle, where nothing was to happen any more;
+	// duration; or hotLoop, where one instant brought about more and more.
 	Seconds int64  `json:"seconds"`
-	Ended   string `json:"ended" enums:"idle,duration"`
+	Ended   string `json:"ended" enums:"idle,duration,hotLoop"`
+	// HotLoop is one of the objects that turn in a hot loop.
+	HotLoop string `json:"hotLoop,omitempty"`
 	// Timeline is what happened, in this order: the first 100,000 moments.
 	Timeline        []world.Moment `json:"timeline"`
 	TimelineOmitted int            `json:"timelineOmitted,omitempty"`
@@ -45,6 +48,7 @@ type ClockTotals struct {
 const (
 	EndedIdle     = "idle"
 	EndedDuration = "duration"
+	EndedHotLoop  = "hotLoop"
 )
 
 // clocked is a run of a scenario with a clock.
@@ -88,12 +92,19 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 		return nil, err
 	}
 	ended, err := r.run(q)
+	var hot *world.HotLoopError
+	if errors.As(err, &hot) {
+		ended, err = EndedHotLoop, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	run := &ProfileRun{Name: c.name, Series: []Sample{}}
 	if out.Clock, err = r.report(sim, run, ended); err != nil {
 		return nil, err
+	}
+	if hot != nil {
+		out.Clock.HotLoop = hot.Object
 	}
 	if run.End, err = measure(ctx, f.State(), sim.isDaemon, pool, true); err != nil {
 		return nil, err

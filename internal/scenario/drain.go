@@ -129,7 +129,7 @@ func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	}
 	out, err := q.On(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, hotLoop(err)
 	}
 	out.Digest, err = digestOf(ctx, "berth-drain-1", out.withoutReasons())
 	out.Snapshot, out.Warnings = f.Base().ID(), append(out.Warnings, s.warnings()...) // no part of the digest

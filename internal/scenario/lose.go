@@ -76,7 +76,7 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	}
 	out, err := q.On(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, hotLoop(err)
 	}
 	told := out.Told
 	out.Told = Told{}

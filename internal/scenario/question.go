@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,6 +28,15 @@ type Stage struct {
 	Editor  *Editor
 	Options world.Options
 	Bounds  Bounds
+}
+
+// hotLoop words the error of a run that does not end.
+func hotLoop(err error) error {
+	var hot *world.HotLoopError
+	if errors.As(err, &hot) {
+		return decision.Errorf(decision.Invalid, "nodes", "%s: the question has no answer; a scenario with a clock shows what happens until then", hot.Error())
+	}
+	return err
 }
 
 // fork starts a fork on which the daemon pods of new nodes have had their turn.

@@ -151,7 +151,7 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		before[i] = r.domains(key)
 	}
 	if err := r.run(); err != nil {
-		return nil, err
+		return nil, hotLoop(err)
 	}
 	for i, key := range keys {
 		r.out.Spread = append(r.out.Spread, spreadOf(key, f.Base().State.Nodes(), rows, before[i], r.domains(key)))

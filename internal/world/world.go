@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -163,9 +164,21 @@ func (w *World) step(at time.Duration) error {
 			return w.failed
 		}
 		if rounds == maxRounds {
-			return fmt.Errorf("hot loop: after %s the cluster still changes, at %s", w.now, w.due.list[0].key)
+			object, _, _ := strings.Cut(w.due.list[0].key, "~")
+			return &HotLoopError{w.Seconds(), fmt.Sprintf("%.100s", object)}
 		}
 	}
+}
+
+// HotLoopError ends a run in which one instant brings about more and more, as in a cluster in which
+// controllers undo what others do.
+type HotLoopError struct {
+	Seconds int64  // of the instant, from the start
+	Object  string // one of those that turn
+}
+
+func (e *HotLoopError) Error() string {
+	return fmt.Sprintf("hot loop: after %d s the cluster changes again and again, at %s", e.Seconds, e.Object)
 }
 
 // maxRounds is how often one instant may bring about what is due at once.

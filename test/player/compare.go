@@ -16,12 +16,20 @@ func (c *Client) Compare(k *Case) (differences []string, of Played, err error) {
 	if err != nil {
 		return nil, of, err
 	}
-	var answer struct{ Clock struct{ Timeline []Moment } }
+	var answer struct {
+		Clock struct {
+			Ended    string
+			Timeline []Moment
+		}
+	}
 	err = c.call("POST", "/v1/simulations", map[string]any{
 		"base": base, "clock": true, "events": k.Events, "until": map[string]string{"duration": fmt.Sprintf("%ds", k.Until)}, "now": k.Begin, "wait": "1m",
 	}, &answer)
 	if err != nil {
 		return nil, of, err
+	}
+	if answer.Clock.Ended == "hotLoop" { // which a player by hand would not end either
+		return nil, of, c.call("DELETE", "/v1/clusters/"+k.Name, nil, nil)
 	}
 	g := newGame(c, k)
 	for i := range k.Events {
