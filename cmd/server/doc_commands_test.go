@@ -46,7 +46,7 @@ func runsHere(page, first string) bool {
 	switch page {
 	case "docs/api.md":
 		return regexp.MustCompile(`^(curl |for |[A-Z]+=)`).MatchString(first)
-	case "docs/cli.md":
+	case "docs/cli.md", "docs/stories.md":
 		return strings.HasPrefix(first, "$ berth ") || strings.HasPrefix(first, "$ env -u BERTH_SNAPSHOT berth ")
 	case "README.md":
 		return strings.HasPrefix(first, "curl ") || strings.HasPrefix(first, "ID=") || strings.HasPrefix(first, "sqlite3 ")
