@@ -273,7 +273,8 @@ func TestClock(t *testing.T) {
 2 leaves api-1 c: preemption by default/new-0
 2 gone api-1 c
 2 bound new-0 c
-`, []any{alive("a", "2"), alive("b", "2"), alive("c", "2"), web("web-1", "a"), web("web-2", "b"), bare("api-1", "c", 50), budgetOf("web", "web", 2, 1)},
+`,
+			[]any{alive("a", "2"), alive("b", "2"), alive("c", "2"), web("web-1", "a"), web("web-2", "b"), bare("api-1", "c", 50), budgetOf("web", "web", 2, 1)},
 		},
 		{
 			"where all nodes are lost none is tainted, and no pod is deleted for it; another taint's count begins when it comes",
@@ -290,7 +291,8 @@ func TestClock(t *testing.T) {
 200 cordoned a
 200 drainBegins a
 200 drainEnds a: blocked: brief: it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists
-`, []any{alive("a", "3"), web("web-1", "a"), brief("brief", "a")},
+`,
+			[]any{alive("a", "3"), web("web-1", "a"), brief("brief", "a")},
 		},
 		{
 			"a pod that comes to a tainted node stays as long as it tolerates the taint; a second one does not shorten its count",
@@ -303,7 +305,8 @@ func TestClock(t *testing.T) {
 100 tainted a: x=2:NoExecute
 130 leaves brief a: taint
 135 gone brief a
-`, []any{cordoned("a"), brief("brief", "")},
+`,
+			[]any{cordoned("a"), brief("brief", "")},
 		},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -154,7 +154,7 @@ var scenarioFaults = []fault{
 	}},
 	{"dead-kubelet-ends", "a kubelet that has stopped ends pods until the node is given up", "./internal/scenario", "TestClock", []edit{
 		{"internal/world/evict.go", `return podlife.EndsPods(n) && (!w.Dead(n.Name) ||`, `return podlife.EndsPods(n) && (true ||`},
-		{"internal/world/leave.go", `if w.Dead(rec.Node) {`, `if false {`},
+		{"internal/world/leave.go", `case w.Dead(rec.Node):`, `case false:`},
 	}},
 	{"returned-node-evicts", "a node that is back has its pods deleted all the same", "./internal/scenario", "TestClock", []edit{
 		{"internal/world/tainteviction.go", `if w.counts[name] != count {`, `if false {`},
