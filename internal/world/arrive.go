@@ -42,7 +42,7 @@ func (w *World) succeeded(c *created, uid types.UID) error {
 	}
 	p.Status.Phase, p.Status.Conditions = corev1.PodSucceeded, nil
 	w.move(c, nil)
-	w.tell(Moment{What: PodSucceeded, Pod: NameOf(&p).String(), Owner: OwnerOf(&p), Node: p.Spec.NodeName})
+	w.tellPod(PodSucceeded, &p, "")
 	if err := w.Put(w.ctx, &p); err != nil {
 		return err
 	}
@@ -53,40 +53,36 @@ func (w *World) succeeded(c *created, uid types.UID) error {
 // does not.
 func (w *World) DeletePod(n PodName) (refused string, err error) {
 	pod, err := w.waitingOrStored(n)
-	switch {
-	case err != nil:
-		return "", err
-	case pod == nil:
-		return fmt.Sprintf("pods %q not found", n.Name), nil
-	case pod.Spec.NodeName == "":
-		return "", w.Leave(pod, &Left{Cause: CauseDeletion}, 0)
-	case pod.DeletionTimestamp != nil:
-		return "", nil
+	if err != nil || pod == nil {
+		return fmt.Sprintf("pods %q not found", n.Name), err
 	}
-	_, err = w.Evict(pod, &Left{Cause: CauseDeletion}, nil)
-	return "", err
+	return "", w.remove(pod, &Left{Cause: CauseDeletion})
 }
 
 // EvictPod evicts a pod by the Eviction API. It returns why that refuses; empty where it does not.
 func (w *World) EvictPod(n PodName) (refused string, err error) {
 	pod, err := w.waitingOrStored(n)
-	switch {
-	case err != nil:
-		return "", err
-	case pod == nil:
-		return fmt.Sprintf("pods %q not found", n.Name), nil
+	if err != nil || pod == nil {
+		return fmt.Sprintf("pods %q not found", n.Name), err
 	}
 	v := w.JudgeEviction(pod)
-	switch {
-	case !v.Allowed:
+	if !v.Allowed {
 		return v.Message, nil
-	case pod.Spec.NodeName == "":
-		return "", w.Leave(pod, &Left{Cause: CauseEviction, Rule: &v.Rule}, 0)
-	case pod.DeletionTimestamp != nil:
-		return "", nil
 	}
-	_, err = w.Evict(pod, &Left{Cause: CauseEviction, Rule: &v.Rule}, nil)
-	return "", err
+	return "", w.remove(pod, &Left{Cause: CauseEviction, Rule: &v.Rule})
+}
+
+// remove begins the end of a pod, by its own grace period. One without a node goes at once, and one
+// that is being deleted goes on as it does.
+func (w *World) remove(pod *corev1.Pod, rec *Left) error {
+	switch {
+	case pod.Spec.NodeName == "":
+		return w.Leave(pod, rec, 0)
+	case pod.DeletionTimestamp != nil:
+		return nil
+	}
+	_, err := w.Evict(pod, rec, nil)
+	return err
 }
 
 // Ungate takes scheduling gates off a pod that waits: those named, or all where none is. It returns
@@ -104,7 +100,7 @@ func (w *World) Ungate(n PodName, gates []string) (refused string, err error) {
 			return "it has no such gate", nil
 		}
 		e.Pod, e.shape, e.woken, e.failed, w.queue.arrived = &p, "", nil, false, true
-		w.tell(Moment{What: PodUngated, Pod: n.String(), Owner: OwnerOf(&p)})
+		w.tellPod(PodUngated, &p, "")
 		if w.State().Pod(n.Namespace, n.Name) == nil {
 			return "", nil // it is stored once it is bound
 		}

@@ -41,7 +41,7 @@ func (a *attachments) starts(c *created, pod *corev1.Pod) error {
 		return nil
 	}
 	if c.rec.NotStarted != why {
-		a.w.tell(Moment{What: PodCannotStart, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName, Why: why})
+		a.w.tellPod(PodCannotStart, pod, why)
 	}
 	kept(a.w, c.rec).NotStarted = why
 	was := a.waiting

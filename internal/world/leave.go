@@ -25,7 +25,7 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	if rec.By != "" {
 		why += " by " + rec.By
 	}
-	w.tell(Moment{What: PodLeaves, Pod: name.String(), Owner: rec.Owner, Node: rec.Node, Why: why})
+	w.tellPod(PodLeaves, pod, why)
 	if IsReady(pod) && pod.DeletionTimestamp == nil {
 		if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 	}
 	at := w.Seconds()
 	kept(w, rec).GoneAfterSeconds = &at
-	w.tell(Moment{What: PodGone, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	w.tellPod(PodGone, pod, "")
 	if err := w.Delete(pod.Namespace, pod.Name); err != nil {
 		return err
 	}

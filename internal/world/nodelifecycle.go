@@ -85,7 +85,7 @@ func (w *World) NodesBefore() error {
 		if n.Health.State == podlife.NodeNotReady {
 			dead = append(dead, n.Name)
 		}
-		if slices.ContainsFunc(n.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) {
+		if evicts(n.Taints) {
 			tainted = append(tainted, n.Name)
 		}
 	}
@@ -164,7 +164,7 @@ func (c *nodeLifecycle) markPodsNotReady() error {
 			if !IsReady(pod) {
 				return nil
 			}
-			return c.w.Unready(pod)
+			return c.w.unready(pod)
 		})
 		if err != nil {
 			return err
@@ -323,16 +323,16 @@ func (c *nodeLifecycle) removed(node *corev1.Node) {
 	}
 }
 
-// Unready has a pod lose its readiness, as the node monitor does to those of a lost node
+// unready has a pod lose its readiness, as the node monitor does to those of a lost node
 // (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
-func (w *World) Unready(pod *corev1.Pod) error {
+func (w *World) unready(pod *corev1.Pod) error {
 	if pod.DeletionTimestamp == nil { // else it counts no more already
 		if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
 			return err
 		}
 	}
 	w.unreadied[NameOf(pod)] = true
-	w.tell(Moment{What: PodUnready, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	w.tellPod(PodUnready, pod, "")
 	return w.setReady(pod, corev1.ConditionFalse)
 }
 
@@ -342,7 +342,7 @@ func (w *World) readyAgain(pod *corev1.Pod) error {
 	if err := w.budgets.changed(w.Fork, pod, 1); err != nil {
 		return err
 	}
-	w.tell(Moment{What: PodReady, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	w.tellPod(PodReady, pod, "")
 	if err := w.setReady(pod, corev1.ConditionTrue); err != nil {
 		return err
 	}

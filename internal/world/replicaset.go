@@ -120,7 +120,7 @@ func (w *World) scaleSet(k ownerKey, to int) (refused string, err error) {
 		return "", err
 	}
 	for _, m := range ranked[:len(list)-to] {
-		if err := w.scaledDown(m.Pod); err != nil {
+		if err := w.remove(m.Pod, &Left{Cause: CauseScaleDown}); err != nil {
 			return "", err
 		}
 	}
@@ -138,14 +138,4 @@ func (w *World) ranked(p *corev1.Pod) *Member {
 	}
 	m.Phase = cmp.Or(m.Phase, corev1.PodPending)
 	return m
-}
-
-// scaledDown has a controller delete a pod that it wants no more. One without a node goes at once.
-func (w *World) scaledDown(pod *corev1.Pod) error {
-	rec := &Left{Cause: CauseScaleDown}
-	if pod.Spec.NodeName == "" {
-		return w.Leave(pod, rec, 0)
-	}
-	_, err := w.Evict(pod, rec, nil)
-	return err
 }

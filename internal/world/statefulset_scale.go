@@ -106,7 +106,7 @@ func (c *statefulSets) condemned(s *statefulSet) error {
 		case sick && s.ordered && was != unhealthy:
 			return nil // until the one below is well, or gone
 		}
-		if err := c.w.scaledDown(pod); err != nil {
+		if err := c.w.remove(pod, &Left{Cause: CauseScaleDown}); err != nil {
 			return err
 		}
 		if s.ordered {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/memory"
 )
 
@@ -68,6 +70,13 @@ const (
 	momentBytes = 512
 	momentsAt   = 1024 // for so many, memory is taken at once
 )
+
+// tellPod writes a moment of a pod down, on its node.
+func (w *World) tellPod(what string, p *corev1.Pod, why string) {
+	if w.telling { // names are put together for readers alone
+		w.tell(Moment{What: what, Pod: NameOf(p).String(), Owner: OwnerOf(p), Node: p.Spec.NodeName, Why: why})
+	}
+}
 
 // tell writes a moment down, at the present instant.
 func (w *World) tell(m Moment) {

@@ -239,9 +239,8 @@ func (w *World) Current(n PodName) (*corev1.Pod, error) {
 func (w *World) attempted(_ *entry, at *Attempt) error {
 	c := w.created[NameOf(at.Pod)]
 	kept(w, c.rec)
-	told := Moment{Pod: NameOf(at.Pod).String(), Owner: OwnerOf(at.Pod), Node: at.Node, Why: at.Message}
-	if told.What = PodWaits; at.Message != "" && at.Message != c.rec.Message && at.Outcome != engine.Preempting {
-		w.tell(told)
+	if at.Message != "" && at.Message != c.rec.Message && at.Outcome != engine.Preempting {
+		w.tellPod(PodWaits, at.Pod, at.Message)
 	}
 	if at.Message != "" {
 		c.rec.Message = at.Message
@@ -250,15 +249,13 @@ func (w *World) attempted(_ *entry, at *Attempt) error {
 	case engine.Scheduled:
 		w.move(c, at.Pod)
 		c.rec.Node, c.rec.WaitedFor, c.rec.Message = at.Node, c.rec.Message, ""
-		told.What = PodBound
-		w.tell(told)
+		w.tellPod(PodBound, at.Pod, "")
 		if err := w.boundToTainted(at.Pod); err != nil {
 			return err
 		}
 		return w.volumes.starts(c, at.Pod)
 	case engine.Preempting:
-		told.What = PodNominated
-		w.tell(told)
+		w.tell(Moment{What: PodNominated, Pod: NameOf(at.Pod).String(), Owner: OwnerOf(at.Pod), Node: at.Node, Why: at.Message})
 		for _, v := range at.Victims {
 			n := PodName{v.Namespace, v.Name}
 			if w.leaving[n] != nil {
@@ -301,7 +298,7 @@ func (w *World) started(c *created, pod *corev1.Pod) error {
 	}
 	at := w.Seconds()
 	kept(w, c.rec).ReadyAfterSeconds = &at
-	w.tell(Moment{What: PodReady, Pod: NameOf(pod).String(), Owner: OwnerOf(pod), Node: pod.Spec.NodeName})
+	w.tellPod(PodReady, pod, "")
 	ready := *pod
 	began, now := metav1.NewTime(w.Instant().Add(-c.took)), metav1.NewTime(w.Instant())
 	ready.Status.Phase, ready.Status.StartTime = corev1.PodRunning, &began
@@ -329,7 +326,7 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 		}
 	})
 	w.queue.add(w.queue.entry(Arrival{Pod: p}))
-	w.tell(Moment{What: PodCreated, Pod: n.String(), Owner: OwnerOf(p)})
+	w.tellPod(PodCreated, p, "")
 	if w.OnCreate != nil {
 		w.OnCreate(p, rec)
 	}
