@@ -404,6 +404,7 @@ func TestClockRefuses(t *testing.T) {
 	}
 	for question, want := range map[string]string{
 		`{"arrivals":{"pending":true},"events":[{"delete":{"name":"x"}}]}`: "events: without a clock",
+		`{"events":[{"delete":{"name":"x"}}]}`:                             "events: without a clock",
 		`{"arrivals":{"pending":true},"startSeconds":1}`:                   "startSeconds: without a clock",
 		`{"arrivals":{"pending":true},"until":{"duration":"1h"}}`:          "until.duration: time in a scenario is ordinal",
 	} {

@@ -131,6 +131,9 @@ func (q *Request) Check(b Bounds) error {
 	default:
 		return decision.Errorf(decision.Malformed, "keep", "want summary, moves or decisions")
 	}
+	if err := q.checkClock(b); err != nil {
+		return err
+	}
 	switch {
 	case q.Until.Duration != nil && !q.Clock:
 		return decision.Errorf(decision.Invalid, "until.duration", "time in a scenario is ordinal, attempts take none of it: want idle or decisions, or clock: true beside it")
@@ -146,9 +149,6 @@ func (q *Request) Check(b Bounds) error {
 		return decision.Errorf(decision.Malformed, "arrivals", "want pending, placed, workloads, history or pods")
 	case len(q.Profiles) > b.Profiles:
 		return decision.Errorf(decision.Invalid, "profiles", "want at most %d", b.Profiles)
-	}
-	if err := q.checkClock(b); err != nil {
-		return err
 	}
 	if err := a.History.Check(); err != nil {
 		return err
