@@ -32,6 +32,8 @@ type Clock struct {
 	Drains    []*DrainedNode    `json:"drains,omitempty"`
 	Lost      []*world.LostNode `json:"lost,omitempty"`
 	LostZones []*world.LostZone `json:"lostZones,omitempty"`
+	// Rollouts are the updates of Deployments, in the order in which they began.
+	Rollouts []RolledOut `json:"rollouts,omitempty"`
 	// Waiting counts the pods without a node at the end, without those that wait for their gates.
 	Waiting int         `json:"waiting"`
 	Totals  ClockTotals `json:"totals"`
@@ -56,6 +58,7 @@ type clocked struct {
 	d        *disruption
 	arrivals []world.PodName
 	drains   []*draining
+	rollouts []*rollout
 	retries  int // events that are another try of a drain alone
 }
 
@@ -123,7 +126,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 func notesOfClock() []string {
 	return []string{
 		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
-		"ReplicaSets, StatefulSets, Jobs and the node lifecycle act; autoscalers, DaemonSets on nodes that are there and running rollouts do not",
+		"ReplicaSets, StatefulSets, Jobs and the node lifecycle act, and Deployments that events change; autoscalers, DaemonSets on nodes that are there and rollouts that run already do not",
 	}
 }
 
@@ -140,8 +143,13 @@ func (r *clocked) run(q *Request) (ended string, err error) {
 		at, ok := r.d.Next()
 		switch {
 		case !ok || r.d.Due() == r.retries && at > changed+retrySeconds: // each was tried since
-			return EndedIdle, nil
-		case until >= 0 && at > until:
+			deadline, ahead := r.d.NextDeadline()
+			if !ahead {
+				return EndedIdle, nil
+			}
+			at = deadline
+		}
+		if until >= 0 && at > until {
 			return EndedDuration, r.d.Advance(until)
 		}
 		if err := r.d.Advance(at); err != nil {
@@ -172,6 +180,9 @@ func (r *clocked) report(sim *simulation, run *ProfileRun, ended string) (*Clock
 	for _, x := range r.drains {
 		x.end()
 		out.Drains = append(out.Drains, x.nodes...)
+	}
+	for _, x := range r.rollouts {
+		out.Rollouts = append(out.Rollouts, x.rolledOut())
 	}
 	out.Totals.Left, out.Totals.Preempted, out.Totals.Replaced = d.Totals()
 	waiting, gated := d.Waiting()

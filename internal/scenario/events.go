@@ -32,6 +32,8 @@ type Event struct {
 	Ungate *UngateOf `json:"ungate,omitempty"`
 	// Scale has a workload want another number of pods.
 	Scale *ScaleTo `json:"scale,omitempty"`
+	// RollOut has a Deployment get another template, and so new pods in the place of its old ones.
+	RollOut *RollOutOf `json:"rollOut,omitempty"`
 	// Drain drains nodes one after the other, as kubectl drain does.
 	Drain *DrainOf `json:"drain,omitempty"`
 	// Cordon and Uncordon change whether pods may come to nodes.
@@ -160,6 +162,7 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 		return x.onPod(field+".ungate", "ungate", &e.Ungate.PodNamed, func(n world.PodName) (string, error) { return x.d.Ungate(n, e.Ungate.Gates) })
 	})
 	add(e.Scale != nil, func() (func() error, error) { return x.scale(field+".scale", e.Scale) })
+	add(e.RollOut != nil, func() (func() error, error) { return x.rollOut(field+".rollOut.deployment", e.RollOut) })
 	add(e.Drain != nil, func() (func() error, error) { return x.drain(field+".drain", e.Drain) })
 	add(e.AddNodes != nil, func() (func() error, error) { return x.addNodes(field, e.AddNodes) })
 	for _, on := range []struct {
@@ -183,7 +186,7 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 		add(on.t != nil, func() (func() error, error) { return x.taint(field+"."+on.name, on.t, on.there) })
 	}
 	if len(actions) != 1 {
-		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, ungate, scale, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, taint and untaint; it has %d", len(actions))
+		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, ungate, scale, rollOut, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, taint and untaint; it has %d", len(actions))
 	}
 	return actions[0]()
 }

@@ -39,7 +39,7 @@ type Rollout struct {
 	// Sets are the ReplicaSets, the new one last.
 	Sets []RolloutSet `json:"sets"`
 	// Steps are the changes of their sizes, in order.
-	Steps []RolloutStep `json:"steps"`
+	Steps []world.Resized `json:"steps"`
 	// Created are the pods that were created for it, Removed those that left, in order.
 	Created []*world.Replacement `json:"created"`
 	Removed []*world.Left        `json:"removed"`
@@ -71,14 +71,6 @@ type RolloutSet struct {
 	Before int `json:"before"`
 	After  int `json:"after"`
 } // @name RolloutSet
-
-// RolloutStep is a change of a ReplicaSet's replicas.
-type RolloutStep struct {
-	AfterSeconds int64  `json:"afterSeconds"`
-	Set          string `json:"set"`
-	From         int    `json:"from"`
-	To           int    `json:"to"`
-} // @name RolloutStep
 
 // RolloutSpread is how pods are spread over the values of a label of nodes.
 type RolloutSpread struct {
@@ -120,14 +112,12 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rollout{start: q.StartSeconds, members: map[world.PodName]*member{}}
-	if err := r.accept(s, f.Base(), q); err != nil {
+	r := &rollout{start: q.StartSeconds}
+	if err := r.accept(s, f.Base(), "deployment", q.Deployment); err != nil {
 		return nil, err
 	}
-	r.out = &Rollout{
-		Snapshot: f.Base().ID(), Strategy: string(r.spec.Strategy.Type), Steps: []RolloutStep{}, Created: []*world.Replacement{}, Removed: []*world.Left{},
-		Deployment: decision.PodRef{Namespace: r.namespace, Name: r.name},
-		Assumed:    []string{},
+	if err := checkNumber("startSeconds", q.StartSeconds, mostSeconds); err != nil {
+		return nil, err
 	}
 	if r.d, err = newDisruption(ctx, f, nil); err != nil {
 		return nil, err
@@ -138,8 +128,10 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err := r.read(ctx, f.Base()); err != nil {
 		return nil, err
 	}
-	if err := r.begin(); err != nil {
-		return nil, err
+	r.out = &Rollout{
+		Snapshot: f.Base().ID(), Strategy: string(r.Spec.Strategy.Type), Removed: []*world.Left{},
+		Deployment: decision.PodRef{Namespace: r.Namespace, Name: r.Name},
+		Replicas:   r.Replicas, MaxSurge: r.Surge, MaxUnavailable: r.Unavailable,
 	}
 	rows, err := mayUse(ctx, f, r.pod)
 	if err != nil {
@@ -164,26 +156,32 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 // report sums a rollout up.
 func (r *rollout) report() {
 	out := r.out
-	for i, s := range r.sets() {
-		out.Sets = append(out.Sets, RolloutSet{s.name, i == len(r.old), s.before, s.spec})
+	out.LeastAvailable, out.MostPods, out.DeadlineExceededAfterSeconds = r.LeastAvailable, r.MostPods, r.DeadlineExceeded
+	out.Assumed, out.Steps, out.Created = r.assumed, slices.Concat([]world.Resized{}, r.Steps), slices.Concat([]*world.Replacement{}, r.Created)
+	own := map[string]bool{}
+	for _, s := range r.Sets() {
+		out.Sets = append(out.Sets, RolloutSet{s.Name, s == r.New, s.Before, s.Replicas})
+		own["ReplicaSet/"+s.Name] = true
 	}
+	removed := map[string]bool{}
 	for _, p := range r.d.Log() {
-		switch m := r.members[world.PodName{Namespace: p.Namespace, Name: p.Name}]; {
+		switch {
 		case p.Cause == world.CausePreemption:
 			out.Preempted = append(out.Preempted, p)
 			if p.Replacement != nil && p.Replacement.Node == "" {
 				out.Displaced++
 			}
-		case m != nil:
+		case p.Namespace == r.Namespace && own[p.Owner]:
 			out.Removed = append(out.Removed, p)
 		}
+		removed[p.Namespace+"/"+p.Name] = true
 	}
 	message := ""
 	for _, c := range out.Created {
 		if c.WaitedFor != "" || c.Node == "" {
 			out.Waited++
 		}
-		if c.Node == "" && !r.members[world.PodName{Namespace: r.namespace, Name: c.Name}].left {
+		if c.Node == "" && !removed[r.Namespace+"/"+c.Name] {
 			out.Pending++
 			message = cmp.Or(message, c.Message)
 		}
@@ -204,7 +202,7 @@ func (r *rollout) report() {
 			}
 		case out.Pending > 0:
 			out.Why = fmt.Sprintf("pods of it wait (%d): %s", out.Pending, message)
-		case r.out.Strategy == string(appsv1.RecreateDeploymentStrategyType) && r.fresh.spec == 0:
+		case r.out.Strategy == string(appsv1.RecreateDeploymentStrategyType) && r.New.Replicas == 0:
 			out.Why = "old pods do not end, and none is created before they are gone"
 		default:
 			out.Why = "pods that are not ready stay so, and no further one may be taken away"

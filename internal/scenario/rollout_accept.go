@@ -17,32 +17,30 @@ import (
 )
 
 // accept reads the Deployment of a question, as admitted to a view.
-func (r *rollout) accept(s *Stage, v *revision.View, q *RolloutQuestion) (err error) {
-	if err := checkNumber("startSeconds", q.StartSeconds, mostSeconds); err != nil {
-		return err
-	}
+func (r *rollout) accept(s *Stage, v *revision.View, at string, raw json.RawMessage) (err error) {
 	var d appsv1.Deployment
 	var head struct{ APIVersion, Kind string }
-	if json.Unmarshal(q.Deployment, &head) != nil || head.Kind != "Deployment" {
-		return decision.Errorf(decision.Malformed, "deployment", "want a Deployment of apps/v1")
+	if json.Unmarshal(raw, &head) != nil || head.Kind != "Deployment" {
+		return decision.Errorf(decision.Malformed, at, "want a Deployment of apps/v1")
 	}
-	_, one := ReplicasIn(q.Deployment)
-	if r.pod, err = s.Editor.Pod(v, "deployment", one); err != nil {
+	_, one := ReplicasIn(raw)
+	if r.pod, err = s.Editor.Pod(v, at, one); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(q.Deployment, &d); err != nil {
-		return decision.Errorf(decision.Malformed, "deployment", "%v", err)
+	if err := json.Unmarshal(raw, &d); err != nil {
+		return decision.Errorf(decision.Malformed, at, "%v", err)
 	}
-	r.namespace, r.name, r.spec, r.sameReplicas = r.pod.Namespace, d.Name, &d.Spec, d.Spec.Replicas == nil
-	defaultDeployment(r.spec)
-	if errs := validateDeployment(r.spec, field.NewPath("spec")); len(errs) > 0 {
-		return &object.InvalidError{Key: object.Key{Kind: "Deployment", Namespace: r.namespace, Name: r.name}, Path: "deployment", Errors: errs}
+	r.sameReplicas = d.Spec.Replicas == nil
+	r.Deployment = &world.Deployment{Namespace: r.pod.Namespace, Name: d.Name, Spec: &d.Spec}
+	defaultDeployment(r.Spec)
+	if errs := validateDeployment(r.Spec, field.NewPath("spec")); len(errs) > 0 {
+		return &object.InvalidError{Key: object.Key{Kind: "Deployment", Namespace: r.Namespace, Name: r.Name}, Path: at, Errors: errs}
 	}
 	switch {
-	case int(*r.spec.Replicas) > s.Bounds.Pods:
-		return decision.Errorf(decision.Invalid, "deployment.spec.replicas", "want %d at most", s.Bounds.Pods)
-	case r.spec.Paused:
-		return decision.Errorf(decision.Invalid, "deployment.spec.paused", "a Deployment that is paused does not roll out")
+	case int(*r.Spec.Replicas) > s.Bounds.Pods:
+		return decision.Errorf(decision.Invalid, at+".spec.replicas", "want %d at most", s.Bounds.Pods)
+	case r.Spec.Paused:
+		return decision.Errorf(decision.Invalid, at+".spec.paused", "a Deployment that is paused does not roll out")
 	}
 	return nil
 }

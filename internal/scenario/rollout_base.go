@@ -7,78 +7,106 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
-	"berth/internal/steps"
 	"berth/internal/world"
 )
 
-// read finds the ReplicaSets of the Deployment, and their pods.
+// rollout is an update of a Deployment in a world.
+type rollout struct {
+	*world.Deployment
+	// pod is of its template, as admitted. sameReplicas takes the replicas that there are, as the
+	// manifest has none.
+	pod          *corev1.Pod
+	sameReplicas bool
+	start        *int64 // how long its pods take; nil: as its pods took
+
+	d       *disruption
+	out     *Rollout
+	others  []*world.Replacement // pods that waited in the snapshot
+	assumed []string
+}
+
+// read finds the ReplicaSets of the Deployment and their pods as they are now.
 func (r *rollout) read(ctx context.Context, v *revision.View) error {
-	r.steps = steps.Of(ctx)
+	r.assumed = []string{}
 	sets, foreign, err := r.readSets(ctx, v)
 	if err != nil {
 		return err
 	}
-	selector, err := metav1.LabelSelectorAsSelector(r.spec.Selector)
+	selector, err := metav1.LabelSelectorAsSelector(r.Spec.Selector)
 	if err != nil {
 		return err
 	}
 	guessed := 0
-	for _, name := range podsOf(v.State, r.namespace, selector) {
-		if err := r.steps.Take(100); err != nil {
-			return err
+	r.New = &world.ReplicaSet{Namespace: r.Namespace, Name: metav1.GetControllerOfNoCopy(r.pod).Name}
+	err = r.d.Follow(r.Namespace, func(name string, l labels.Labels) *world.ReplicaSet {
+		switch {
+		case foreign[name], !selector.Matches(l):
+			return nil
+		case sets[name] != nil:
+			return sets[name].ReplicaSet
+		case name != r.Name+"-"+l.Get(appsv1.DefaultDeploymentUniqueLabelKey):
+			return nil
 		}
-		pod, err := v.Pod(name.Namespace, name.Name)
-		if err != nil {
-			return err
-		}
-		owner := metav1.GetControllerOfNoCopy(pod)
-		if owner == nil || owner.Kind != "ReplicaSet" || foreign[owner.Name] || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-			continue
-		}
-		set := sets[owner.Name]
-		if set == nil { // the snapshot may lack ReplicaSets
-			if owner.Name != r.name+"-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
-				continue
-			}
-			set = &replicaSet{name: owner.Name, spec: -1}
-			sets[owner.Name] = set
-			guessed++
-		}
-		m := &member{pod: pod, set: set, left: pod.DeletionTimestamp != nil}
-		set.pods = append(set.pods, m)
-		r.members[name] = m
+		sets[name] = r.setOf(name, nil) // the snapshot may lack ReplicaSets
+		guessed++
+		return sets[name].ReplicaSet
+	})
+	if err != nil {
+		return err
 	}
 	if guessed > 0 {
 		r.assume("the snapshot lacks ReplicaSets of its pods, which were told by their names and labels: %d", guessed)
 	}
-	r.fresh = &replicaSet{name: metav1.GetControllerOfNoCopy(r.pod).Name}
 	for _, s := range slices.SortedFunc(maps.Values(sets), func(a, b *replicaSet) int {
-		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.Name, b.Name))
 	}) {
-		if n := len(s.active()); s.spec < 0 { // an older revision, or no ReplicaSet
-			s.spec = n
-		} else if n != s.spec {
-			r.assume("ReplicaSet %s wants %d pods and has %d: no missing one is created", s.name, s.spec, n)
+		pods := s.Pods()
+		n := len(pods) - len(slices.DeleteFunc(slices.Clone(pods), world.Active))
+		if s.wants == nil || r.d.Seconds() > 0 { // an older revision, no ReplicaSet, or it was scaled
+			s.Replicas = n
+		} else if s.Replicas = int(*s.wants); n != s.Replicas {
+			r.assume("ReplicaSet %s wants %d pods and has %d: no missing one is created", s.Name, s.Replicas, n)
 		}
-		s.before = s.spec
+		s.Before = s.Replicas
 		switch {
-		case s.name == r.fresh.name:
-			r.fresh = s
-		case s.spec > 0 || len(s.pods) > 0:
-			r.old = append(r.old, s)
+		case s.Name == r.New.Name:
+			r.New = s.ReplicaSet
+		case s.Replicas > 0 || len(pods) > 0:
+			r.Old = append(r.Old, s.ReplicaSet)
 		}
 	}
+	r.New.Named = ReplicasOf(r.pod).Pod
+	r.limits()
+	r.assumePods()
 	return nil
+}
+
+// replicaSet is a ReplicaSet as it is read.
+type replicaSet struct {
+	*world.ReplicaSet
+	created int64  // in seconds of Unix time
+	wants   *int32 // nil: not known
+}
+
+// setOf returns a ReplicaSet whose further pods are named after its first one.
+func (r *rollout) setOf(name string, wants *int32) *replicaSet {
+	s := &world.ReplicaSet{Namespace: r.Namespace, Name: name}
+	s.Named = func(i int) *corev1.Pod {
+		p := ReplicasOf(s.Like()).Pod(i)
+		p.Labels = world.Without(p.Labels, corev1.LabelTopologyZone, corev1.LabelTopologyRegion)
+		return p
+	}
+	return &replicaSet{ReplicaSet: s, wants: wants}
 }
 
 // setsPage is how many ReplicaSets are read at once.
@@ -87,7 +115,7 @@ const setsPage = 500
 // readSets lists the Deployment's own ReplicaSets and the names of the namespace's others.
 func (r *rollout) readSets(ctx context.Context, v *revision.View) (sets map[string]*replicaSet, foreign map[string]bool, err error) {
 	sets, foreign = map[string]*replicaSet{}, map[string]bool{}
-	for after, more := (object.Key{Kind: "ReplicaSet", Namespace: r.namespace}), true; more; {
+	for after, more := (object.Key{Kind: "ReplicaSet", Namespace: r.Namespace}), true; more; {
 		items, further, err := v.List(ctx, "ReplicaSet", after, setsPage)
 		if err != nil {
 			return nil, nil, err
@@ -99,61 +127,48 @@ func (r *rollout) readSets(ctx context.Context, v *revision.View) (sets map[stri
 				return nil, nil, err
 			}
 			after = o.Key
-			if more = more && o.Key.Namespace == r.namespace; o.Key.Namespace != r.namespace {
+			if more = more && o.Key.Namespace == r.Namespace; o.Key.Namespace != r.Namespace {
 				break
 			}
 			s := o.Value.(*appsv1.ReplicaSet)
-			if owner := metav1.GetControllerOfNoCopy(s); owner == nil || owner.Kind != "Deployment" || owner.Name != r.name {
+			if owner := metav1.GetControllerOfNoCopy(s); owner == nil || owner.Kind != "Deployment" || owner.Name != r.Name {
 				foreign[s.Name] = true
 				continue
 			}
-			set := &replicaSet{name: s.Name, created: s.CreationTimestamp.Unix(), spec: -1}
-			if s.Spec.Replicas != nil {
-				set.spec = int(*s.Spec.Replicas)
-			}
+			set := r.setOf(s.Name, s.Spec.Replicas)
+			set.created = s.CreationTimestamp.Unix()
 			sets[s.Name] = set
 		}
 	}
 	return sets, foreign, nil
 }
 
-// podsOf lists the pods of a namespace that a selector selects, by name.
-func podsOf(st *state.State, namespace string, selector labels.Selector) (list []world.PodName) {
-	st.EachPod(func(p *state.Pod) {
-		if p.Namespace == namespace && selector.Matches(p.Class.Shape.Labels) {
-			list = append(list, world.PodName{Namespace: p.Namespace, Name: p.Name})
-		}
-	})
-	slices.SortFunc(list, func(a, b world.PodName) int { return cmp.Compare(a.Name, b.Name) })
-	return list
-}
-
 func (r *rollout) assume(format string, args ...any) {
-	r.out.Assumed = append(r.out.Assumed, fmt.Sprintf(format, args...))
+	r.assumed = append(r.assumed, fmt.Sprintf(format, args...))
 }
 
 // assumePods notes what is assumed of pods, and of how soon one is ready.
 func (r *rollout) assumePods() {
 	noStatus, sick := 0, 0
 	var starts []int64
-	for _, s := range r.old {
-		for _, m := range s.pods {
-			if took, known := world.StartSeconds(m.pod); known {
+	for _, s := range r.Old {
+		for _, p := range s.Pods() {
+			if took, known := world.StartSeconds(p); known {
 				starts = append(starts, took)
 			}
 			switch {
-			case m.left || m.pod.Spec.NodeName == "":
-			case world.AssumedReady(m.pod):
+			case !world.Active(p) || p.Spec.NodeName == "":
+			case world.AssumedReady(p):
 				noStatus++
-			case !world.IsReady(m.pod):
+			case !world.IsReady(p):
 				sick++
 			}
 		}
 	}
 	switch {
-	case len(r.old) > 0:
+	case len(r.Old) > 0:
 		r.assume("its template differs from those of its ReplicaSets, which snapshots do not keep")
-	case len(r.fresh.pods) == 0:
+	case len(r.New.Pods()) == 0:
 		r.assume("the snapshot has no pods of its ReplicaSets: all are new")
 	}
 	if noStatus > 0 {
@@ -162,74 +177,71 @@ func (r *rollout) assumePods() {
 	if sick > 0 {
 		r.assume("pods that are not Ready stay so: %d", sick)
 	}
+	took := r.d.Starts()
 	switch slices.Sort(starts); {
 	case r.start != nil:
-		r.took = *r.start
+		took = *r.start
 	case len(starts) > 0:
-		r.took = starts[len(starts)/2]
-		r.assume("a pod is ready %d s after its bind, the median of its old pods", r.took)
+		took = starts[len(starts)/2]
+		r.assume("a pod is ready %d s after its bind, the median of its old pods", took)
 	default:
-		r.took = DefaultStart
-		r.assume("a pod is ready %d s after its bind: startSeconds tells better", r.took)
+		r.assume("a pod is ready %d s after its bind: startSeconds tells better", took)
 	}
+	r.Took = time.Duration(took) * time.Second
 }
 
-// begin makes ready what is there before the update.
-func (r *rollout) begin() error {
-	r.limits()
-	r.assumePods()
-	r.d.OnLeave = func(p *corev1.Pod) {
-		if m := r.members[world.NameOf(p)]; m != nil {
-			m.left = true
-		}
-	}
-	r.d.OnCreate = func(p *corev1.Pod, rec *world.Replacement) {
-		owner := metav1.GetControllerOfNoCopy(p)
-		for _, s := range r.sets() {
-			if owner != nil && p.Namespace == r.namespace && owner.Name == s.name {
-				m := &member{pod: p, set: s, rec: rec}
-				s.pods = append(s.pods, m)
-				r.members[world.NameOf(p)] = m
-				r.out.Created = append(r.out.Created, rec)
-			}
+// run has the update go on until it is complete, or nothing happens any more.
+func (r *rollout) run() error {
+	own := map[string]bool{}
+	for _, s := range r.Sets() {
+		for _, p := range s.Pods() {
+			own[p.Name] = true
 		}
 	}
 	for _, rec := range r.d.Others() {
-		if m := r.members[world.PodName{Namespace: rec.Namespace, Name: rec.Name}]; m != nil {
-			m.rec = rec
-		} else {
+		if rec.Namespace != r.Namespace || !own[rec.Name] {
 			r.others = append(r.others, rec)
 		}
 	}
 	if err := r.endLeft(); err != nil {
 		return err
 	}
-	r.out.LeastAvailable = math.MaxInt
-	if err := r.observe(); err != nil {
-		return err
+	busy := 0
+	for _, s := range r.Old {
+		busy += min(1, s.Replicas)
 	}
-	// A change of the replicas comes before that of the template (deployment_controller.go
-	// syncDeployment, sync.go isScalingEvent, scale).
-	active := slices.DeleteFunc(slices.Clone(r.old), func(s *replicaSet) bool { return s.spec == 0 })
-	if len(active) == 1 && active[0].spec != r.replicas && r.fresh.spec == 0 {
-		return r.scale(active[0], r.replicas)
-	}
-	if len(active) > 1 {
+	if busy > 1 {
 		r.assume("the update comes while another one is on its way, with the replicas that this one has")
 	}
-	return nil
+	if err := r.d.RollOut(r.Deployment); err != nil {
+		return err
+	}
+	for at, ok := r.d.Seconds(), true; ; at, ok = r.d.Next() {
+		if !ok {
+			r.d.Stalled()
+			r.out.Outcome, r.out.Seconds = RolloutStuck, r.d.Seconds()
+			return nil
+		}
+		if err := r.d.Advance(at); err != nil {
+			return err
+		}
+		if r.Complete() {
+			r.out.Outcome, r.out.Seconds = RolloutComplete, r.d.Seconds()
+			return r.d.Finish()
+		}
+	}
 }
 
 // endLeft ends the pods that are being deleted already, each at the end of its grace period.
 func (r *rollout) endLeft() error {
-	for _, s := range r.sets() {
-		for _, m := range s.pods {
-			if !m.left {
+	for _, s := range r.Sets() {
+		for _, p := range s.Pods() {
+			if p.DeletionTimestamp == nil {
 				continue
 			}
-			ends, err := r.d.GraceOn(m.pod.Spec.NodeName, max(0, int64(m.pod.DeletionTimestamp.Sub(r.d.Options().Now).Seconds())))
+			ends, err := r.d.GraceOn(p.Spec.NodeName, max(0, int64(p.DeletionTimestamp.Sub(r.d.Options().Now).Seconds())))
 			if err == nil {
-				err = r.d.Leave(m.pod, &world.Left{Cause: world.CauseDeletion}, ends)
+				err = r.d.Leave(p, &world.Left{Cause: world.CauseDeletion}, ends)
 			}
 			if err != nil {
 				return err
@@ -239,36 +251,20 @@ func (r *rollout) endLeft() error {
 	return nil
 }
 
-// limits resolves the strategy's numbers (deployment_util.go ResolveFenceposts, MaxUnavailable).
+// limits takes the replicas of the manifest, or those that there are.
 func (r *rollout) limits() {
-	r.replicas = int(*r.spec.Replicas)
+	replicas := int(*r.Spec.Replicas)
 	if r.sameReplicas {
 		had := 0
-		for _, s := range r.old {
-			had += s.spec
+		for _, s := range r.Old {
+			had += s.Replicas
 		}
-		if had > 0 && had != r.replicas {
-			r.replicas = had
+		if had > 0 && had != replicas {
+			replicas = had
 			r.assume("the manifest has no replicas, so that they stay %d", had)
 		}
 	}
-	if u := r.spec.Strategy.RollingUpdate; u != nil {
-		r.surge, r.unavailable = scaled(u.MaxSurge, r.replicas, true), scaled(u.MaxUnavailable, r.replicas, false)
-		if r.surge == 0 && r.unavailable == 0 {
-			r.unavailable = 1
-		}
-		r.unavailable = min(r.unavailable, r.replicas)
-	}
-	r.out.Replicas, r.out.MaxSurge, r.out.MaxUnavailable = r.replicas, r.surge, r.unavailable
-}
-
-// scaled is a number of pods, or a percentage of them.
-func scaled(n *intstr.IntOrString, of int, up bool) int {
-	out, err := intstr.GetScaledValueFromIntOrPercent(n, of, up)
-	if err != nil {
-		return 0 // it was validated
-	}
-	return out
+	r.Limit(replicas)
 }
 
 // keys are the labels of nodes that pods are counted by.
@@ -285,9 +281,9 @@ func (r *rollout) keys() []string {
 // domains counts the active pods by a label of their nodes.
 func (r *rollout) domains(key string) map[string]int {
 	nodes, out := r.d.State().Nodes(), map[string]int{}
-	for _, s := range r.sets() {
-		for _, m := range s.active() {
-			if row := nodes.Row(r.nodeOf(m)); row >= 0 {
+	for _, s := range r.Sets() {
+		for _, p := range s.Pods() {
+			if row := nodes.Row(p.Spec.NodeName); row >= 0 && world.Active(p) {
 				if value, has := nodes.Node(row).Labels[key]; has {
 					out[value]++
 				}

@@ -127,10 +127,11 @@ type Fork struct {
 	of      *Forks // with which it shares what is read of the base; nil: with none
 	runs    state.Runs
 	walk    *recall.Walk
-	put     map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
-	nodes   map[string]*corev1.Node // likewise
-	now     time.Duration           // since Options.Now: decisions are made then
-	changes uint64                  // counts every write
+	put     map[PodName]*corev1.Pod    // what the fork has otherwise than the base; nil: no such pod
+	nodes   map[string]*corev1.Node    // likewise
+	now     time.Duration              // since Options.Now: decisions are made then
+	changes uint64                     // counts every write
+	saw     func(PodName, *corev1.Pod) // hears of every pod that is written, nil: deleted; may be nil
 	eventCounts
 	before eventCounts // when the changes began to be remembered
 	marked bool
@@ -253,6 +254,7 @@ func (f *Fork) putQuietly(ctx context.Context, pod *corev1.Pod) error {
 	}
 	f.put[NameOf(pod)] = pod
 	f.changes++
+	f.tellOf(NameOf(pod), pod)
 	return nil
 }
 
@@ -265,7 +267,14 @@ func (f *Fork) Delete(namespace, name string) error {
 	f.put[PodName{namespace, name}] = nil
 	f.changes++
 	f.event()
+	f.tellOf(PodName{namespace, name}, nil)
 	return nil
+}
+
+func (f *Fork) tellOf(n PodName, pod *corev1.Pod) {
+	if f.saw != nil {
+		f.saw(n, pod)
+	}
 }
 
 // Queue returns the waiting pods of the fork's state that are for the profiles, in the order of

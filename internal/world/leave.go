@@ -38,9 +38,6 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 	if pod.Spec.NodeName == "" {
 		w.queue.remove(name)
 	}
-	if w.OnLeave != nil {
-		w.OnLeave(pod)
-	}
 	succeeds, why := successionOf(pod)
 	if rec.Cause == CauseScaleDown {
 		succeeds, why = noSuccessor, "its controller wants fewer pods"

@@ -1,15 +1,16 @@
 package world
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unique"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/engine/state"
 	"berth/internal/steps"
@@ -23,6 +24,9 @@ func (w *World) Scale(kind, namespace, name string, to int) (refused string, err
 	case "StatefulSet":
 		return w.sets.scale(ownerKey{namespace, state.Owner{Kind: kind, Name: name}}, to)
 	case "Deployment":
+		if d := w.deployments[PodName{namespace, name}]; d != nil {
+			return "", w.scaleDeployment(d, to)
+		}
 		sets := map[string]bool{}
 		w.eachControlled(namespace, func(p *state.Pod) {
 			if top, _ := w.State().TopOwner(p); top == (state.Owner{Kind: kind, Name: name}) {
@@ -33,6 +37,11 @@ func (w *World) Scale(kind, namespace, name string, to int) (refused string, err
 			hash, owner := e.Pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey], metav1.GetControllerOfNoCopy(e.Pod)
 			if e.place == waits && owner != nil && e.Pod.Namespace == namespace && hash != "" && owner.Name == name+"-"+hash {
 				sets[owner.Name] = true
+			}
+		}
+		for k, s := range w.replicaSets { // those that were scaled to nothing
+			if k.namespace == namespace && s.like != nil && k.Name == name+"-"+s.like.Labels[appsv1.DefaultDeploymentUniqueLabelKey] {
+				sets[k.Name] = true
 			}
 		}
 		if len(sets) > 1 {
@@ -55,87 +64,252 @@ func (w *World) eachControlled(namespace string, visit func(*state.Pod)) {
 	})
 }
 
-// members returns the pods that a controller counts, by name (controller_utils.go
-// FilterActivePods).
-func (w *World) members(k ownerKey) (list []*corev1.Pod, err error) {
-	var names []PodName
-	w.eachControlled(k.namespace, func(p *state.Pod) {
-		if p.Owner.Value() == k.Owner {
-			names = append(names, PodName{p.Namespace, p.Name})
+// ReplicaSet is a ReplicaSet with its pods as they are now. It is no part of what Undo takes back.
+type ReplicaSet struct {
+	Namespace, Name string
+	// Replicas is how many pods it wants, and Before how many it wanted when it was read.
+	Replicas, Before int
+	// Named returns a pod that is to be created, by a number; nil: it is like its first one, and
+	// named after it.
+	Named func(i int) *corev1.Pod
+
+	pods []*member   // by name, and then as they are created
+	like *corev1.Pod // its first one; nil: it had none
+	of   *Deployment // whose update is on its way; may be nil
+}
+
+// member is a pod of a ReplicaSet.
+type member struct {
+	pod *corev1.Pod
+	set *ReplicaSet
+	due int64 // when it will be available, if that is scheduled
+}
+
+// active returns the pods that the controller counts.
+func (s *ReplicaSet) active() (list []*member) {
+	for _, m := range s.pods {
+		if Active(m.pod) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Active reports whether a pod counts for its controller
+// (pkg/controller/controller_utils.go IsPodActive).
+func Active(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed
+}
+
+// Like returns what its pods are like: its first one; nil where it had none.
+func (s *ReplicaSet) Like() *corev1.Pod { return s.like }
+
+// Pods returns the set's pods, also those that are being deleted.
+func (s *ReplicaSet) Pods() []*corev1.Pod {
+	list := make([]*corev1.Pod, len(s.pods))
+	for i, m := range s.pods {
+		list[i] = m.pod
+	}
+	return list
+}
+
+// Follow has ReplicaSets of a namespace know their pods from now on. of returns the set of a pod by
+// the name of its controller and its labels; nil: it is of no account.
+func (w *World) Follow(namespace string, of func(set string, l labels.Labels) *ReplicaSet) error {
+	type found struct {
+		PodName
+		set *ReplicaSet
+		pod *corev1.Pod
+	}
+	var list []found
+	take := func(name, set string, l labels.Labels, pod *corev1.Pod) {
+		if s := of(set, l); s != nil {
+			list = append(list, found{PodName{namespace, name}, s, pod})
+		}
+	}
+	w.State().EachPod(func(p *state.Pod) {
+		if p.Namespace == namespace && !p.Terminal && p.Owner != (unique.Handle[state.Owner]{}) && p.Owner.Value().Kind == kindReplicaSet {
+			take(p.Name, p.Owner.Value().Name, p.Class.Shape.Labels, nil)
 		}
 	})
 	if err := w.steps.Take(w.State().PodCount()); err != nil {
-		return nil, err
-	}
-	for _, n := range names {
-		pod, err := w.Pod(n.Namespace, n.Name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, pod)
+		return err
 	}
 	for _, e := range w.queue.waiting { // those that a controller made are stored once they are bound
-		if e.place == waits && keyOf(e.Pod) == k && w.State().Pod(e.Pod.Namespace, e.Pod.Name) == nil {
-			list = append(list, e.Pod)
+		if k := keyOf(e.Pod); e.place == waits && k.namespace == namespace && k.Kind == kindReplicaSet && w.State().Pod(namespace, e.Pod.Name) == nil {
+			take(e.Pod.Name, k.Name, labels.Set(e.Pod.Labels), e.Pod)
 		}
 	}
-	slices.SortFunc(list, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
+	slices.SortFunc(list, func(a, b found) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range list {
+		if err := w.steps.Take(readSteps); err != nil {
+			return err
+		}
+		if f.pod == nil {
+			var err error
+			if f.pod, err = w.Pod(f.Namespace, f.Name); err != nil {
+				return err
+			}
+		}
+		w.replicaSets[replicaSetKey(namespace, f.set.Name)] = f.set
+		w.join(f.set, f.pod)
+	}
+	return nil
 }
 
-// scaleSet creates or deletes pods of a ReplicaSet (pkg/controller/replicaset/replica_set.go
-// manageReplicas, getPodsToDelete).
+func replicaSetKey(namespace, name string) ownerKey {
+	return ownerKey{namespace, state.Owner{Kind: kindReplicaSet, Name: name}}
+}
+
+const kindReplicaSet = "ReplicaSet"
+
+// join notes a pod of a set.
+func (w *World) join(s *ReplicaSet, pod *corev1.Pod) {
+	m := &member{pod: pod, set: s}
+	s.pods = append(s.pods, m)
+	w.members[NameOf(pod)] = m
+	if s.like == nil {
+		s.like = pod
+	}
+}
+
+// saw hears of a pod that is stored; nil: it is gone.
+func (w *World) saw(n PodName, pod *corev1.Pod) {
+	switch m := w.members[n]; {
+	case m == nil:
+	case pod != nil:
+		m.pod = pod
+	default:
+		delete(w.members, n)
+		m.set.pods = slices.DeleteFunc(m.set.pods, func(of *member) bool { return of == m })
+	}
+}
+
+// scaleSet has a ReplicaSet want another number of pods.
 func (w *World) scaleSet(k ownerKey, to int) (refused string, err error) {
-	list, err := w.members(k)
-	if err != nil {
-		return "", err
-	}
-	if len(list) == 0 {
-		return "no pod of " + k.Kind + "/" + k.Name + " shows what its pods are like", nil
-	}
-	for like := list[0]; len(list) < to; to-- {
-		st := w.State()
-		p := successor(like, atDeletion, func(name string) bool {
-			return st.Pod(k.namespace, name) == nil && w.created[PodName{k.namespace, name}] == nil
-		}, w.Instant())
-		took, err := w.startOf(like)
+	s := w.replicaSets[k]
+	if s == nil {
+		s = &ReplicaSet{Namespace: k.namespace, Name: k.Name}
+		err := w.Follow(k.namespace, func(set string, _ labels.Labels) *ReplicaSet {
+			if set == k.Name {
+				return s
+			}
+			return nil
+		})
 		if err != nil {
 			return "", err
+		}
+	}
+	if s.like == nil {
+		return "no pod of " + k.Kind + "/" + k.Name + " shows what its pods are like", nil
+	}
+	s.Replicas = len(s.active())
+	return "", w.manage(s, to)
+}
+
+// manage has a ReplicaSet want another number of pods, and creates or deletes some
+// (pkg/controller/replicaset/replica_set.go manageReplicas).
+func (w *World) manage(s *ReplicaSet, to int) error {
+	more := to - s.Replicas
+	s.Replicas = to
+	list := s.active()
+	if more <= 0 {
+		return w.shrink(s, list, len(list)-to)
+	}
+	if s.like == nil && (s.of == nil || s != s.of.New) {
+		return nil // nothing shows what its pods are like
+	}
+	free := func(name string) bool {
+		return w.State().Pod(s.Namespace, name) == nil && w.created[PodName{s.Namespace, name}] == nil
+	}
+	like := s.like
+	if len(list) > 0 {
+		like = slices.MinFunc(list, func(a, b *member) int { return strings.Compare(a.pod.Name, b.pod.Name) }).pod
+	}
+	for i := 0; more > 0; i++ {
+		var p *corev1.Pod
+		if s.Named == nil {
+			p = successor(like, atDeletion, free, w.Instant())
+		} else if p = s.Named(i); !free(p.Name) {
+			continue
+		}
+		more--
+		p.CreationTimestamp, p.Status.Phase = metav1.NewTime(w.Instant().UTC().Truncate(time.Second)), corev1.PodPending
+		took := time.Duration(0)
+		if s.of != nil {
+			took = s.of.Took
+		} else if t, err := w.startOf(like); err != nil {
+			return err
+		} else {
+			took = t
 		}
 		rec, err := w.Create(p, took)
 		if err != nil {
-			return "", err
+			return err
 		}
-		w.further(k.namespace, rec)
-	}
-	if len(list) <= to {
-		return "", nil
-	}
-	on, ranked := map[string]int{}, make([]*Member, 0, len(list))
-	for _, p := range list {
-		on[p.Spec.NodeName]++
-		ranked = append(ranked, w.ranked(p))
-	}
-	if err := steps.Sort(w.steps, ranked, FirstToGo(w.Seconds(), on)); err != nil {
-		return "", err
-	}
-	for _, m := range ranked[:len(list)-to] {
-		if err := w.remove(m.Pod, &Left{Cause: CauseScaleDown}); err != nil {
-			return "", err
+		if s.of == nil || s.of.Listed {
+			w.further(s.Namespace, rec)
 		}
 	}
-	return "", nil
+	return nil
+}
+
+// shrink deletes the first n of a set's pods, ranked by their lives and by how many pods of the set,
+// or of its Deployment, are beside them (replica_set.go getPodsToDelete,
+// getPodsRankedByRelatedPodsOnSameNode).
+func (w *World) shrink(s *ReplicaSet, list []*member, n int) error {
+	if n <= 0 {
+		return nil
+	}
+	if n < len(list) {
+		related := []*ReplicaSet{s}
+		if s.of != nil {
+			related = s.of.Sets()
+		}
+		on := map[string]int{}
+		for _, of := range related {
+			for _, m := range of.active() {
+				on[m.pod.Spec.NodeName]++
+			}
+		}
+		ranked := map[*member]*Member{}
+		for _, m := range list {
+			ranked[m] = w.ranked(m.pod)
+		}
+		first := FirstToGo(w.Seconds(), on)
+		if err := steps.Sort(w.steps, list, func(a, b *member) int { return first(ranked[a], ranked[b]) }); err != nil {
+			return err
+		}
+	}
+	list = list[:min(n, len(list))]
+	for _, m := range list {
+		if err := w.remove(m.pod, &Left{Cause: CauseScaleDown}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readySince returns since when a pod is ready, in seconds from the start.
+func (w *World) readySince(p *corev1.Pod) (second int64, ready bool) {
+	c := ReadyCondition(p)
+	switch {
+	case c == nil && w.created[NameOf(p)] == nil && AssumedReady(p):
+		return LongAgo, true
+	case !IsReady(p) || c.LastTransitionTime.IsZero():
+		return LongAgo, IsReady(p)
+	}
+	return int64(c.LastTransitionTime.Sub(w.o.Now).Seconds()), true
 }
 
 // ranked returns what a pod is ranked by.
 func (w *World) ranked(p *corev1.Pod) *Member {
-	m := &Member{Pod: p, Node: p.Spec.NodeName, Phase: p.Status.Phase, Ready: IsReady(p) || AssumedReady(p), Since: LongAgo, Made: LongAgo}
-	if c := ReadyCondition(p); c != nil && !c.LastTransitionTime.IsZero() {
-		m.Since = int64(c.LastTransitionTime.Sub(w.o.Now).Seconds())
+	m := &Member{Pod: p, Node: p.Spec.NodeName, Phase: p.Status.Phase, Made: LongAgo}
+	if m.Since, m.Ready = w.readySince(p); m.Phase == "" && !m.Ready {
+		m.Phase = corev1.PodPending
 	}
 	if !p.CreationTimestamp.IsZero() {
 		m.Made = int64(p.CreationTimestamp.Sub(w.o.Now).Seconds())
 	}
-	m.Phase = cmp.Or(m.Phase, corev1.PodPending)
 	return m
 }

@@ -14,7 +14,7 @@ type Moment struct {
 	// AfterSeconds is when, from the start.
 	AfterSeconds int64 `json:"afterSeconds"`
 	// What happens, such as bound or nodeTainted.
-	What string `json:"what" enums:"created,ungated,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,succeeded,refused,scaled,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
+	What string `json:"what" enums:"created,ungated,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,succeeded,refused,scaled,rolloutBegins,rolloutComplete,deadlineExceeded,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
 	// Pod is the pod that it happens to; absent where it happens to a node or a workload.
 	Pod string `json:"pod,omitempty" example:"shop/web-1"`
 	// Owner is the pod's controller, or the workload that it happens to.
@@ -26,31 +26,35 @@ type Moment struct {
 
 // What happens.
 const (
-	PodCreated     = "created"
-	PodUngated     = "ungated"
-	PodWaits       = "waits"
-	PodNominated   = "nominated"
-	PodBound       = "bound"
-	PodCannotStart = "cannotStart"
-	PodReady       = "ready"
-	PodUnready     = "unready"
-	PodLeaves      = "leaves"
-	PodGone        = "gone"
-	PodSucceeded   = "succeeded"
-	Refused        = "refused" // by the API server
-	Scaled         = "scaled"
-	NodeAdded      = "nodeAdded"
-	NodeDied       = "nodeDied"
-	NodeNotReady   = "nodeNotReady"
-	NodeTainted    = "nodeTainted"
-	NodeBack       = "nodeBack"
-	NodeRemoved    = "nodeRemoved"
-	NodeCordoned   = "cordoned"
-	NodeUncordoned = "uncordoned"
-	TaintAdded     = "tainted"
-	TaintRemoved   = "untainted"
-	DrainBegins    = "drainBegins"
-	DrainEnds      = "drainEnds"
+	PodCreated      = "created"
+	PodUngated      = "ungated"
+	PodWaits        = "waits"
+	PodNominated    = "nominated"
+	PodBound        = "bound"
+	PodCannotStart  = "cannotStart"
+	PodReady        = "ready"
+	PodUnready      = "unready"
+	PodLeaves       = "leaves"
+	PodGone         = "gone"
+	PodSucceeded    = "succeeded"
+	Refused         = "refused" // by the API server
+	Scaled          = "scaled"
+	RolloutBegins   = "rolloutBegins"
+	RolloutComplete = "rolloutComplete"
+	// DeadlineExceeded is a Deployment without progress.
+	DeadlineExceeded = "deadlineExceeded"
+	NodeAdded        = "nodeAdded"
+	NodeDied         = "nodeDied"
+	NodeNotReady     = "nodeNotReady"
+	NodeTainted      = "nodeTainted"
+	NodeBack         = "nodeBack"
+	NodeRemoved      = "nodeRemoved"
+	NodeCordoned     = "cordoned"
+	NodeUncordoned   = "uncordoned"
+	TaintAdded       = "tainted"
+	TaintRemoved     = "untainted"
+	DrainBegins      = "drainBegins"
+	DrainEnds        = "drainEnds"
 )
 
 // Tell has the world write down what happens from now on. A large cluster has many moments, so that

@@ -51,9 +51,10 @@ type World struct {
 	untold  int   // moments beyond the bound
 	failed  error // what ends the run at the next instant
 
-	// OnLeave and OnCreate are called for each pod that leaves or is created; may be nil.
-	OnLeave  func(*corev1.Pod)
-	OnCreate func(*corev1.Pod, *Replacement)
+	replicaSets map[ownerKey]*ReplicaSet // that are followed
+	members     map[PodName]*member      // their pods
+	deployments map[PodName]*Deployment
+	rollouts    []*Deployment // the same, by name
 }
 
 // maxPreempted is how often pods that follow each other may be preempted: there are pods whose
@@ -84,12 +85,16 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 	w := &World{
 		Fork: f, ctx: ctx, steps: steps.Of(ctx), budgets: b, start: start, log: []*Left{}, queue: newQueue(ctx, f),
 		created: map[PodName]*created{}, preempted: map[PodName]int{}, counts: map[PodName]*taintCount{}, leaving: map[PodName]*Left{},
+		replicaSets: map[ownerKey]*ReplicaSet{}, members: map[PodName]*member{}, deployments: map[PodName]*Deployment{},
 	}
-	w.queue.each, w.queue.lingers = w.attempted, true
+	w.queue.each, w.queue.lingers, f.saw = w.attempted, true, w.saw
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
 	w.sets, w.jobs, w.volumes = &statefulSets{w: w}, &jobs{w: w}, &attachments{w: w}
 	return w, nil
 }
+
+// Starts returns how many seconds a pod takes to start whose status does not show it.
+func (w *World) Starts() int64 { return seconds(w.start) }
 
 // Seconds returns the seconds since the start.
 func (w *World) Seconds() int64 { return seconds(w.now) }
@@ -140,31 +145,33 @@ func (w *World) Advance(to int64) error {
 			return err
 		}
 	}
-	w.now = max(w.now, until)
-	return w.queue.tryAll()
+	return w.step(until)
 }
 
-// Happen goes on to a second and has all happen that is due, before the scheduler acts.
-func (w *World) Happen(second int64) error {
-	w.now = max(w.now, time.Duration(second)*time.Second)
-	return w.due.run(w.now)
-}
-
-// step has all happen that is due at an instant, and the scheduler act.
+// step has all happen that is due at an instant, and controllers and the scheduler act, until none
+// of them has anything to do.
 func (w *World) step(at time.Duration) error {
+	w.passDeadlines(seconds(at))
 	w.now = max(w.now, at)
 	for rounds := 0; ; rounds++ {
 		if err := w.due.run(w.now); err != nil {
 			return err
 		}
-		if err := w.queue.tryAll(); err != nil {
+		changed, err := w.syncDeployments()
+		if err != nil {
 			return err
 		}
-		if next, ok := w.due.next(); !ok || next > w.now {
+		if err := errors.Join(w.queue.tryAll(), w.observeDeployments()); err != nil {
+			return err
+		}
+		if next, ok := w.due.next(); !changed && (!ok || next > w.now) {
 			return w.failed
 		}
 		if rounds == maxRounds {
-			object, _, _ := strings.Cut(w.due.list[0].key, "~")
+			object := "a Deployment"
+			if len(w.due.list) > 0 {
+				object, _, _ = strings.Cut(w.due.list[0].key, "~")
+			}
 			return &HotLoopError{w.Seconds(), fmt.Sprintf("%.100s", object)}
 		}
 	}
@@ -327,8 +334,11 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 	})
 	w.queue.add(w.queue.entry(Arrival{Pod: p}))
 	w.tellPod(PodCreated, p, "")
-	if w.OnCreate != nil {
-		w.OnCreate(p, rec)
+	if s := w.replicaSets[keyOf(p)]; s != nil {
+		w.join(s, p)
+		if s.of != nil {
+			s.of.Created = append(s.of.Created, rec)
+		}
 	}
 	return rec, nil
 }

@@ -3,10 +3,10 @@ package main
 // scenarioFaults are faults of what comes next in a cluster.
 var scenarioFaults = []fault{
 	{"surge-rounded-down", "a rollout of 25 % surge has none for three pods", "./internal/scenario", "TestUpstreamsRollouts", []edit{
-		{"internal/scenario/rollout_base.go", `scaled(u.MaxSurge, r.replicas, true)`, `scaled(u.MaxSurge, r.replicas, false)`},
+		{"internal/world/deployment_scale.go", `scaled(u.MaxSurge, replicas, true)`, `scaled(u.MaxSurge, replicas, false)`},
 	}},
 	{"available-before-sick", "a rollout takes available pods while there are others that are not", "./internal/scenario", "TestUpstreamsRollouts", []edit{
-		{"internal/scenario/rollout_run.go", `n := min(room, s.spec-available[i]); n > 0`, `n := min(room, s.spec-available[i]); n > 0 && false`},
+		{"internal/world/deployment.go", `n := min(room, s.Replicas-available[i]); n > 0`, `n := min(room, s.Replicas-available[i]); n > 0 && false`},
 	}},
 	{"crowded-node-forgotten", "a scale-down leaves two pods on one node", "./internal/scenario", "TestUpstreamsRollouts", []edit{
 		{"internal/world/replicaset_rank.go", `cmp.Compare(on[b.Node], on[a.Node]),`, `cmp.Compare(on[a.Node], on[a.Node]),`},

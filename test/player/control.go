@@ -124,15 +124,24 @@ func (g *game) scaleSet(name string, to int) (refused string) {
 	var list []*pod
 	on := map[string]int{}
 	for _, p := range sorted(g.pods) {
-		if kind, of := p.owner(); kind == "ReplicaSet" && of == name && p.DeletionTimestamp == nil && !p.over() {
+		if kind, of := p.owner(); kind != "ReplicaSet" || of != name || p.over() {
+			continue
+		}
+		if g.likes[name] == nil {
+			g.likes[name] = p
+		}
+		if p.DeletionTimestamp == nil {
 			list = append(list, p)
 			on[p.Spec.NodeName]++
 		}
 	}
-	if len(list) == 0 {
+	like := g.likes[name]
+	if like == nil {
 		return "no pod of ReplicaSet/" + name + " shows what its pods are like"
 	}
-	like := list[0]
+	if len(list) > 0 {
+		like = list[0]
+	}
 	for range to - len(list) {
 		g.create(anew(like, g.free(like.Name)))
 	}

@@ -99,6 +99,7 @@ type game struct {
 	pods    map[string]*pod
 	used    map[string]bool // names that pods had which came since the start
 	sets    map[string]*set
+	likes   map[string]*pod // of ReplicaSets that were scaled
 	jobs    map[string]*job
 	budgets []*policyv1.PodDisruptionBudget
 	changed bool
@@ -116,7 +117,7 @@ type game struct {
 func newGame(c *Client, k *Case) *game {
 	g := &game{
 		client: c, cluster: k.Name + "-player", begin: k.Begin, changed: true, start: 10,
-		nodes: map[string]*node{}, pods: map[string]*pod{}, used: map[string]bool{}, sets: map[string]*set{}, jobs: map[string]*job{}, zones: map[string]*zone{},
+		nodes: map[string]*node{}, pods: map[string]*pod{}, used: map[string]bool{}, sets: map[string]*set{}, likes: map[string]*pod{}, jobs: map[string]*job{}, zones: map[string]*zone{},
 	}
 	for _, o := range k.Objects {
 		switch o := o.(type) {

@@ -1,0 +1,98 @@
+package scenario_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/world"
+	"berth/test/enginetest"
+)
+
+// shopPods are pods of the Deployment shop: n of its ReplicaSet, on nodes in turn.
+func shopPods(n int, on ...string) (list []any) {
+	for i := range n {
+		p := running(enginetest.Pod(fmt.Sprintf("shop-1-%02d", i), enginetest.Requests("cpu", "1"), enginetest.On(on[i%len(on)]),
+			enginetest.Labels("app", "shop", "pod-template-hash", "1")), "ReplicaSet", "shop-1", 20, 30)
+		list = append(list, p)
+	}
+	return list
+}
+
+func shopDeployment(spec string) string {
+	return `{"deployment":{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shop"},"spec":{` + spec + `"selector":{"matchLabels":{"app":"shop"}},"template":{"metadata":{"labels":{"app":"shop"}},"spec":{"containers":[{"name":"c","image":"shop:2","resources":{"requests":{"cpu":"1"}}}]}}}}}`
+}
+
+// scaledIn lists how the sets of a timeline were scaled; the new one has a name that is hashed.
+func scaledIn(moments []world.Moment) string {
+	var list []string
+	for _, m := range moments {
+		set := strings.TrimPrefix(m.Owner, "ReplicaSet/shop-")
+		if m.What != world.Scaled || set == m.Owner {
+			continue
+		}
+		if set != "1" {
+			set = "new"
+		}
+		list = append(list, fmt.Sprint(m.AfterSeconds, " ", set, ">", strings.Fields(m.Why)[1]))
+	}
+	return strings.Join(list, ", ")
+}
+
+// TestRollOutEvent has a Deployment updated in a scenario in which other things happen.
+func TestRollOutEvent(t *testing.T) {
+	rolling := `"replicas":4,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`
+	plain := clocked(t, `{"events":[{"at":"10s","rollOut":`+shopDeployment(rolling)+`}]}`, append(shopPods(4, "a", "b"), alive("a", "4"), alive("b", "4"))...).Clock
+	if got, want := scaledIn(plain.Timeline), "10 new>1, 30 1>3, 30 new>2, 50 1>2, 50 new>3, 70 1>1, 70 new>4, 90 1>0"; got != want {
+		t.Errorf("scaled %s, want %s", got, want)
+	}
+	if r := plain.Rollouts[0]; len(plain.Others) != 4 || len(plain.Pods) != 4 || r.BeganAfterSeconds != 10 || r.CompleteAfterSeconds == nil || *r.CompleteAfterSeconds != 90 || r.LeastAvailable != 4 || r.MostPods != 7 {
+		t.Errorf("%+v", r)
+	}
+	// A node dies amid the update: its pods are not available any more, so that no old one goes
+	// until they have come back elsewhere.
+	lost := func(p *corev1.Pod) {
+		five := int64(300)
+		p.Spec.Tolerations = []corev1.Toleration{{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &five}}
+	}
+	objects := shopPods(4, "a", "b")
+	for _, o := range objects {
+		lost(o.(*corev1.Pod))
+	}
+	dying := clocked(t, `{"events":[{"nodesDie":{"nodes":["b"]}},{"at":"55s","rollOut":`+shopDeployment(rolling)+`}],"until":{"duration":"1h"}}`, append(objects, alive("a", "8"), alive("b", "8"))...).Clock
+	if r := dying.Rollouts[0]; r.LeastAvailable != 2 || r.CompleteAfterSeconds == nil {
+		t.Errorf("%+v\n%s", r, toldTimeline(dying.Timeline))
+	}
+	if got := scaledIn(dying.Timeline); !strings.HasPrefix(got, "55 new>1, 75 1>3, 75 new>2, 95 1>2") {
+		t.Errorf("those that are not ready go first: %s\n%s", got, toldTimeline(dying.Timeline))
+	}
+}
+
+// TestScaleAmidRollOut shares other replicas out between the sets in proportion, as in the
+// documentation of Deployments: of five more the old set gets three and the new one two.
+func TestScaleAmidRollOut(t *testing.T) {
+	objects := append(shopPods(10, "a"), alive("a", "99"))
+	for to, want := range map[int]string{15: "1>11, new>7", 5: "1>5, new>3, 1>3, new>5", 0: "1>0, new>0", 10: ""} {
+		q := fmt.Sprintf(`{"events":[{"rollOut":%s},{"at":"5s","scale":{"kind":"Deployment","name":"shop","replicas":%d}}],"until":{"duration":"6s"}}`,
+			shopDeployment(`"replicas":10,"strategy":{"rollingUpdate":{"maxSurge":3,"maxUnavailable":2}},`), to)
+		got, begun := strings.CutPrefix(scaledIn(clocked(t, q, objects...).Clock.Timeline), "0 new>3, 0 1>8, 0 new>5")
+		if got = strings.ReplaceAll(strings.TrimPrefix(got, ", "), "5 ", ""); got != want || !begun {
+			t.Errorf("to %d replicas: %s, want %s", to, got, want)
+		}
+	}
+}
+
+// TestRollOutStalls passes the deadline of an update whose pods do not fit, and says when.
+func TestRollOutStalls(t *testing.T) {
+	stuck := shopDeployment(`"replicas":2,"progressDeadlineSeconds":60,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`)
+	out := clocked(t, `{"events":[{"rollOut":`+stuck+`}]}`, append(shopPods(2, "a"), alive("a", "2"))...).Clock
+	r := out.Rollouts[0]
+	if r.CompleteAfterSeconds != nil || r.DeadlineExceededAfterSeconds == nil || *r.DeadlineExceededAfterSeconds != 61 || out.Seconds != 61 || out.Waiting != 1 {
+		t.Errorf("%+v after %d s", r, out.Seconds)
+	}
+	if m := out.Timeline[len(out.Timeline)-1]; m.What != world.DeadlineExceeded || m.AfterSeconds != 61 {
+		t.Errorf("%+v", m)
+	}
+}

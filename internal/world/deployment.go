@@ -1,0 +1,293 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// Deployment is a Deployment whose update is on its way: its controller scales its ReplicaSets until
+// all pods are of the new one (pkg/controller/deployment). Controllers act at once.
+type Deployment struct {
+	Namespace, Name string
+	Spec            *appsv1.DeploymentSpec // with defaults
+	// Replicas, Surge and Unavailable are those in force, as numbers of pods.
+	Replicas, Surge, Unavailable int
+	Old                          []*ReplicaSet // the oldest first
+	New                          *ReplicaSet
+	// Took is how long a new pod takes until it is ready.
+	Took time.Duration
+	// Listed reports whether the pods that it creates are among the world's Others.
+	Listed bool
+
+	// Steps are the changes of its sets' sizes, in order. Created are the pods that were created
+	// for it.
+	Steps   []Resized
+	Created []*Replacement
+	// LeastAvailable is the smallest number of available pods so far, MostPods the largest number
+	// of pods at once, with those that are being deleted.
+	LeastAvailable, MostPods int
+	// DeadlineExceeded is when it first reported that it exceeded its progressDeadlineSeconds.
+	DeadlineExceeded *int64
+
+	// Began is when the update began, and Done when it was complete; nil: it is not.
+	Began int64
+	Done  *int64
+
+	counts     counts
+	progressed int64 // when a count last improved
+}
+
+// Resized is a change of a ReplicaSet's replicas.
+type Resized struct {
+	AfterSeconds int64  `json:"afterSeconds"`
+	Set          string `json:"set"`
+	From         int    `json:"from"`
+	To           int    `json:"to"`
+} // @name RolloutStep
+
+// counts are what a Deployment's progress is measured by
+// (pkg/controller/deployment/util/deployment_util.go DeploymentProgressing).
+type counts struct{ updated, old, ready, available int }
+
+// Sets returns all ReplicaSets, the new one last.
+func (d *Deployment) Sets() []*ReplicaSet { return append(slices.Clone(d.Old), d.New) }
+
+// RollOut has a Deployment's update begin: its sets follow their pods already. It comes in the place
+// of an update of it that is on its way.
+func (w *World) RollOut(d *Deployment) error {
+	n := PodName{d.Namespace, d.Name}
+	if was := w.deployments[n]; was != nil {
+		w.rollouts = slices.DeleteFunc(w.rollouts, func(of *Deployment) bool { return of == was })
+	}
+	w.deployments[n] = d
+	w.rollouts = append(w.rollouts, d)
+	slices.SortFunc(w.rollouts, func(a, b *Deployment) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for _, s := range d.Sets() {
+		s.of = d
+	}
+	w.replicaSets[replicaSetKey(d.Namespace, d.New.Name)] = d.New
+	d.LeastAvailable, d.progressed, d.Began = math.MaxInt, w.Seconds(), w.Seconds()
+	w.tell(Moment{What: RolloutBegins, Owner: d.owner(), Why: string(d.Spec.Strategy.Type)})
+	if err := w.observe(d); err != nil {
+		return err
+	}
+	// A change of the replicas comes before that of the template (deployment_controller.go
+	// syncDeployment, sync.go isScalingEvent, scale).
+	if active := d.activeOld(); len(active) == 1 && active[0].Replicas != d.Replicas && d.New.Replicas == 0 {
+		return w.resize(d, active[0], d.Replicas)
+	}
+	return nil
+}
+
+// activeOld returns the old sets that want pods (controller_utils.go FilterActiveReplicaSets).
+func (d *Deployment) activeOld() []*ReplicaSet {
+	return slices.DeleteFunc(slices.Clone(d.Old), func(s *ReplicaSet) bool { return s.Replicas == 0 })
+}
+
+// syncDeployments has the controller of each Deployment act, and reports whether any set changed.
+func (w *World) syncDeployments() (changed bool, err error) {
+	for _, d := range w.rollouts {
+		one, err := w.syncDeployment(d)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || one
+	}
+	return changed, nil
+}
+
+// observeDeployments counts the pods of each Deployment, once the scheduler has acted.
+func (w *World) observeDeployments() error {
+	for _, d := range w.rollouts {
+		if err := w.observe(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passDeadlines notes which Deployments exceed their progress deadlines before a second. The
+// controller looks again a second after it (progress.go requeueStuckDeployment).
+func (w *World) passDeadlines(second int64) {
+	for _, d := range w.rollouts {
+		if at, ok := d.deadline(); ok && at <= second {
+			d.DeadlineExceeded = &at
+			now := w.now
+			w.now = max(now, time.Duration(at)*time.Second)
+			w.tell(Moment{What: DeadlineExceeded, Owner: d.owner(), Why: fmt.Sprintf("no progress for %d s", *d.Spec.ProgressDeadlineSeconds)})
+			w.now = now
+		}
+	}
+}
+
+// deadline returns when the Deployment exceeds its progress deadline; false where it does not, or
+// did already.
+func (d *Deployment) deadline() (second int64, ok bool) {
+	limit := d.Spec.ProgressDeadlineSeconds
+	if limit == nil || *limit == noDeadline || d.DeadlineExceeded != nil || d.Complete() {
+		return 0, false
+	}
+	return d.progressed + int64(*limit) + 1, true
+}
+
+// noDeadline stands for no deadline (deployment_util.go HasProgressDeadline).
+const noDeadline = 1<<31 - 1
+
+// NextDeadline returns when the next Deployment exceeds its progress deadline if nothing happens
+// before; false where none does.
+func (w *World) NextDeadline() (second int64, ok bool) {
+	for _, d := range w.rollouts {
+		if at, ahead := d.deadline(); ahead && (!ok || at < second) {
+			second, ok = at, true
+		}
+	}
+	return second, ok
+}
+
+func (d *Deployment) owner() string { return "Deployment/" + d.Name }
+
+// Stalled notes that nothing happens any more, so that a deadline passes that is still ahead.
+func (w *World) Stalled() { w.passDeadlines(math.MaxInt64) }
+
+// Complete reports whether the update is complete (deployment_util.go DeploymentComplete).
+func (d *Deployment) Complete() bool {
+	c := d.counts
+	return c.updated == d.Replicas && c.old == 0 && c.available == d.Replicas && d.New.Replicas == d.Replicas
+}
+
+// availableOf counts a set's pods that have been ready for minReadySeconds.
+func (w *World) availableOf(d *Deployment, s *ReplicaSet) (n int) {
+	for _, m := range s.active() {
+		if at, ready := w.readySince(m.pod); ready && at+int64(d.Spec.MinReadySeconds) <= w.Seconds() {
+			n++
+		}
+	}
+	return n
+}
+
+// observe counts, and has something happen when a pod will be available.
+func (w *World) observe(d *Deployment) error {
+	var c counts
+	pods := 0
+	for _, s := range d.Sets() {
+		if err := w.steps.Take(len(s.pods)); err != nil {
+			return err
+		}
+		pods += len(s.pods)
+		for _, m := range s.active() {
+			if s == d.New {
+				c.updated++
+			} else {
+				c.old++
+			}
+			at, ready := w.readySince(m.pod)
+			if !ready {
+				continue
+			}
+			c.ready++
+			at += int64(d.Spec.MinReadySeconds)
+			if at <= w.Seconds() {
+				c.available++
+			} else if m.due != at {
+				m.due = at
+				w.At(at, NameOf(m.pod).String(), func() error { return nil })
+			}
+		}
+	}
+	if b := d.counts; c.updated > b.updated || c.old < b.old || c.ready > b.ready || c.available > b.available {
+		d.progressed = w.Seconds()
+	}
+	d.counts = c
+	d.LeastAvailable, d.MostPods = min(d.LeastAvailable, c.available), max(d.MostPods, pods)
+	if d.Done == nil && d.Complete() {
+		at := w.Seconds()
+		d.Done = &at
+		w.tell(Moment{What: RolloutComplete, Owner: d.owner()})
+	}
+	return nil
+}
+
+// syncDeployment does one thing, as a sync of the controller does (rolling.go rolloutRolling,
+// recreate.go rolloutRecreate).
+func (w *World) syncDeployment(d *Deployment) (changed bool, err error) {
+	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		return w.recreate(d)
+	}
+	if n := d.newReplicas(); n != d.New.Replicas {
+		return true, w.resize(d, d.New, n)
+	}
+	oldPods := 0
+	var available []int
+	sum := w.availableOf(d, d.New)
+	room := d.New.Replicas - (d.Replicas - d.Unavailable) - (d.New.Replicas - sum)
+	for _, s := range d.Old {
+		oldPods += s.Replicas
+		available = append(available, w.availableOf(d, s))
+		sum += available[len(available)-1]
+	}
+	if room += oldPods; oldPods == 0 || room <= 0 {
+		return false, nil
+	}
+	// Those that are not available first, then available ones, from what the status said before
+	// (rolling.go cleanupUnhealthyReplicas, scaleDownOldReplicaSetsForRollingUpdate).
+	for i, s := range d.Old {
+		if n := min(room, s.Replicas-available[i]); n > 0 {
+			room -= n
+			changed = true
+			if err := w.resize(d, s, s.Replicas-n); err != nil {
+				return false, err
+			}
+		}
+	}
+	spare := sum - (d.Replicas - d.Unavailable)
+	for _, s := range d.Old {
+		if n := min(spare, s.Replicas); n > 0 {
+			spare -= n
+			changed = true
+			if err := w.resize(d, s, s.Replicas-n); err != nil {
+				return false, err
+			}
+		}
+	}
+	return changed, nil
+}
+
+// newReplicas follows deployment_util.go NewRSNewReplicas.
+func (d *Deployment) newReplicas() int {
+	if d.New.Replicas > d.Replicas {
+		return d.Replicas
+	}
+	all := d.New.Replicas
+	for _, s := range d.Old {
+		all += s.Replicas
+	}
+	return d.New.Replicas + max(0, min(d.Replicas+d.Surge-all, d.Replicas-d.New.Replicas))
+}
+
+// recreate scales the old sets to nothing, and the new one up once their pods are gone.
+func (w *World) recreate(d *Deployment) (changed bool, err error) {
+	for _, s := range d.activeOld() {
+		changed = true
+		if err := w.resize(d, s, 0); err != nil {
+			return false, err
+		}
+	}
+	if changed || d.New.Replicas == d.Replicas || slices.ContainsFunc(d.Old, func(s *ReplicaSet) bool { return len(s.pods) > 0 }) {
+		return changed, nil
+	}
+	return true, w.resize(d, d.New, d.Replicas)
+}
+
+// resize changes a set's replicas, and its controller creates or deletes pods.
+func (w *World) resize(d *Deployment, s *ReplicaSet, to int) error {
+	d.Steps = append(d.Steps, Resized{w.Seconds(), s.Name, s.Replicas, to})
+	w.tell(Moment{What: Scaled, Owner: kindReplicaSet + "/" + s.Name, Why: fmt.Sprintf("to %d replicas", to)})
+	return w.manage(s, to)
+}
