@@ -10,8 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// Deployment is a Deployment whose update is on its way: its controller scales its ReplicaSets until
-// all pods are of the new one (pkg/controller/deployment). Controllers act at once.
+// Deployment is a Deployment whose update is on its way: its controller scales its ReplicaSets
+// until all pods are of the new one (pkg/controller/deployment). Controllers act at once.
 type Deployment struct {
 	Namespace, Name string
 	Spec            *appsv1.DeploymentSpec // with defaults
@@ -57,8 +57,8 @@ type counts struct{ updated, old, ready, available int }
 // Sets returns all ReplicaSets, the new one last.
 func (d *Deployment) Sets() []*ReplicaSet { return append(slices.Clone(d.Old), d.New) }
 
-// RollOut has a Deployment's update begin: its sets follow their pods already. It comes in the place
-// of an update of it that is on its way.
+// RollOut has a Deployment's update begin: its sets follow their pods already. It comes in the
+// place of an update of it that is on its way.
 func (w *World) RollOut(d *Deployment) error {
 	n := PodName{d.Namespace, d.Name}
 	if was := w.deployments[n]; was != nil {

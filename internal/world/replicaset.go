@@ -254,8 +254,8 @@ func (w *World) manage(s *ReplicaSet, to int) error {
 	return nil
 }
 
-// shrink deletes the first n of a set's pods, ranked by their lives and by how many pods of the set,
-// or of its Deployment, are beside them (replica_set.go getPodsToDelete,
+// shrink deletes the first n of a set's pods, ranked by their lives and by how many pods of the
+// set, or of its Deployment, are beside them (replica_set.go getPodsToDelete,
 // getPodsRankedByRelatedPodsOnSameNode).
 func (w *World) shrink(s *ReplicaSet, list []*member, n int) error {
 	if n <= 0 {
