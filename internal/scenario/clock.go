@@ -32,7 +32,7 @@ type Clock struct {
 	Drains    []*DrainedNode    `json:"drains,omitempty"`
 	Lost      []*world.LostNode `json:"lost,omitempty"`
 	LostZones []*world.LostZone `json:"lostZones,omitempty"`
-	// Rollouts are the updates of Deployments, in the order in which they began.
+	// Rollouts are the updates of workloads, in the order in which they began.
 	Rollouts []RolledOut `json:"rollouts,omitempty"`
 	// Waiting counts the pods without a node at the end, without those that wait for their gates.
 	Waiting int         `json:"waiting"`
@@ -58,7 +58,7 @@ type clocked struct {
 	d        *disruption
 	arrivals []world.PodName
 	drains   []*draining
-	rollouts []*rollout
+	updates  []*update
 	retries  int // events that are another try of a drain alone
 }
 
@@ -126,7 +126,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 func notesOfClock() []string {
 	return []string{
 		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
-		"ReplicaSets, StatefulSets, Jobs and the node lifecycle act, and Deployments that events change; autoscalers, DaemonSets on nodes that are there and rollouts that run already do not",
+		"ReplicaSets, StatefulSets, Jobs and the node lifecycle act, and updates of Deployments and StatefulSets that events bring; autoscalers, DaemonSets on nodes that are there and rollouts that run already do not",
 	}
 }
 
@@ -181,8 +181,8 @@ func (r *clocked) report(sim *simulation, run *ProfileRun, ended string) (*Clock
 		x.end()
 		out.Drains = append(out.Drains, x.nodes...)
 	}
-	for _, x := range r.rollouts {
-		out.Rollouts = append(out.Rollouts, x.rolledOut())
+	for _, u := range r.updates {
+		out.Rollouts = append(out.Rollouts, u.rolledOut())
 	}
 	out.Totals.Left, out.Totals.Preempted, out.Totals.Replaced = d.Totals()
 	waiting, gated := d.Waiting()

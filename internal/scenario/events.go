@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,7 +31,7 @@ type Event struct {
 	Ungate *UngateOf `json:"ungate,omitempty"`
 	// Scale has a workload want another number of pods.
 	Scale *ScaleTo `json:"scale,omitempty"`
-	// RollOut has a Deployment get another template, and so new pods in the place of its old ones.
+	// RollOut has a workload get another template, and so new pods in the place of its old ones.
 	RollOut *RollOutOf `json:"rollOut,omitempty"`
 	// Drain drains nodes one after the other, as kubectl drain does.
 	Drain *DrainOf `json:"drain,omitempty"`
@@ -162,7 +161,7 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 		return x.onPod(field+".ungate", "ungate", &e.Ungate.PodNamed, func(n world.PodName) (string, error) { return x.d.Ungate(n, e.Ungate.Gates) })
 	})
 	add(e.Scale != nil, func() (func() error, error) { return x.scale(field+".scale", e.Scale) })
-	add(e.RollOut != nil, func() (func() error, error) { return x.rollOut(field+".rollOut.deployment", e.RollOut) })
+	add(e.RollOut != nil, func() (func() error, error) { return x.rollOut(field+".rollOut", e.RollOut) })
 	add(e.Drain != nil, func() (func() error, error) { return x.drain(field+".drain", e.Drain) })
 	add(e.AddNodes != nil, func() (func() error, error) { return x.addNodes(field, e.AddNodes) })
 	for _, on := range []struct {
@@ -209,13 +208,9 @@ func (x *scheduling) create(field string, w *Workload, second int64, key string)
 		}
 		return nil, nil
 	}
-	o, err := x.s.Editor.Read(field+".pod", w.Pod)
+	set, err := x.readSet(field+".pod", w.Pod)
 	if err != nil {
 		return nil, err
-	}
-	set, ok := o.Value.(*appsv1.StatefulSet)
-	if !ok {
-		return nil, decision.Errorf(decision.Invalid, field+".pod.kind", "want a StatefulSet of apps/v1")
 	}
 	for i := range fresh {
 		x.arrivals = append(x.arrivals, world.PodName{Namespace: fresh[i].Pod.Namespace, Name: world.OrdinalName(set, i)})

@@ -31,7 +31,7 @@ func (r *rollout) accept(s *Stage, v *revision.View, at string, raw json.RawMess
 		return decision.Errorf(decision.Malformed, at, "%v", err)
 	}
 	r.sameReplicas = d.Spec.Replicas == nil
-	r.Deployment = &world.Deployment{Namespace: r.pod.Namespace, Name: d.Name, Spec: &d.Spec}
+	r.Deployment = &world.Deployment{Update: world.Update{Kind: "Deployment", Namespace: r.pod.Namespace, Name: d.Name}, Spec: &d.Spec}
 	defaultDeployment(r.Spec)
 	if errs := validateDeployment(r.Spec, field.NewPath("spec")); len(errs) > 0 {
 		return &object.InvalidError{Key: object.Key{Kind: "Deployment", Namespace: r.Namespace, Name: r.Name}, Path: at, Errors: errs}

@@ -4,38 +4,58 @@ import (
 	"encoding/json"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"berth/internal/decision"
+	"berth/internal/world"
 )
 
-// RollOutOf is a Deployment with another template.
+// RollOutOf is a workload with another template: one of the two.
 type RollOutOf struct {
-	// Deployment is the apps/v1 Deployment. Its pods take as long to start as its old ones did.
-	Deployment json.RawMessage `json:"deployment" swaggertype:"object"`
+	// Deployment is of apps/v1. Its pods take as long to start as its old ones did.
+	Deployment json.RawMessage `json:"deployment,omitempty" swaggertype:"object"`
+	// StatefulSet is of apps/v1. It keeps its number of pods, which are replaced from the highest
+	// ordinal down to its partition.
+	StatefulSet json.RawMessage `json:"statefulSet,omitempty" swaggertype:"object"`
 } // @name SimulationRollOut
 
-// RolledOut is how the update of a Deployment went in a scenario with a clock. Its pods are among
-// those that left and the others that came.
+// RolledOut is how an update went in a scenario with a clock. Its pods are among those that left,
+// their replacements, and the others that came.
 type RolledOut struct {
-	Deployment decision.PodRef `json:"deployment"`
+	Kind      string `json:"kind" enums:"Deployment,StatefulSet"`
+	Namespace string `json:"namespace" example:"shop"`
+	Name      string `json:"name" example:"web"`
 	// BeganAfterSeconds is when the update came, CompleteAfterSeconds when it was complete; absent:
 	// it is not, at the end.
 	BeganAfterSeconds    int64  `json:"beganAfterSeconds"`
 	CompleteAfterSeconds *int64 `json:"completeAfterSeconds,omitempty"`
-	// DeadlineExceededAfterSeconds, LeastAvailable and MostPods are as in Rollout.
+	// DeadlineExceededAfterSeconds is when a Deployment first reported that it exceeded its
+	// progressDeadlineSeconds, which stops nothing.
 	DeadlineExceededAfterSeconds *int64 `json:"deadlineExceededAfterSeconds,omitempty"`
-	LeastAvailable               int    `json:"leastAvailable"`
-	MostPods                     int    `json:"mostPods"`
+	// LeastAvailable is the smallest number of available pods on the way, MostPods the largest
+	// number of pods at once, with those that are being deleted.
+	LeastAvailable int `json:"leastAvailable"`
+	MostPods       int `json:"mostPods"`
 	// Assumed is what the snapshot does not show.
-	Assumed []string `json:"assumed"`
+	Assumed []string `json:"assumed,omitempty"`
 } // @name SimulationRolledOut
 
-// rollOut reads an event in which a Deployment is updated.
+// update is one of a scenario, and what is assumed of it.
+type update struct {
+	*world.Update
+	assumed []string
+}
+
+// rollOut reads an event in which a workload is updated.
 func (x *scheduling) rollOut(field string, of *RollOutOf) (func() error, error) {
-	r := &rollout{}
-	if len(of.Deployment) == 0 {
-		return nil, decision.Errorf(decision.Malformed, field, "want a Deployment of apps/v1")
+	switch deployment, set := !isNull(of.Deployment), !isNull(of.StatefulSet); {
+	case deployment == set:
+		return nil, decision.Errorf(decision.Malformed, field, "want a deployment or a statefulSet")
+	case set:
+		return x.updateSet(field+".statefulSet", of.StatefulSet)
 	}
-	if err := r.accept(x.s, x.scratch.View, field, of.Deployment); err != nil {
+	r := &rollout{}
+	if err := r.accept(x.s, x.scratch.View, field+".deployment", of.Deployment); err != nil {
 		return nil, err
 	}
 	return func() error {
@@ -44,14 +64,49 @@ func (x *scheduling) rollOut(field string, of *RollOutOf) (func() error, error) 
 			return fmt.Errorf("%s: %w", field, err)
 		}
 		r.Listed = true
-		x.rollouts = append(x.rollouts, r)
+		x.updates = append(x.updates, &update{&r.Update, r.assumed})
 		return x.d.RollOut(r.Deployment)
 	}, nil
 }
 
-// rolledOut sums up an update.
-func (r *rollout) rolledOut() RolledOut {
-	return RolledOut{
-		decision.PodRef{Namespace: r.Namespace, Name: r.Name}, r.Began, r.Done, r.DeadlineExceeded, r.LeastAvailable, r.MostPods, r.assumed,
+// updateSet reads an event in which a StatefulSet is updated.
+func (x *scheduling) updateSet(field string, raw json.RawMessage) (func() error, error) {
+	_, one := ReplicasIn(raw)
+	like, err := x.s.Editor.Pod(x.scratch.View, field, one)
+	if err != nil {
+		return nil, err
 	}
+	set, err := x.readSet(field, raw)
+	if err != nil {
+		return nil, err
+	}
+	if r := set.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil && *r.Partition < 0 {
+		return nil, decision.Errorf(decision.Invalid, field+".spec.updateStrategy.rollingUpdate.partition", "want 0 or more")
+	}
+	return func() error {
+		u, refused, err := x.d.UpdateSet(set, like)
+		x.refusedAs(world.Moment{What: "rollOut", Owner: "StatefulSet/" + set.Name}, refused)
+		if u != nil {
+			x.updates = append(x.updates, &update{u, nil})
+		}
+		return err
+	}, nil
+}
+
+// readSet reads a StatefulSet.
+func (x *scheduling) readSet(field string, raw json.RawMessage) (*appsv1.StatefulSet, error) {
+	o, err := x.s.Editor.Read(field, raw)
+	if err != nil {
+		return nil, err
+	}
+	set, ok := o.Value.(*appsv1.StatefulSet)
+	if !ok {
+		return nil, decision.Errorf(decision.Invalid, field+".kind", "want a StatefulSet of apps/v1")
+	}
+	return set, nil
+}
+
+// rolledOut sums up an update.
+func (u *update) rolledOut() RolledOut {
+	return RolledOut{u.Kind, u.Namespace, u.Name, u.Began, u.Done, u.DeadlineExceeded, u.LeastAvailable, u.MostPods, u.assumed}
 }

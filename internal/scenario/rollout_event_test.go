@@ -96,3 +96,52 @@ func TestRollOutStalls(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// TestUpdateSet replaces the pods of a StatefulSet from the highest ordinal down to the partition,
+// each once the one before is ready. Those below come back as they were.
+func TestUpdateSet(t *testing.T) {
+	var objects []any
+	for i := range 3 {
+		objects = append(objects, running(enginetest.Pod(fmt.Sprint("kv-", i), enginetest.Requests("cpu", "1"), enginetest.On("a"), enginetest.Labels("app", "kv")), "StatefulSet", "kv", 7, 5))
+	}
+	objects = append(objects, alive("a", "4"))
+	question := func(strategy, more string) string {
+		return `{"events":[{"rollOut":{"statefulSet":{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"kv"},"spec":{"serviceName":"kv","selector":{"matchLabels":{"app":"kv"}},` + strategy +
+			`"template":{"metadata":{"labels":{"app":"kv"}},"spec":{"containers":[{"name":"c","image":"kv:2","resources":{"requests":{"cpu":"2"}}}]}}}}}}` + more + `]}`
+	}
+	out := clocked(t, question(`"updateStrategy":{"rollingUpdate":{"partition":1}},`, `,{"at":"60s","delete":{"name":"kv-0"}}`), objects...).Clock
+	want := `
+0 rolloutBegins StatefulSet/kv
+0 leaves kv-2 a: update
+5 gone kv-2 a
+5 created kv-2
+5 bound kv-2 a
+12 ready kv-2 a
+12 leaves kv-1 a: update
+17 gone kv-1 a
+17 created kv-1
+17 waits kv-1
+60 leaves kv-0 a: deletion
+65 gone kv-0 a
+65 created kv-0
+65 bound kv-1 a
+65 waits kv-0
+72 ready kv-1 a
+`
+	if got := toldTimeline(out.Timeline); got != strings.TrimPrefix(want, "\n") {
+		t.Errorf("got\n%swant%s", got, want)
+	}
+	if u := out.Rollouts[0]; u.Kind != "StatefulSet" || u.CompleteAfterSeconds != nil || u.LeastAvailable != 1 || u.MostPods != 3 || out.Waiting != 1 {
+		t.Errorf("%+v", u)
+	}
+	for strategy, done := range map[string]int64{`"minReadySeconds":3,`: 45, `"podManagementPolicy":"Parallel",`: 36, `"updateStrategy":{"rollingUpdate":{"partition":2}},`: 12, `"updateStrategy":{"type":"OnDelete"},`: -1} {
+		all := append([]any{alive("b", "9")}, objects...)
+		u := clocked(t, question(strategy, ""), all...).Clock.Rollouts[0]
+		if (u.CompleteAfterSeconds == nil) != (done < 0) || done >= 0 && *u.CompleteAfterSeconds != done {
+			t.Errorf("%s: complete after %v s, want %d", strategy, u.CompleteAfterSeconds, done)
+		}
+	}
+	if u := clocked(t, question(`"updateStrategy":{"type":"OnDelete"},`, `,{"at":"5s","delete":{"name":"kv-1"}},{"at":"5s","delete":{"name":"kv-0"}},{"at":"5s","delete":{"name":"kv-2"}}`), append(objects, alive("b", "9"))...).Clock.Rollouts[0]; u.CompleteAfterSeconds == nil {
+		t.Errorf("all were deleted: %+v", u)
+	}
+}

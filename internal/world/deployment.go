@@ -13,8 +13,8 @@ import (
 // Deployment is a Deployment whose update is on its way: its controller scales its ReplicaSets
 // until all pods are of the new one (pkg/controller/deployment). Controllers act at once.
 type Deployment struct {
-	Namespace, Name string
-	Spec            *appsv1.DeploymentSpec // with defaults
+	Update
+	Spec *appsv1.DeploymentSpec // with defaults
 	// Replicas, Surge and Unavailable are those in force, as numbers of pods.
 	Replicas, Surge, Unavailable int
 	Old                          []*ReplicaSet // the oldest first
@@ -28,15 +28,6 @@ type Deployment struct {
 	// for it.
 	Steps   []Resized
 	Created []*Replacement
-	// LeastAvailable is the smallest number of available pods so far, MostPods the largest number
-	// of pods at once, with those that are being deleted.
-	LeastAvailable, MostPods int
-	// DeadlineExceeded is when it first reported that it exceeded its progressDeadlineSeconds.
-	DeadlineExceeded *int64
-
-	// Began is when the update began, and Done when it was complete; nil: it is not.
-	Began int64
-	Done  *int64
 
 	counts     counts
 	progressed int64 // when a count last improved
@@ -151,8 +142,6 @@ func (w *World) NextDeadline() (second int64, ok bool) {
 	return second, ok
 }
 
-func (d *Deployment) owner() string { return "Deployment/" + d.Name }
-
 // Stalled notes that nothing happens any more, so that a deadline passes that is still ahead.
 func (w *World) Stalled() { w.passDeadlines(math.MaxInt64) }
 
@@ -205,12 +194,7 @@ func (w *World) observe(d *Deployment) error {
 		d.progressed = w.Seconds()
 	}
 	d.counts = c
-	d.LeastAvailable, d.MostPods = min(d.LeastAvailable, c.available), max(d.MostPods, pods)
-	if d.Done == nil && d.Complete() {
-		at := w.Seconds()
-		d.Done = &at
-		w.tell(Moment{What: RolloutComplete, Owner: d.owner()})
-	}
+	w.seen(&d.Update, pods, c.available, d.Complete())
 	return nil
 }
 

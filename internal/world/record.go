@@ -17,7 +17,7 @@ type Left struct {
 	// Owner is its controller.
 	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
 	// Cause is why it leaves.
-	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down,job-failed"`
+	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down,update,job-failed"`
 	// By is the pod that a preemption is for; absent for other causes.
 	By string `json:"by,omitempty" example:"prod/import-x7"`
 	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other
@@ -185,6 +185,8 @@ const (
 	CauseTaint      = "taint"
 	CauseOrphaned   = "orphaned"
 	CauseScaleDown  = "scale-down"
+	// CauseUpdate is of pods that a StatefulSet or a DaemonSet replaces by its new template.
+	CauseUpdate = "update"
 	// CauseJobFailed is of pods that a Job deletes once it has failed.
 	CauseJobFailed = "job-failed"
 )

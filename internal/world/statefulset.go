@@ -38,6 +38,7 @@ type statefulSet struct {
 	first           int // its lowest ordinal
 	ordinals        []int
 	places          map[int]*setPlace
+	update          *setUpdate // nil: there was none
 }
 
 // setPlace is the place of one ordinal.
@@ -45,6 +46,8 @@ type setPlace struct {
 	pod  *corev1.Pod // the last one
 	here bool        // it is there: waiting, on a node or being deleted
 	lost *Left       // what its successor is noted at; nil: nowhere
+	// updated reports whether the pod is of the template of the update.
+	updated bool
 }
 
 // isSetPod reports whether a StatefulSet controls a pod whose name ends in an ordinal.
@@ -188,6 +191,7 @@ func (c *statefulSets) sync(pod *corev1.Pod) error {
 
 // syncSet makes the pods of a set that are missing, and deletes those that are too many.
 func (c *statefulSets) syncSet(s *statefulSet) error {
+	c.observe(s)
 	if err := c.w.steps.Take(len(s.ordinals)); err != nil {
 		return err
 	}
@@ -211,13 +215,17 @@ func (c *statefulSets) syncSet(s *statefulSet) error {
 			continue
 		}
 		c.wait(s, n+1, why)
-		if until > 0 {
-			c.w.due.schedule(until, syncs, s.namespace+"/"+s.name, func() error { return c.syncSet(s) })
-		}
+		c.again(s, until)
 		return nil
 	}
-	return c.condemned(s)
+	if done, err := c.condemned(s); err != nil || !done {
+		return err
+	}
+	return c.roll(s)
 }
+
+// pod is the name of an ordinal's pod.
+func (s *statefulSet) pod(i int) string { return fmt.Sprintf("%s-%d", s.name, i) }
 
 // blocks returns why no pod above an ordinal is made, and when it will be; empty where none is
 // blocked, and 0 where an event tells.
@@ -263,7 +271,11 @@ func (c *statefulSets) create(s *statefulSet, i int, p *setPlace) error {
 			return err
 		}
 	}
-	c.w.set(p, setPlace{pod: old, here: true})
+	updated := s.takes(i)
+	if updated {
+		old = c.renewed(s, i)
+	}
+	c.w.set(p, setPlace{pod: old, here: true, updated: updated})
 	if rec == nil {
 		rec = &Left{}
 		defer func() { c.w.further(s.namespace, rec.Replacement) }()
@@ -284,32 +296,37 @@ func (w *World) claimOf(s *statefulSet, t *corev1.PersistentVolumeClaim, i int) 
 	return w.putObject(claim)
 }
 
-// like returns a pod of an ordinal as the set's other pods are (stateful_set_utils.go
-// updateIdentity, updateStorage); nil where it has none.
+// like returns a pod of an ordinal as the set's other pods are; nil where it has none.
 func (c *statefulSets) like(s *statefulSet, i int) *corev1.Pod {
 	for _, n := range s.ordinals {
 		of := s.places[n].pod
 		if of == nil {
 			continue
 		}
-		p := of.DeepCopy()
-		p.Name = fmt.Sprintf("%s-%d", s.name, i)
-		if p.Spec.Hostname != "" {
-			p.Spec.Hostname = p.Name
-		}
-		for _, label := range []string{appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel} {
-			if p.Labels[label] != "" {
-				p.Labels[label] = map[string]string{appsv1.StatefulSetPodNameLabel: p.Name, appsv1.PodIndexLabel: strconv.Itoa(i)}[label]
-			}
-		}
-		for k := range p.Spec.Volumes {
-			if v := p.Spec.Volumes[k].PersistentVolumeClaim; v != nil {
-				if base, is := strings.CutSuffix(v.ClaimName, fmt.Sprintf("-%s-%d", s.name, n)); is {
-					v.ClaimName = fmt.Sprintf("%s-%s-%d", base, s.name, i)
-				}
-			}
-		}
-		return p
+		return s.named(of, n, i)
 	}
 	return nil
+}
+
+// named returns a pod of one ordinal as that of another one (stateful_set_utils.go updateIdentity,
+// updateStorage).
+func (s *statefulSet) named(of *corev1.Pod, n, i int) *corev1.Pod {
+	p := of.DeepCopy()
+	p.Name = s.pod(i)
+	if p.Spec.Hostname != "" {
+		p.Spec.Hostname = p.Name
+	}
+	for _, label := range []string{appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel} {
+		if p.Labels[label] != "" {
+			p.Labels[label] = map[string]string{appsv1.StatefulSetPodNameLabel: p.Name, appsv1.PodIndexLabel: strconv.Itoa(i)}[label]
+		}
+	}
+	for k := range p.Spec.Volumes {
+		if v := p.Spec.Volumes[k].PersistentVolumeClaim; v != nil {
+			if base, is := strings.CutSuffix(v.ClaimName, fmt.Sprintf("-%s-%d", s.name, n)); is {
+				v.ClaimName = fmt.Sprintf("%s-%s-%d", base, s.name, i)
+			}
+		}
+	}
+	return p
 }

@@ -70,16 +70,17 @@ func OrdinalName(set *appsv1.StatefulSet, i int) string {
 }
 
 // condemned deletes the pods above the wanted ordinals: all at once, or the highest first, each
-// once the one before is gone (stateful_set_control.go processCondemned).
-func (c *statefulSets) condemned(s *statefulSet) error {
+// once the one before is gone (stateful_set_control.go processCondemned). It reports whether the
+// controller goes on: in order, only once there are none.
+func (c *statefulSets) condemned(s *statefulSet) (done bool, err error) {
 	var list []*corev1.Pod // the highest first
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(s.places))) {
 		if !s.places[i].here || slices.Contains(s.ordinals, i) {
 			continue
 		}
-		pod, err := c.w.waitingOrStored(PodName{s.namespace, fmt.Sprintf("%s-%d", s.name, i)})
+		pod, err := c.w.waitingOrStored(PodName{s.namespace, s.pod(i)})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if pod != nil {
 			list = append(list, pod)
@@ -94,24 +95,24 @@ func (c *statefulSets) condemned(s *statefulSet) error {
 	for _, was := range list {
 		pod, err := c.w.waitingOrStored(NameOf(was)) // the end of one before may have ended it
 		if err != nil {
-			return err
+			return false, err
 		}
 		switch sick := !IsReady(was) && !AssumedReady(was); {
 		case pod == nil:
 			continue
 		case pod.DeletionTimestamp != nil && s.ordered:
-			return nil // until it is gone
+			return false, nil // until it is gone
 		case pod.DeletionTimestamp != nil:
 			continue
 		case sick && s.ordered && was != unhealthy:
-			return nil // until the one below is well, or gone
+			return false, nil // until the one below is well, or gone
 		}
 		if err := c.w.remove(pod, &Left{Cause: CauseScaleDown}); err != nil {
-			return err
+			return false, err
 		}
 		if s.ordered {
-			return nil
+			return false, nil
 		}
 	}
-	return nil
+	return true, nil
 }
