@@ -47,7 +47,7 @@ type setUpdate struct {
 	onDelete  bool
 }
 
-// UpdateSet gives a StatefulSet another template: like is its pod of the lowest ordinal. Pods are
+// UpdateSet has a StatefulSet take another template: like is its pod of the lowest ordinal. Pods are
 // replaced from the highest ordinal down to the partition, each once the one before is available;
 // with OnDelete, only when they are deleted. The set keeps its number of pods. It returns why there
 // is nothing to update; empty where there is.
