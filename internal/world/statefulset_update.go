@@ -47,10 +47,10 @@ type setUpdate struct {
 	onDelete  bool
 }
 
-// UpdateSet has a StatefulSet take another template: like is its pod of the lowest ordinal. Pods are
-// replaced from the highest ordinal down to the partition, each once the one before is available;
-// with OnDelete, only when they are deleted. The set keeps its number of pods. It returns why there
-// is nothing to update; empty where there is.
+// UpdateSet has a StatefulSet take another template: like is its pod of the lowest ordinal. Pods
+// are replaced from the highest ordinal down to the partition, each once the one before is
+// available; with OnDelete, only when they are deleted. The set keeps its number of pods. It
+// returns why there is nothing to update; empty where there is.
 //
 // Only what is new of the template shows: a set whose pods are like that already is updated too.
 func (w *World) UpdateSet(set *appsv1.StatefulSet, like *corev1.Pod) (_ *Update, refused string, err error) {
