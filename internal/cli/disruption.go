@@ -28,17 +28,18 @@ func (a *app) drainCommand() *cobra.Command {
 		Long: `What draining nodes does: which pods leave, in which waves as their disruption
 budgets let them, where those that replace them go, and what is left without a
 node. As kubectl drain: all nodes are cordoned first, then drained in turn, and
-the flags of the same names mean the same. In memory: the cluster stays as it is.
+the flags of the same names mean the same; pods of DaemonSets are left where they
+are unless --ignore-daemonsets=false. In memory: the cluster stays as it is.
 
 With --find N as many nodes as can be emptied, up to N: each proven by running
 it, emptier nodes first, and removed once it is empty. With --each node what the
 drain of each node alone does: of those named or, where none is, of all.
 
 Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
-		Example: "  " + a.name + " drain worker-7 --ignore-daemonsets --snapshot cluster.json\n" +
-			"  " + a.name + " drain --zone eu-1a --ignore-daemonsets --delete-emptydir-data\n" +
-			"  " + a.name + " drain --find 5 --ignore-daemonsets\n" +
-			"  " + a.name + " drain --each node --ignore-daemonsets",
+		Example: "  " + a.name + " drain worker-7 --snapshot cluster.json\n" +
+			"  " + a.name + " drain --zone eu-1a --delete-emptydir-data\n" +
+			"  " + a.name + " drain --find 5\n" +
+			"  " + a.name + " drain --each node",
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, args []string) error { return d.run(cmd, a, args) },
 	}
@@ -46,7 +47,7 @@ Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
 	f.StringVarP(&d.q.Selector, "selector", "l", "", "the nodes with these labels")
 	f.StringVar(&d.q.Zone, "zone", "", "the nodes of a zone")
 	f.IntVar(&d.q.Find, "find", 0, "find as many nodes as can be emptied, up to this number")
-	f.BoolVar(&d.q.IgnoreDaemonSets, "ignore-daemonsets", false, "leave pods of DaemonSets")
+	d.q.IgnoreDaemonSets = f.Bool("ignore-daemonsets", true, "leave pods of DaemonSets; false refuses nodes that have some, as kubectl drain")
 	f.BoolVar(&d.q.DeleteEmptyDirData, "delete-emptydir-data", false, "take pods with local data, which is lost")
 	f.BoolVar(&d.q.Force, "force", false, "take pods without a controller, which do not come back")
 	f.BoolVar(&d.noEviction, "disable-eviction", false, "delete pods, whatever their budgets allow")
@@ -121,6 +122,9 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 		ended += n.Ended
 	}
 	p.ended(ended)
+	if t.Daemons > 0 {
+		p.text("Pods of DaemonSets left on their nodes: " + count(t.Daemons) + ".")
+	}
 	p.notes(d.Warnings)
 	table := newTable("@NODE", "OUTCOME", ">PODS", ">WAVES", ">TAKES", "~BECAUSE")
 	for _, n := range d.Nodes {

@@ -27,7 +27,7 @@ func TestGoldenHTML(t *testing.T) {
 		{"html-queue", exitYes, []string{"queue"}},
 		{"html-capacity", exitYes, []string{"capacity"}},
 		{"html-fit", exitYes, []string{"fit", "shop/small", "--by", "zone"}},
-		{"html-drain", exitYes, []string{"drain", "worker-1", "--ignore-daemonsets", "--snapshot", drains}},
+		{"html-drain", exitYes, []string{"drain", "worker-1", "--snapshot", drains}},
 		{"html-lose", exitNo, []string{"lose", "--zone", "eu-1a", "--snapshot", drains}},
 		{"html-pools", exitNo, []string{"pools", "--like", "n-c2"}},
 		{"html-compare", exitNo, []string{"compare", "--config", filepath.Join("..", "..", "examples", "packed.yaml")}},

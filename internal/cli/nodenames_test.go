@@ -18,7 +18,7 @@ func TestNodesAsTablesShowThem(t *testing.T) {
 	for _, args := range [][]string{
 		{"explain", "data/kafka-2", "--node"},
 		{"blame", "data/kafka-2", "--between", dump, dump, "--node"},
-		{"drain", "--ignore-daemonsets"},
+		{"drain", "--force"},
 		{"lose"},
 		{"evictions"},
 		{"pressure", "--signal", "memory.available=80Mi,capacity=8Gi"},

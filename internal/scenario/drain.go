@@ -28,9 +28,9 @@ type DrainQuestion struct {
 	RespectBudgets *bool `json:"respectBudgets,omitempty" default:"true"`
 	// GracePeriodSeconds is used instead of the pods' own.
 	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
-	// IgnoreDaemonSets leaves pods of DaemonSets where they are; without it one of them stops the
-	// drain of its node, as in kubectl drain.
-	IgnoreDaemonSets bool `json:"ignoreDaemonSets,omitempty"`
+	// IgnoreDaemonSets leaves pods of DaemonSets where they are. With false one of them stops the
+	// drain of its node, as in kubectl drain without the flag of this name.
+	IgnoreDaemonSets *bool `json:"ignoreDaemonSets,omitempty" default:"true"`
 	// DeleteEmptyDirData takes pods with local data, which is lost.
 	DeleteEmptyDirData bool `json:"deleteEmptyDirData,omitempty"`
 	// Force takes pods that no controller manages, which do not come back.
@@ -75,6 +75,8 @@ type DrainTotals struct {
 	// Evicted pods left drained nodes; Preempted ones others, for a replacement of higher priority.
 	Evicted   int `json:"evicted"`
 	Preempted int `json:"preempted"`
+	// Daemons counts the pods of DaemonSets that stay.
+	Daemons int `json:"daemons,omitempty"`
 	world.Replaced
 } // @name DrainTotals
 
@@ -99,6 +101,7 @@ type DrainedNode struct {
 	Blocked []PodReason `json:"blocked,omitempty"`
 	// Removed is set where the node was deleted after its drain.
 	Removed bool `json:"removed,omitempty"`
+	daemons int
 } // @name DrainedNode
 
 // PodReason is a pod and why it stays.
@@ -355,6 +358,9 @@ func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo
 			todo = append(todo, n)
 		case drainSkips:
 			out.Skipped = append(out.Skipped, PodReason{n.Namespace, n.Name, why, nil})
+			if world.IsDaemon(pod) {
+				out.daemons++
+			}
 		case drainRefuses:
 			out.Refused = append(out.Refused, PodReason{n.Namespace, n.Name, why, nil})
 		}
@@ -389,6 +395,7 @@ func (d *disruption) report(out *Drain) {
 		if n.Outcome == NodeDrained {
 			t.NodesDrained++
 		}
+		t.Daemons += n.daemons
 	}
 	t.Evicted, t.Preempted, t.Replaced = d.Totals()
 }

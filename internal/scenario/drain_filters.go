@@ -25,7 +25,7 @@ const (
 func (q *DrainQuestion) judge(pod *corev1.Pod) (v drainVerdict, why string) {
 	over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	switch {
-	case world.IsDaemon(pod) && !over && !q.IgnoreDaemonSets:
+	case world.IsDaemon(pod) && !over && q.IgnoreDaemonSets != nil && !*q.IgnoreDaemonSets:
 		return drainRefuses, "it is managed by a DaemonSet (use --ignore-daemonsets to leave it)"
 	case world.IsDaemon(pod) && !over:
 		return drainSkips, "it is managed by a DaemonSet"

@@ -27,7 +27,7 @@ func TestFindLeavesNoTrace(t *testing.T) {
 			continue
 		}
 		v, profiles := viewOf(t, objects...), profileOf(t, spec)
-		o := scenario.DrainQuestion{Find: 5, StartSeconds: new(int64), Remove: new(seed%2 == 0), IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true}
+		o := scenario.DrainQuestion{Find: 5, StartSeconds: new(int64), Remove: new(seed%2 == 0), DeleteEmptyDirData: true, Force: true}
 		find := func(of []string) *scenario.Drain {
 			o.Nodes = of
 			d, err := o.On(t.Context(), world.NewFork(v, world.Options{Profiles: profiles, Now: noon}))
@@ -103,7 +103,7 @@ func TestFindGroupsEqualReasons(t *testing.T) {
 		}
 	}
 	on := world.NewFork(viewOf(t, objects...), world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon})
-	d, err := (&scenario.DrainQuestion{Find: 120, NodeChoice: chosen()}).On(t.Context(), on)
+	d, err := (&scenario.DrainQuestion{Find: 120, NodeChoice: chosen(), IgnoreDaemonSets: new(bool)}).On(t.Context(), on)
 	if err != nil {
 		t.Fatal(err)
 	}

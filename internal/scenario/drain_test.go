@@ -152,7 +152,7 @@ a blocked in 2 waves, 50 s
 web-0 eviction wave 1 at 0 gone 30: web-0-2 at 0 on "b" ready 20
 web-1 eviction wave 2 at 20 gone 50: web-1-2 at 20 on "" (0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.)
 `},
-		{"one pod that is refused keeps all", scenario.DrainQuestion{NodeChoice: chosen("a", "b")}, append(nodes("4", "4", "4"), daemon, bare, local, web(1, "a"), web(2, "b")), `
+		{"one pod that is refused keeps all", scenario.DrainQuestion{NodeChoice: chosen("a", "b"), IgnoreDaemonSets: new(bool)}, append(nodes("4", "4", "4"), daemon, bare, local, web(1, "a"), web(2, "b")), `
 a refused in 0 waves, 0 s
   refuses agent-1: it is managed by a DaemonSet (use --ignore-daemonsets to leave it)
   refuses bare: no controller manages it (use --force to delete it for good)
@@ -160,7 +160,7 @@ a refused in 0 waves, 0 s
 b drained in 1 waves, 30 s
 web-2 eviction wave 1 at 0 gone 30: web-2-2 at 0 on "c" ready 20
 `},
-		{"flags", scenario.DrainQuestion{NodeChoice: chosen(on...), IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: true, GracePeriodSeconds: new(int64)}, append(nodes("4", "4"), daemon, bare, local), `
+		{"flags", scenario.DrainQuestion{NodeChoice: chosen(on...), DeleteEmptyDirData: true, Force: true, GracePeriodSeconds: new(int64)}, append(nodes("4", "4"), daemon, bare, local), `
 a drained in 1 waves, 0 s
   skips agent-1: it is managed by a DaemonSet
 bare eviction wave 1 at 0 gone 0: no controller manages it
@@ -171,7 +171,7 @@ a drained in 1 waves, 50 s
 web-1 eviction wave 1 at 0 gone 50: it was being deleted before, and is replaced already
 web-2 eviction wave 1 at 0 gone 35: it was being deleted before, and is replaced already
 `},
-		{"victims of a replacement come back too", scenario.DrainQuestion{NodeChoice: chosen(on...), IgnoreDaemonSets: true}, append(nodes("4", "1", "1"),
+		{"victims of a replacement come back too", scenario.DrainQuestion{NodeChoice: chosen(on...)}, append(nodes("4", "1", "1"),
 			running(enginetest.Pod("high", enginetest.Priority(10), enginetest.Requests("cpu", "1"), enginetest.On("a")), "ReplicaSet", "high", 5, 3),
 			running(enginetest.Pod("low", enginetest.Requests("cpu", "1"), enginetest.On("b")), "ReplicaSet", "low", 5, 3),
 			running(enginetest.Pod("full", enginetest.Priority(10), enginetest.Requests("cpu", "1"), enginetest.On("c")), "ReplicaSet", "full", 5, 3)), `
@@ -260,7 +260,7 @@ func TestDrainKeepsBudgets(t *testing.T) {
 		if len(nodes) < 2 {
 			continue
 		}
-		o := scenario.DrainQuestion{NodeChoice: chosen(nodes[:1+len(nodes)/3]...), IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: seed%2 == 0, StartSeconds: new(int64(5))}
+		o := scenario.DrainQuestion{NodeChoice: chosen(nodes[:1+len(nodes)/3]...), DeleteEmptyDirData: true, Force: seed%2 == 0, StartSeconds: new(int64(5))}
 		run := func() *scenario.Drain {
 			d, err := o.On(t.Context(), world.NewFork(viewOf(t, objects...), world.Options{Profiles: profileOf(t, spec), Now: noon}))
 			if err != nil {

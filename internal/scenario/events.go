@@ -313,7 +313,7 @@ func (x *scheduling) drain(field string, of *DrainOf) (func() error, error) {
 		return nil, decision.Errorf(decision.Invalid, field+".gracePeriodSeconds", "want 0 or more")
 	}
 	d := &draining{r: x.clocked, names: names, q: &DrainQuestion{
-		RespectBudgets: of.RespectBudgets, GracePeriodSeconds: of.GracePeriodSeconds, IgnoreDaemonSets: true, DeleteEmptyDirData: true, Force: of.Force,
+		RespectBudgets: of.RespectBudgets, GracePeriodSeconds: of.GracePeriodSeconds, DeleteEmptyDirData: true, Force: of.Force,
 	}}
 	x.drains = append(x.drains, d)
 	return d.begin, nil

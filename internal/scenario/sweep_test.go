@@ -201,7 +201,7 @@ func TestSweepEqualsSingleQuestions(t *testing.T) {
 				zones++
 			}
 		}
-		drains := scenario.DrainQuestion{StartSeconds: new(int64(5)), Remove: new(seed%2 == 0), IgnoreDaemonSets: true, DeleteEmptyDirData: seed%3 > 0, Force: true}
+		drains := scenario.DrainQuestion{StartSeconds: new(int64(5)), Remove: new(seed%2 == 0), DeleteEmptyDirData: seed%3 > 0, Force: true}
 		all := drains
 		all.Each = "node"
 		swept, err := all.On(t.Context(), fork())

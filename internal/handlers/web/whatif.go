@@ -281,7 +281,7 @@ func which(v *visit) map[string]any {
 
 func askDrain(v *visit) (string, map[string]any, error) {
 	body := which(v)
-	for _, name := range []string{"ignoreDaemonSets", "deleteEmptyDirData", "force"} {
+	for _, name := range []string{"deleteEmptyDirData", "force"} {
 		if v.query.Has(name) {
 			body[name] = true
 		}
@@ -349,7 +349,7 @@ func (v *visit) commandLine(verb string) string {
 			line = append(line, "--"+name, words.Quote(value))
 		}
 	}
-	for name, flag := range map[string]string{"ignoreDaemonSets": "--ignore-daemonsets", "deleteEmptyDirData": "--delete-emptydir-data", "force": "--force"} {
+	for name, flag := range map[string]string{"deleteEmptyDirData": "--delete-emptydir-data", "force": "--force"} {
 		if v.query.Has(name) {
 			line = append(line, flag)
 		}
