@@ -357,10 +357,7 @@ func (d *disruption) sort(node string, q *DrainQuestion, out *DrainedNode) (todo
 		case drainTakes:
 			todo = append(todo, n)
 		case drainSkips:
-			out.Skipped = append(out.Skipped, PodReason{n.Namespace, n.Name, why, nil})
-			if world.IsDaemon(pod) {
-				out.daemons++
-			}
+			out.skips(pod, why)
 		case drainRefuses:
 			out.Refused = append(out.Refused, PodReason{n.Namespace, n.Name, why, nil})
 		}

@@ -45,6 +45,14 @@ func hasLocalData(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.EmptyDir != nil })
 }
 
+// skips notes a pod that stays.
+func (n *DrainedNode) skips(pod *corev1.Pod, why string) {
+	n.Skipped = append(n.Skipped, PodReason{pod.Namespace, pod.Name, why, nil})
+	if world.IsDaemon(pod) {
+		n.daemons++
+	}
+}
+
 // whyNot is why the drain of a node is not done; empty where it is.
 func (n *DrainedNode) whyNot() string {
 	switch {
