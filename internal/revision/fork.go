@@ -3,6 +3,7 @@ package revision
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
@@ -15,6 +16,27 @@ func (v *View) Fork(ctx context.Context, del []object.Key, apply []object.Object
 	if len(del)+len(apply) == 0 {
 		return v, nil
 	}
+	return v.fork(ctx, del, apply)
+}
+
+// Apart is Fork for a state that has a name and a time of its own, such as one that a scenario comes
+// to.
+func (v *View) Apart(ctx context.Context, name string, at time.Time, del []object.Key, apply []object.Object) (*View, error) {
+	out, err := v.fork(ctx, del, apply)
+	if err != nil {
+		return nil, err
+	}
+	out.name, out.CreatedAt = name, at.UTC()
+	for _, o := range apply {
+		out.changed += len(o.JSON)
+	}
+	return out, nil
+}
+
+// Changed is how many bytes of JSON a view has beside those of what it was grown from.
+func (v *View) Changed() int { return v.changed }
+
+func (v *View) fork(ctx context.Context, del []object.Key, apply []object.Object) (*View, error) {
 	g := v.growth(ctx)
 	if err := g.difference(del, apply); err != nil {
 		return nil, err
@@ -23,7 +45,7 @@ func (v *View) Fork(ctx context.Context, del []object.Key, apply []object.Object
 	if err != nil {
 		return nil, err
 	}
-	out.Revision, out.CreatedAt, out.Cause, out.woken, out.decider = v.Revision, v.CreatedAt, v.Cause, v.woken, nil
+	out.Revision, out.CreatedAt, out.Cause, out.woken, out.decider, out.name = v.Revision, v.CreatedAt, v.Cause, v.woken, nil, v.name
 	return out, nil
 }
 

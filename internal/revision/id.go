@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // latest stands for the newest revision in an id.
@@ -35,6 +36,24 @@ func ParseID(s string) (cluster string, revision int64, err error) {
 		return "", 0, &InvalidError{Field: "snapshot", Detail: fmt.Sprintf("revision %q is neither a number from 1 on nor %q", rev, latest)}
 	}
 	return name, n, nil
+}
+
+// simulation begins the name of a state that is no revision: one that the scenario of a job comes to.
+const simulation = "simulation:"
+
+// FormatApart names what the scenario of a job comes to at a time: "simulation:0198…@5m30s".
+func FormatApart(job string, at time.Duration) string { return simulation + job + "@" + at.String() }
+
+// IsApart reports whether a snapshot's name is of a state that a scenario comes to.
+func IsApart(s string) bool { return strings.HasPrefix(s, simulation) }
+
+// ParseApart reads the name of a state that a scenario comes to.
+func ParseApart(s string) (job, at string, err error) {
+	job, at, ok := strings.Cut(strings.TrimPrefix(s, simulation), "@")
+	if !ok || job == "" || at == "" {
+		return "", "", &InvalidError{Field: "snapshot", Detail: fmt.Sprintf("%.120q is not of the form %sJOB@TIME", s, simulation)}
+	}
+	return job, at, nil
 }
 
 // CheckName returns nil for the valid name of a cluster: lower case letters, digits

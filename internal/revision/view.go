@@ -29,6 +29,7 @@ type View struct {
 	State     *state.State
 	Summary   Summary
 
+	name       string   // of a state that is no revision; empty: it is one, or a fork of one
 	before     *Summary // of the revision that this one was grown from; nil for others
 	inv        *inventory
 	token      string
@@ -56,8 +57,13 @@ func (v *View) Caused() Summary {
 	return v.Summary.since(v.before)
 }
 
-// ID is the snapshot's id, such as "prod@1042".
-func (v *View) ID() string { return FormatID(v.Cluster, v.Revision) }
+// ID is the snapshot's id, such as "prod@1042", or the name of a state that is apart.
+func (v *View) ID() string {
+	if v.name != "" {
+		return v.name
+	}
+	return FormatID(v.Cluster, v.Revision)
+}
 
 // Decide is engine.Decide for the view's state, or for one that was made from it for a question. It
 // caches what pods of one kind were answered, for this revision and those after it.

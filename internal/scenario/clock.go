@@ -64,37 +64,19 @@ type clocked struct {
 
 // withClock answers a scenario with a clock.
 func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simulation, error) {
-	o := s.Options
-	o.Profiles = c.profiles
-	v, err := s.WithDaemons(ctx, o)
+	r, v, err := q.begin(ctx, s, c)
 	if err != nil {
 		return nil, err
 	}
-	f := world.NewFork(v, o)
-	sim := &simulation{ctx: ctx, q: q, o: o, view: v, daemon: daemonsOf(v), daemons: map[world.PodName]bool{}}
+	f := r.d.Fork
+	sim := &simulation{ctx: ctx, q: q, o: *f.Options(), view: v, daemon: daemonsOf(v), daemons: map[world.PodName]bool{}}
 	pool := labelOf(v.State.Nodes(), "pool")
 	out := &Simulation{Base: s.View.ID(), Nodes: v.State.Nodes().Count(), Removed: s.Removed, Gone: s.Gone, Notes: notesOfClock()}
 	if out.Start, err = measure(ctx, v.State, sim.isDaemon, pool, true); err != nil {
 		return nil, err
 	}
 	out.Start.Snapshot = s.View.ID()
-	r := &clocked{}
-	if r.d, err = newDisruption(ctx, f, q.StartSeconds); err != nil {
-		return nil, err
-	}
-	rates, err := q.Rates.resolve()
-	if err != nil {
-		return nil, err
-	}
-	r.d.SetNodeRates(rates)
-	r.d.Tell()
-	if err := r.d.NodesBefore(); err != nil {
-		return nil, err
-	}
-	if err := r.schedule(ctx, s, q, v); err != nil {
-		return nil, err
-	}
-	ended, err := r.run(q)
+	ended, err := r.run(q.until())
 	var hot *world.HotLoopError
 	if errors.As(err, &hot) {
 		ended, err = EndedHotLoop, nil
@@ -130,12 +112,9 @@ func notesOfClock() []string {
 	}
 }
 
-// run has all happen until the scenario ends, and returns why it did.
-func (r *clocked) run(q *Request) (ended string, err error) {
-	until := int64(-1)
-	if q.Until.Duration != nil {
-		until = int64(q.Until.Duration.Duration / time.Second)
-	}
+// run has all happen until a second, or until nothing is to happen where that is -1, and returns why
+// it ended.
+func (r *clocked) run(until int64) (ended string, err error) {
 	if err := r.d.Schedule(); err != nil {
 		return "", err
 	}

@@ -297,3 +297,19 @@ type configured struct {
 	name     string
 	profiles []*engine.Profile
 }
+
+// configurations reads those of a scenario: at least one.
+func (q *Request) configurations(s *Stage) ([]configured, error) {
+	list := make([]configured, 0, len(q.Profiles))
+	for i, p := range q.Profiles {
+		profiles, err := s.Editor.Configure(fmt.Sprintf("profiles[%d].config", i), &q.Profiles[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, configured{p.Name, profiles})
+	}
+	if len(list) == 0 {
+		list = append(list, configured{Today, s.Options.Profiles})
+	}
+	return list, nil
+}

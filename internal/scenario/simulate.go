@@ -128,16 +128,9 @@ func (q *Request) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err := q.Check(s.Bounds); err != nil {
 		return nil, err
 	}
-	list := make([]configured, 0, len(q.Profiles))
-	for i, p := range q.Profiles {
-		profiles, err := s.Editor.Configure(fmt.Sprintf("profiles[%d].config", i), &q.Profiles[i])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, configured{p.Name, profiles})
-	}
-	if len(list) == 0 {
-		list = append(list, configured{Today, s.Options.Profiles})
+	list, err := q.configurations(s)
+	if err != nil {
+		return nil, err
 	}
 	if q.Clock {
 		return q.withClock(ctx, s, list[0])

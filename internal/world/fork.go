@@ -129,6 +129,7 @@ type Fork struct {
 	walk    *recall.Walk
 	put     map[PodName]*corev1.Pod    // what the fork has otherwise than the base; nil: no such pod
 	nodes   map[string]*corev1.Node    // likewise
+	others  map[object.Key]bool        // of other kinds: those that were changed
 	now     time.Duration              // since Options.Now: decisions are made then
 	changes uint64                     // counts every write
 	saw     func(PodName, *corev1.Pod) // hears of every pod that is written, nil: deleted; may be nil
@@ -280,36 +281,3 @@ func (f *Fork) tellOf(n PodName, pod *corev1.Pod) {
 // Queue returns the waiting pods of the fork's state that are for the profiles, in the order of
 // kube-scheduler's queue.
 func (f *Fork) Queue() state.Queue { return f.walk.State().Queue(f.runs, f.class) }
-
-// View returns a view with what the fork has otherwise than its base.
-func (f *Fork) View(ctx context.Context) (*revision.View, error) {
-	var del []object.Key
-	var apply []object.Object
-	for n, pod := range f.put {
-		k := object.Key{Kind: "Pod", Namespace: n.Namespace, Name: n.Name}
-		if _, held := f.base.Object(k); pod == nil && held {
-			del = append(del, k)
-		}
-		if pod != nil {
-			o, err := object.Of(decision.WithKind(pod))
-			if err != nil {
-				return nil, fmt.Errorf("pod %s: %w", n, err)
-			}
-			apply = append(apply, o)
-		}
-	}
-	for name, n := range f.nodes {
-		if n == nil {
-			del = append(del, object.Key{Kind: "Node", Name: name})
-			continue
-		}
-		o, err := object.Of(n)
-		if err != nil {
-			return nil, fmt.Errorf("node %s: %w", name, err)
-		}
-		apply = append(apply, o)
-	}
-	slices.SortFunc(del, object.Key.Compare)
-	slices.SortFunc(apply, func(a, b object.Object) int { return a.Key.Compare(b.Key) })
-	return f.base.Fork(ctx, del, apply)
-}

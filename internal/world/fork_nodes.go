@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"berth/internal/kube/object"
 	"berth/internal/store"
@@ -69,6 +71,12 @@ func (f *Fork) addNode(n *corev1.Node, with ...any) error {
 		return fmt.Errorf("node %s: %w", n.Name, err)
 	}
 	for _, o := range with {
+		switch o := o.(type) {
+		case *storagev1.CSINode:
+			f.touch(object.Key{Kind: "CSINode", Name: o.Name})
+		case *resourcev1.ResourceSlice:
+			f.touch(object.Key{Kind: "ResourceSlice", Name: o.Name})
+		}
 		if err := f.walk.Changes().Put(o); err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
 		}

@@ -80,6 +80,7 @@ func (f *Fork) deleteObject(k object.Key) {
 
 // rememberEffect is remember for the kinds that binds write.
 func (f *Fork) rememberEffect(k object.Key) {
+	f.touch(k)
 	if !f.marked {
 		return
 	}
@@ -93,7 +94,7 @@ func (f *Fork) rememberEffect(k object.Key) {
 	})
 }
 
-// effect returns an object of the kinds that binds write, as it is now; nil where there is none.
+// effect returns an object of the kinds that are touched, as it is now; nil where there is none.
 func (f *Fork) effect(k object.Key) any {
 	st := f.walk.State()
 	switch k.Kind {
@@ -108,6 +109,16 @@ func (f *Fork) effect(k object.Key) any {
 	case "PersistentVolumeClaim":
 		if c := st.PersistentVolumeClaim(k.Namespace, k.Name); c != nil {
 			return c
+		}
+	case "CSINode":
+		if n := st.CSINode(k.Name); n != nil {
+			return n
+		}
+	case "ResourceSlice":
+		for _, s := range st.ResourceSlices() {
+			if s.Name == k.Name {
+				return s
+			}
 		}
 	}
 	return nil

@@ -110,10 +110,23 @@ func (g guardedReplays) Differences(ctx context.Context, id string, after store.
 	return g.all.Differences(ctx, id, after, limit)
 }
 
-func guardSimulations(all Simulations) Simulations {
-	return guardedJobs[*simulations.Question, *simulations.Job]{
+// guardedSimulations checks the cluster of each job of a question about what comes next.
+type guardedSimulations struct {
+	guardedJobs[*simulations.Question, *simulations.Job]
+	all Simulations
+}
+
+func guardSimulations(all Simulations) guardedSimulations {
+	return guardedSimulations{guardedJobs[*simulations.Question, *simulations.Job]{
 		all: all, kind: "job",
 		in: func(q *simulations.Question) string { return q.Cluster },
 		of: func(j *simulations.Job) (id, cluster string) { return j.ID, j.Cluster },
+	}, all}
+}
+
+func (g guardedSimulations) Question(ctx context.Context, id string) ([]byte, error) {
+	if _, err := g.Find(ctx, id); err != nil {
+		return nil, err
 	}
+	return g.all.Question(ctx, id)
 }

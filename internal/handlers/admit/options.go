@@ -185,7 +185,11 @@ type Replays interface {
 
 // Simulations is what the API needs of the jobs of questions about what comes next;
 // *simulations.Jobs is one.
-type Simulations = jobCalls[*simulations.Question, *simulations.Job]
+type Simulations interface {
+	jobCalls[*simulations.Question, *simulations.Job]
+	// Question returns what a job was made of.
+	Question(ctx context.Context, id string) ([]byte, error)
+}
 
 // Hold keeps a rejection back until the state is as new as what kube-scheduler acted on;
 // follow.Holder has one.

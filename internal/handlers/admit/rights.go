@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/access"
 	"berth/internal/handlers/exchange"
+	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -80,6 +81,9 @@ func (t *about) cluster(r *http.Request) string {
 	}
 	if t.byID {
 		id, _ := exchange.PathParam(r, "id") // checked where it is used
+		if revision.IsApart(id) {
+			return "" // its job's, which is looked up
+		}
 		name, _, _ := strings.Cut(id, "@")
 		return name
 	}

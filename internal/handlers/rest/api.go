@@ -47,6 +47,7 @@ type API struct {
 	pods       *object.RequestPods
 	warned     apiserver.WarningCache
 	gone       func(cluster string)
+	apart      apartViews
 }
 
 // New makes the API below /v1. gone is told of clusters that were deleted.
@@ -81,5 +82,6 @@ func New(a *admit.Admission, o admit.Options, gone func(cluster string)) (*API, 
 		_, _ = rand.Read(r.cursorKey) // it never fails
 	}
 	a.Budget.OnPressure(r.pods.Forget)
+	a.Budget.OnPressure(func() { r.apart.forget("") })
 	return r, errors.Join(r.watchQueue(o.Meter), r.watchCapacity(o.Meter))
 }

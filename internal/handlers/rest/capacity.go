@@ -35,7 +35,7 @@ const gaugedShapes = 5
 //	@Param			pool		query		string	false	"the label of nodes that pools are told by; that of the provider if absent"
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Success		200			{object}	scenario.Capacity
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/capacity [get]
 func (a *API) getCapacity(w http.ResponseWriter, r *http.Request) error {
 	return measureAt(a, w, r, scenario.MeasureCapacity, "pool")

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"berth/internal/access"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/engine/state"
@@ -25,6 +27,7 @@ import (
 // DecisionRequest asks where a pod goes.
 type DecisionRequest struct {
 	// Snapshot is the state to decide on; default@latest if absent. With bind it has to be named.
+	// With dryRun it may be what a scenario comes to, as simulation:JOB@5m30s.
 	Snapshot string `json:"snapshot,omitempty" example:"prod@1042"`
 	// Pod is the v1.Pod to place, or a workload (Deployment, StatefulSet, DaemonSet, Job and so on)
 	// of which one pod is placed. Either this or podRef.
@@ -92,15 +95,20 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	_, decode := span.Start(r.Context(), span.Decode)
-	q, err := a.decodeDecision(body, p)
+	q, apart, err := a.decodeDecision(r.Context(), body, p)
 	decode.End(err)
 	if err != nil {
 		return err
 	}
 	q.Encoded = true
 	evaluate := a.decisions.Decide
-	if q.Bind {
+	switch {
+	case q.Bind:
 		evaluate = a.binder.Decide
+	case apart != nil:
+		evaluate = func(ctx context.Context, q decision.Question) (*decision.Answer, error) {
+			return a.decideApart(ctx, apart, q)
+		}
 	}
 	ans, err := evaluate(r.Context(), q)
 	if err != nil {
@@ -139,20 +147,55 @@ func (a *API) profileLabel(q *decision.Question, name string) string {
 	return observe.OtherLabel
 }
 
-// decodeDecision makes a question of a body.
-func (a *API) decodeDecision(body []byte, p *posted) (q decision.Question, err error) {
+// decideApart decides on a state that a scenario comes to, at its time unless the question names
+// another. Nothing is recorded.
+func (a *API) decideApart(ctx context.Context, v *revision.View, q decision.Question) (*decision.Answer, error) {
+	if err := admit.MayPod(ctx, access.Decide, v.Cluster, ""); err != nil {
+		return nil, err
+	}
+	if q.Now.IsZero() {
+		q.Now = v.CreatedAt
+	}
+	q, err := q.Normalize(time.Now)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	s := &decision.Scheduler{Configuration: a.configured, Classes: a.forks.Classes, MaxSteps: int64(a.Limits.MaxSteps)}
+	ans, err := s.DryRun(ctx, v, q)
+	if err == nil {
+		ans.CreatedAt, ans.DurationMicros = time.Now().UTC().Truncate(time.Microsecond), time.Since(began).Microseconds()
+	}
+	return ans, err
+}
+
+// decodeDecision makes a question of a body; apart is the state that it is about where that is no
+// revision.
+func (a *API) decodeDecision(ctx context.Context, body []byte, p *posted) (q decision.Question, apart *revision.View, err error) {
 	var req DecisionRequest
 	if err := exchange.DecodeStrict(body, &req, exchange.DecisionBounds(&a.Limits)); err != nil {
-		return q, err
+		return q, nil, err
 	}
+	if revision.IsApart(req.Snapshot) && req.DryRun && !req.Bind {
+		if apart, err = a.stateOf(ctx, "snapshot", req.Snapshot, ""); err != nil {
+			return q, nil, err
+		}
+		req.Snapshot = revision.FormatID(apart.Cluster, apart.Revision)
+	}
+	q, err = a.questionOf(&req, p)
+	return q, apart, err
+}
+
+// questionOf makes a question of a request.
+func (a *API) questionOf(req *DecisionRequest, p *posted) (q decision.Question, err error) {
 	if req.Snapshot == "" && req.Bind && !req.DryRun {
 		return q, exchange.BadField(http.StatusBadRequest, "snapshot", `with bind it has to be named, as in "prod@latest"`)
 	}
 	if req.Snapshot == "" {
 		req.Snapshot = revision.FormatID(exchange.DefaultCluster, 0)
 	}
-	if q.Cluster, q.Revision, err = revision.ParseID(req.Snapshot); err != nil {
-		return q, exchange.BadField(http.StatusBadRequest, "snapshot", exchange.Reason(err))
+	if q.Cluster, q.Revision, err = revisionOf("snapshot", req.Snapshot); err != nil {
+		return q, err
 	}
 	if !exchange.IsNull(req.Pod) {
 		explained := req.Explain != string(engine.ExplainNone)

@@ -22,7 +22,7 @@ func FuzzDecisionRequest(f *testing.F) {
 	}
 	a := fuzzAPI(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		q, err := a.decodeDecision(body, &posted{mode: fieldsStrict, limits: a.Limits.Objects(), pods: a.pods})
+		q, _, err := a.decodeDecision(t.Context(), body, &posted{mode: fieldsStrict, limits: a.Limits.Objects(), pods: a.pods})
 		if err == nil {
 			q, err = q.Normalize(time.Now)
 		}
@@ -83,7 +83,7 @@ func BenchmarkDecodePosted(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				if _, err := a.decodeDecision(body, &posted{mode: mode, limits: a.Limits.Objects(), pods: a.pods}); err != nil {
+				if _, _, err := a.decodeDecision(b.Context(), body, &posted{mode: mode, limits: a.Limits.Objects(), pods: a.pods}); err != nil {
 					b.Fatal(err)
 				}
 			}

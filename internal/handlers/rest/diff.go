@@ -24,7 +24,7 @@ import (
 //	@Param			to		query		string	true	"the other revision, such as prod@2"
 //	@Param			limit	query		int		false	"objects that are listed, 1000 if absent and at most; the others are counted"
 //	@Success		200		{object}	report.Diff
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/snapshots/{id}/diff [get]
 func (a *API) diffSnapshots(w http.ResponseWriter, r *http.Request) error {
 	name, rev, err := snapshotID(r)
@@ -73,7 +73,7 @@ const foundBytes = 1 << 10
 //	@Param			cluster	path		string	true	"the cluster"
 //	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Success		200		{object}	report.Classes
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/classes [get]
 func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)
@@ -110,7 +110,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now			query		string	false	"the time to decide at (RFC 3339); if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	report.Upgrade
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/upgrade [get]
 func (a *API) getUpgrade(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)

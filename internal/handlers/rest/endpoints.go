@@ -50,6 +50,7 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("GET /v1/simulations", access.View, exchange.WholeCluster, a.ReadCalls, a.listSimulations, "cluster", "limit", "cursor"),
 		admit.Routed("GET /v1/simulations/{id}", access.View, exchange.WholeCluster, a.ReadCalls, a.getSimulation),
 		admit.Routed("GET /v1/simulations/{id}/timeline", access.View, exchange.WholeCluster, a.ReadCalls, a.getTimeline, "pod", "node", "workload", "namespace", "kind", "since", "until", "limit", "cursor"),
+		admit.Routed("GET /v1/simulations/{id}/at", access.View, exchange.WholeCluster, a.ScenarioCalls, a.getStateAt, "time", "limit", "cursor"),
 		admit.Routed("DELETE /v1/simulations/{id}", access.Decide, exchange.WholeCluster, a.ReadCalls, a.deleteSimulation),
 		admit.Routed("POST /v1/simulations/{id}/cancel", access.Decide, exchange.WholeCluster, a.ReadCalls, a.cancelSimulation),
 

@@ -43,10 +43,15 @@ func jobID(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return strings.ToLower(id), checkJobID("id", id)
+}
+
+// checkJobID refuses what is no job's id.
+func checkJobID(field, id string) error {
 	if len(id) != 36 || uuid.Validate(id) != nil {
-		return "", exchange.BadField(http.StatusBadRequest, "id", "it is not a job's id, which is a UUID")
+		return exchange.BadField(http.StatusBadRequest, field, "it is not a job's id, which is a UUID")
 	}
-	return strings.ToLower(id), nil
+	return nil
 }
 
 // withJob answers with the job in the path once something was done with it.

@@ -19,7 +19,7 @@ import (
 //	@Param			group		query		string	false	"the label that groups are told by, or zone, region, pool or rack; rack if absent, which is the pool where no node has one"
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Success		200			{object}	scenario.NodesUse
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/nodes [get]
 func (a *API) listNodes(w http.ResponseWriter, r *http.Request) error {
 	return measureAt(a, w, r, scenario.MeasureNodes, "group")

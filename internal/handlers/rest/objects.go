@@ -60,13 +60,9 @@ func (a *API) pageSize(r *http.Request) (int, error) {
 //	@Param		limit	query		int		false	"items in the page, 100 if absent"
 //	@Param		cursor	query		string	false	"cursor of the page before"
 //	@Success	200		{object}	ObjectList
-//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure	400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router		/v1/snapshots/{id}/objects [get]
 func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
-	name, revision, err := snapshotID(r)
-	if err != nil {
-		return err
-	}
 	limit, err := a.pageSize(r)
 	if err != nil {
 		return err
@@ -90,12 +86,7 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if one.Name != "" || kind != "" && !namespaced { // what has no namespace is of the whole cluster
-		if err := admit.MayPod(r.Context(), access.View, name, one.Namespace); err != nil {
-			return err
-		}
-	}
-	v, err := a.view(r.Context(), name, revision)
+	v, err := a.listed(r, one.Namespace, one.Name != "" || kind != "" && !namespaced)
 	if err != nil {
 		return err
 	}
@@ -114,6 +105,26 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		list.Cursor = a.sealCursor(r, last)
 	}
 	return writeObjects(r.Context(), w, &list)
+}
+
+// listed returns the state in the path. What has no namespace, and one object by its name, needs the
+// right there.
+func (a *API) listed(r *http.Request, namespace string, needs bool) (*revision.View, error) {
+	id, err := exchange.PathParam(r, "id")
+	if err != nil {
+		return nil, err
+	}
+	if revision.IsApart(id) { // whose job is for those who see the whole cluster
+		return a.stateOf(r.Context(), "id", id, "")
+	}
+	name, rev, err := snapshotID(r)
+	if err == nil && needs {
+		err = admit.MayPod(r.Context(), access.View, name, namespace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.view(r.Context(), name, rev)
 }
 
 // streamed is from how many bytes on a list of objects is written out item by item, without a copy

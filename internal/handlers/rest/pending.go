@@ -23,7 +23,7 @@ import (
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now			query		string	false	"the time to tell it at (RFC 3339); if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	report.Pending
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/pending [get]
 func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)

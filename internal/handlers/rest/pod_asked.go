@@ -78,9 +78,16 @@ func (p *askedPod) id() string {
 // snapshotOf returns the revision that the field snapshot names, for an answer about a pod of a
 // namespace of it.
 func (a *API) snapshotOf(ctx context.Context, id, namespace string) (*revision.View, error) {
-	name, rev, err := revision.ParseID(id)
+	if revision.IsApart(id) {
+		v, err := a.stateOf(ctx, "snapshot", id, "")
+		if err != nil {
+			return nil, err
+		}
+		return v, admit.MayPod(ctx, access.Decide, v.Cluster, namespace)
+	}
+	name, rev, err := revisionOf("snapshot", id)
 	if err != nil {
-		return nil, exchange.BadField(http.StatusBadRequest, "snapshot", exchange.Reason(err))
+		return nil, err
 	}
 	if err := admit.MayPod(ctx, access.Decide, name, namespace); err != nil {
 		return nil, err

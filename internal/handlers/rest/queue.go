@@ -29,7 +29,7 @@ const queuePage = 5000
 //	@Param			snapshot	query	string	false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now		query		string	false	"the time to show it at (RFC 3339), with the attempts of questions that named a time up to then; if absent the server's, for an older revision the time when that was made, without those attempts"
 //	@Success		200		{object}	report.Queue
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
 func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
 	name, err := clusterParam(r)
@@ -74,7 +74,7 @@ func (a *API) queuePlace(r *http.Request, name string) (at asOf, from int, err e
 		return at, 0, err
 	}
 	if cursor == "" {
-		at, err = a.asOf(r, name)
+		at, err = a.recordedAsOf(r, name)
 		return at, 0, err
 	}
 	for _, other := range []string{"snapshot", "now"} {

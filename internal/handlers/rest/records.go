@@ -260,8 +260,8 @@ func (a *API) decodeReplay(ctx context.Context, id string, body []byte, p *poste
 	}
 	o.Snapshot, o.Profile = req.Snapshot, req.Profile
 	if o.Snapshot != "" {
-		if _, _, err := revision.ParseID(o.Snapshot); err != nil {
-			return o, exchange.BadField(http.StatusBadRequest, "snapshot", exchange.Reason(err))
+		if _, _, err := revisionOf("snapshot", o.Snapshot); err != nil {
+			return o, err
 		}
 	}
 	if err := a.decodeProfile(ctx, id, &req, &o, p); err != nil {

@@ -12,6 +12,7 @@ import (
 	ledger "berth/internal/decision/admit"
 	"berth/internal/engine"
 	"berth/internal/handlers/exchange"
+	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/internal/world"
 )
@@ -81,6 +82,12 @@ func (a *API) askScenario(w http.ResponseWriter, r *http.Request, verb string) e
 	if c.at, err = a.scenarioAt(r, req); err != nil {
 		return err
 	}
+	if revision.IsApart(c.at.view.ID()) {
+		if req.wait() != nil {
+			return exchange.BadField(http.StatusUnprocessableEntity, "wait", "a question about a state that a scenario comes to is answered in its call, and becomes no job: leave it out")
+		}
+		wait = nil
+	}
 	if wait != nil {
 		return a.orJob(w, r, c, req, body, *wait)
 	}
@@ -110,6 +117,15 @@ func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err err
 
 // answer answers a question on its revision, with its edits and its configuration.
 func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, error) {
+	s, err := c.stage(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return req.Answer(ctx, s)
+}
+
+// stage is what a question is answered on.
+func (c *scenarioCall) stage(ctx context.Context, req scenarioRequest) (*scenario.Stage, error) {
 	base, limits := req.base(), &c.a.Limits
 	c.semantics = base.Semantics
 	list, err := c.profiles(base)
@@ -134,10 +150,8 @@ func (c *scenarioCall) answer(ctx context.Context, req scenarioRequest) (any, er
 	if base.Profile == "" {
 		s.Options.Strangers = &world.Strangers{}
 	}
-	if s.Edited, err = s.Editor.Apply(ctx, c.at.view, "edits", base.Edits); err != nil {
-		return nil, err
-	}
-	return req.Answer(ctx, s)
+	s.Edited, err = s.Editor.Apply(ctx, c.at.view, "edits", base.Edits)
+	return s, err
 }
 
 // profiles returns the configuration of a question, or the one profile that it names.

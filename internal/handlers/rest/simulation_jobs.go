@@ -165,36 +165,52 @@ func (a *API) RunSimulation(ctx context.Context, job *store.Job, question []byte
 		}
 	}()
 	ctx = exchange.AsServer(ctx) // the caller was checked when the job was stored
-	var q jobQuestion
-	if err := json.Unmarshal(question, &q); err != nil {
-		return nil, fmt.Errorf("read the question of job %s: %w", job.ID, err)
-	}
-	if q.Server != a.server(job.Cluster) {
-		return nil, exchange.BadRequest("the server has another version or configuration than the one that was asked: ask again")
-	}
-	if err := memory.Take(ctx, object.Weight(q.Body)); err != nil {
-		return nil, err
-	}
-	ask := scenarioVerbs[job.Verb]
-	if ask == nil {
-		return nil, exchange.BadRequest(fmt.Sprintf("this server does not know questions of kind %q", job.Verb))
-	}
-	req := ask()
-	if err := exchange.DecodeStrict(q.Body, req, exchange.ScenarioBounds(&a.Limits)); err != nil {
-		return nil, err
-	}
-	view, err := a.view(ctx, job.Cluster, job.Revision)
+	c, req, err := a.recall(ctx, jobOf{job.ID, job.Cluster, job.Verb, job.Revision}, question)
 	if err != nil {
 		return nil, err
 	}
-	out, err := a.counted(ctx, &scenarioCall{
-		a: a, verb: job.Verb, at: asOf{view: view, now: q.Now}, classes: q.Classes, watch: watch,
-		posted: &posted{mode: q.Fields, limits: a.Limits.Objects(), steps: steps.Of(ctx), replicas: true},
-	}, req)
+	c.watch = watch
+	out, err := a.counted(ctx, c, req)
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(out)
+}
+
+// jobOf is what a job is about.
+type jobOf struct {
+	id, cluster, verb string
+	revision          int64
+}
+
+// recall makes the call of a job anew, with its question.
+func (a *API) recall(ctx context.Context, job jobOf, question []byte) (*scenarioCall, scenarioRequest, error) {
+	var q jobQuestion
+	if err := json.Unmarshal(question, &q); err != nil {
+		return nil, nil, fmt.Errorf("read the question of job %s: %w", job.id, err)
+	}
+	if q.Server != a.server(job.cluster) {
+		return nil, nil, exchange.BadRequest("the server has another version or configuration than the one that was asked: ask again")
+	}
+	if err := memory.Take(ctx, object.Weight(q.Body)); err != nil {
+		return nil, nil, err
+	}
+	ask := scenarioVerbs[job.verb]
+	if ask == nil {
+		return nil, nil, exchange.BadRequest(fmt.Sprintf("this server does not know questions of kind %q", job.verb))
+	}
+	req := ask()
+	if err := exchange.DecodeStrict(q.Body, req, exchange.ScenarioBounds(&a.Limits)); err != nil {
+		return nil, nil, err
+	}
+	view, err := a.view(ctx, job.cluster, job.revision)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &scenarioCall{
+		a: a, verb: job.verb, at: asOf{view: view, now: q.Now}, classes: q.Classes,
+		posted: &posted{mode: q.Fields, limits: a.Limits.Objects(), steps: steps.Of(ctx), replicas: true},
+	}, req, nil
 }
 
 // SimulationList is a page of jobs, newest first, without their answers.
@@ -259,5 +275,11 @@ func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
 //	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
 //	@Router		/v1/simulations/{id} [delete]
 func (a *API) deleteSimulation(w http.ResponseWriter, r *http.Request) error {
-	return deleteJob(w, r, a.simulations.Delete)
+	return deleteJob(w, r, func(ctx context.Context, id string) error {
+		err := a.simulations.Delete(ctx, id)
+		if err == nil {
+			a.apart.forget(id)
+		}
+		return err
+	})
 }

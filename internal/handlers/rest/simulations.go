@@ -8,11 +8,15 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"berth/internal/engine"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
 	"berth/internal/jobs/simulations"
+	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/scenario"
 	"berth/internal/store"
@@ -45,11 +49,7 @@ func (q *SimulationRequest) at(ctx context.Context, a *API) (at asOf, err error)
 	if q.Base == "" {
 		q.Base = revision.FormatID(exchange.DefaultCluster, 0)
 	}
-	name, rev, err := revision.ParseID(q.Base)
-	if err != nil {
-		return at, exchange.BadField(http.StatusBadRequest, "base", exchange.Reason(err))
-	}
-	if at.view, err = a.view(ctx, name, rev); err != nil {
+	if at.view, err = a.stateOf(ctx, "base", q.Base, ""); err != nil {
 		return at, err
 	}
 	if at.now = at.view.CreatedAt; q.Now != nil {
@@ -201,7 +201,133 @@ func (a *API) doneJob(r *http.Request, get func(context.Context, string) (*simul
 	}
 	job, err := get(r.Context(), id)
 	if err == nil && job.State != store.JobDone {
-		err = &exchange.Error{Status: http.StatusConflict, Kind: "conflict", Detail: "job " + id + " is not done: it is " + job.State}
+		err = notDone(id, job.State)
 	}
 	return job, err
+}
+
+// notDone refuses a job whose answer is not there.
+func notDone(id, state string) error {
+	return &exchange.Error{Status: http.StatusConflict, Kind: "conflict", Detail: "job " + id + " is not done: it is " + state}
+}
+
+// SimulationState is the cluster at a time of a scenario.
+type SimulationState struct {
+	// Snapshot names it for dry calls.
+	Snapshot     string    `json:"snapshot" example:"simulation:01985f6e-7d54-7c7e-8b62-5d4f8a0e1c2b@5m30s"`
+	Time         time.Time `json:"time"`
+	AfterSeconds int64     `json:"afterSeconds"`
+	// Nodes are all nodes by name, on the first page alone.
+	Nodes []SimulatedNode `json:"nodes,omitempty"`
+	// Pods are by namespace and name.
+	Pods []SimulatedPod `json:"pods"`
+	// Cursor continues the list of pods; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+} // @name SimulationState
+
+// SimulatedNode is a node at a time of a scenario.
+type SimulatedNode struct {
+	Name string `json:"name" example:"worker-7"`
+	// Ready is its condition; absent where it has none.
+	Ready    corev1.ConditionStatus `json:"ready,omitempty" enums:"True,False,Unknown" swaggertype:"string"`
+	Cordoned bool                   `json:"cordoned,omitempty"`
+	Taints   []string               `json:"taints,omitempty" example:"dedicated=batch:NoSchedule"`
+} // @name SimulatedNode
+
+// SimulatedPod is a pod at a time of a scenario.
+type SimulatedPod struct {
+	Namespace string `json:"namespace" example:"shop"`
+	Name      string `json:"name" example:"web-7d4b9-x2x5c"`
+	Owner     string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
+	// Node is absent of a pod that waits, which may be nominated to one.
+	Node      string          `json:"node,omitempty" example:"worker-7"`
+	Nominated string          `json:"nominated,omitempty" example:"worker-7"`
+	Phase     corev1.PodPhase `json:"phase,omitempty" enums:"Pending,Running,Succeeded,Failed" swaggertype:"string"`
+	Ready     bool            `json:"ready"`
+	// Terminating is of a pod that is being deleted.
+	Terminating bool `json:"terminating,omitempty"`
+} // @name SimulatedPod
+
+// getStateAt returns the cluster at a time of the scenario of a job.
+//
+//	@Summary		The cluster at a time of a scenario with a clock: its nodes and pods then
+//	@Description	Of a job that is done, once all that happens at that second has happened. The scenario is run again until then; the last states are kept. The state's name is a snapshot for dry calls: decisions with dryRun, fit, drains, losses, pools, rollouts and scenarios without wait, capacity, pending pods, objects, and the lives of its pods. What is recorded, bound or changed refuses it (422).
+//	@Tags			scenarios
+//	@Produce		json
+//	@Param			id		path		string	true	"the job"
+//	@Param			time	query		string	true	"since the start (5m30s or 330), of the clock (12:05:00) or whole (RFC 3339)"
+//	@Param			limit	query		int		false	"pods in the page, 100 if absent"
+//	@Param			cursor	query		string	false	"cursor of the page before"
+//	@Success		200		{object}	SimulationState
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/simulations/{id}/at [get]
+func (a *API) getStateAt(w http.ResponseWriter, r *http.Request) error {
+	id, err := jobID(r)
+	if err != nil {
+		return err
+	}
+	limit, err := a.pageSize(r)
+	if err != nil {
+		return err
+	}
+	after, err := a.objectCursor(r)
+	if err != nil {
+		return err
+	}
+	v, second, err := a.simulated(r.Context(), "time", id, r.URL.Query().Get("time"))
+	if err != nil {
+		return err
+	}
+	out := SimulationState{Snapshot: v.ID(), Time: v.CreatedAt, AfterSeconds: second, Pods: []SimulatedPod{}}
+	if after.Name == "" {
+		if err := eachOf(r.Context(), v, "Node", after, 0, func(o any) { out.Nodes = append(out.Nodes, simulatedNode(o.(*corev1.Node))) }); err != nil {
+			return err
+		}
+	}
+	err = eachOf(r.Context(), v, "Pod", after, limit+1, func(o any) { out.Pods = append(out.Pods, simulatedPod(o.(*corev1.Pod))) })
+	if err != nil {
+		return err
+	}
+	if len(out.Pods) > limit {
+		out.Pods = out.Pods[:limit]
+		last := out.Pods[limit-1]
+		out.Cursor = a.sealCursor(r, "Pod/"+last.Namespace+"/"+last.Name)
+	}
+	return exchange.WriteLong(w, r, out)
+}
+
+// eachOf decodes objects of a kind behind one, at most so many; 0: all.
+func eachOf(ctx context.Context, v *revision.View, kind string, after object.Key, limit int, f func(any)) error {
+	items, _, err := v.List(ctx, kind, after, limit)
+	if err != nil {
+		return err
+	}
+	for _, raw := range items {
+		o, err := object.FromCanonical(kind, raw)
+		if err != nil {
+			return fmt.Errorf("%s in %s: %w", kind, v.ID(), err)
+		}
+		f(o.Value)
+	}
+	return exchange.TakeAnswer(ctx, len(items), 0)
+}
+
+func simulatedNode(n *corev1.Node) SimulatedNode {
+	out := SimulatedNode{Name: n.Name, Cordoned: n.Spec.Unschedulable}
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			out.Ready = c.Status
+		}
+	}
+	for i := range n.Spec.Taints {
+		out.Taints = append(out.Taints, n.Spec.Taints[i].ToString())
+	}
+	return out
+}
+
+func simulatedPod(p *corev1.Pod) SimulatedPod {
+	return SimulatedPod{
+		Namespace: p.Namespace, Name: p.Name, Owner: world.OwnerOf(p), Node: p.Spec.NodeName, Nominated: p.Status.NominatedNodeName,
+		Phase: p.Status.Phase, Ready: world.IsReady(p) || world.AssumedReady(p) && p.DeletionTimestamp == nil, Terminating: p.DeletionTimestamp != nil,
+	}
 }

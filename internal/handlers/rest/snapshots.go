@@ -90,11 +90,7 @@ func snapshotID(r *http.Request) (name string, rev int64, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	name, rev, err = revision.ParseID(raw)
-	if err != nil {
-		return "", 0, exchange.BadField(http.StatusBadRequest, "id", exchange.Reason(err))
-	}
-	return name, rev, nil
+	return revisionOf("id", raw)
 }
 
 // clusterParam returns the cluster in the path.
@@ -177,7 +173,7 @@ func (a *API) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 //	@Produce	json
 //	@Param		id	path		string	true	"cluster@revision or cluster@latest"
 //	@Success	200	{object}	Snapshot
-//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure	400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router		/v1/snapshots/{id} [get]
 func (a *API) getSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, revision, err := snapshotID(r)
@@ -219,7 +215,7 @@ func (a *API) revision(r *http.Request, name string, rev int64) (*store.Revision
 //	@Tags			snapshots
 //	@Param		id	path	string	true	"cluster@revision"
 //	@Success	204
-//	@Failure	400,401,403,404,409,429,500,503	{object}	exchange.Problem
+//	@Failure	400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router		/v1/snapshots/{id} [delete]
 func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 	name, rev, err := snapshotID(r)

@@ -37,7 +37,7 @@ const defaultAttempts = 10
 //	@Param			snapshot	query		string	false	"a revision of the cluster, such as prod@3, with the decisions up to then; the newest if absent"
 //	@Param			now			query		string	false	"the time to tell it at (RFC 3339), with the decisions up to then, of the time that their questions named; if absent the server's, for an older revision the time when that was made"
 //	@Success		200			{object}	report.Story
-//	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/pods/{namespace}/{name} [get]
 func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 	at, err := podParams(r)
@@ -57,7 +57,7 @@ func (a *API) getStory(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if query.Has("snapshot") || query.Has("now") {
-		as, err := a.asOf(r, at[0])
+		as, err := a.recordedAsOf(r, at[0])
 		if err != nil {
 			return err
 		}

@@ -108,6 +108,15 @@ func (j *Jobs) answer(ctx context.Context, job *Job) (err error) {
 	return nil
 }
 
+// Question reads what a job was made of, as Start was given it.
+func (j *Jobs) Question(ctx context.Context, id string) ([]byte, error) {
+	q, err := j.part(ctx, id, store.SimulationQuestion)
+	if err != nil {
+		return nil, fmt.Errorf("question of job %s: %w", id, err)
+	}
+	return q, nil
+}
+
 // part reads a part of a job, with memory for it and what is made of it.
 func (j *Jobs) part(ctx context.Context, id, name string) ([]byte, error) {
 	return j.st.SimulationPart(ctx, id, name, func(size int) error { return memory.Take(ctx, partFactor*int64(size)) })
