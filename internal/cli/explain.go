@@ -2,36 +2,48 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/blame"
 	"berth/internal/engine"
+	"berth/internal/handlers/rest"
 	"berth/internal/report"
+	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 // explain answers why a pod is pending, or why it went where it went.
 type explain struct {
-	file, node    string
-	all, decision bool
+	file, node          string
+	all, decision, next bool
+	until               time.Duration
 }
 
 func (a *app) explainCommand() *cobra.Command {
 	e := &explain{}
 	cmd := &cobra.Command{
-		Use:   "explain POD",
-		Short: "Why is it pending, or why that node? What would help?",
+		Use:     "explain POD",
+		Aliases: []string{"story"},
+		Short:   "Why is it pending, or why that node? What would help?",
 		Long: `Why a pod is pending, or why it goes to the node that it goes to: the verdict,
 changes that would help (each one tried), the nodes grouped by what rejects
 them, and kube-scheduler's own message. Nothing is recorded.
 
+--next says what happens to it by itself from now on, and when: a scenario with
+a clock and without events. There deploy/NAME (rs, sts and so on) is all pods of
+a workload, and the exit code is 2 if one of them does not run in the end.
+
 POD is NAME, pod/NAME, NAMESPACE/NAME, or - for the output of kubectl get pod
 -o json on stdin. Exit code 0 if it has a node or would fit, 2 if not.`,
-		Example: "  " + a.name + " explain checkout -n shop --server http://127.0.0.1:8080\n" +
+		Example: "  " + a.name + " explain shop/web --next --snapshot cluster.json\n" +
+			"  " + a.name + " explain checkout -n shop --server http://127.0.0.1:8080\n" +
 			"  " + a.name + " explain shop/checkout --snapshot cluster.json --node node-a1\n" +
 			"  kubectl get pod checkout -o json | " + a.name + " explain - --snapshot cluster.json",
 		Args:              cobra.MaximumNArgs(1),
@@ -42,6 +54,11 @@ POD is NAME, pod/NAME, NAMESPACE/NAME, or - for the output of kubectl get pod
 	cmd.Flags().StringVar(&e.node, "node", "", "why this node rejects it, or how its score is made up")
 	cmd.Flags().BoolVar(&e.all, "all", false, "every node, one line each; with -o json one JSON object a line")
 	cmd.Flags().BoolVar(&e.decision, "decision", false, "the decision alone, not the story of a named pod")
+	cmd.Flags().BoolVar(&e.next, "next", false, "what happens next, and when")
+	cmd.Flags().DurationVar(&e.until, "until", 10*time.Minute, "with --next: the time to stop at")
+	for _, other := range []string{"node", "all", "decision", "filename"} {
+		cmd.MarkFlagsMutuallyExclusive("next", other)
+	}
 	return cmd
 }
 
@@ -56,6 +73,9 @@ func (e *explain) run(ctx context.Context, a *app, args []string) error {
 	from, err := a.source(ctx)
 	if err != nil {
 		return err
+	}
+	if e.next {
+		return e.ahead(ctx, a, from, pod)
 	}
 	if pod, err = a.find(ctx, from, pod); err != nil {
 		return err
@@ -270,4 +290,77 @@ func turnWords(x *blame.Turn) string {
 		out += " by " + x.By
 	}
 	return out
+}
+
+// ahead answers what happens to a pod, or to those of a workload, by itself.
+func (e *explain) ahead(ctx context.Context, a *app, from *source, of target) error {
+	if of.whole != nil {
+		return &problem{what: "--next is about a pod that is there", next: "Name it, or have it come in a scenario: " + a.name + " simulate -f SCENARIO."}
+	}
+	is, err := concerns(ctx, from, of)
+	if err != nil {
+		return err
+	}
+	q := &scenario.Request{Clock: true, Until: scenario.Until{Duration: &metav1.Duration{Duration: e.until}}}
+	if err := q.Check(ownBounds); err != nil {
+		return fmt.Errorf("--until: %w", err)
+	}
+	gaps, err := from.gaps(ctx)
+	if err == nil {
+		err = gaps.needNodes()
+	}
+	if err != nil {
+		return err
+	}
+	raw, err := from.simulate(ctx, q, a.progress("running"))
+	if err != nil {
+		return err
+	}
+	var s scenario.Simulation
+	if err := readInto(raw, &s); err != nil {
+		return err
+	}
+	n := nextOf(s.Clock, is)
+	if raw, err = json.Marshal(rest.SimulationTimeline{Items: n.moments, Omitted: s.Clock.TimelineOmitted}); err != nil {
+		return fmt.Errorf("--next: %w", err)
+	}
+	if err := a.show(raw, gaps, nil, func(p *page) { p.next(strings.TrimSpace(of.owner+" "+of.String()), &s, &n) }); err != nil {
+		return err
+	}
+	if n.stuck {
+		return errNo
+	}
+	return nil
+}
+
+// concerns returns which pods are meant: one, which is there, or those of a workload.
+func concerns(ctx context.Context, from *source, of target) (func(pod, owner string) bool, error) {
+	if of.owner == "" {
+		o, err := from.object(ctx, "Pod", of.namespace, of.name)
+		if err == nil && o == nil {
+			err = meant(ctx, from, of, &problem{what: fmt.Sprintf("%s has no pod %s", from.snapshot, of)})
+		}
+		return func(pod, _ string) bool { return pod == of.String() }, err
+	}
+	makes, err := makers(ctx, from, of)
+	if err != nil {
+		return nil, err
+	}
+	c := scenario.Concern{Workload: of.owner + "/" + of.name, Namespace: of.namespace}
+	is := func(pod, owner string) bool {
+		kind, name, _ := strings.Cut(owner, "/")
+		return strings.HasPrefix(pod, of.namespace+"/") && (makes(&metav1.OwnerReference{Kind: kind, Name: name}) || c.Meant(&world.Moment{Pod: pod, Owner: owner}))
+	}
+	pods := 0
+	err = from.objects(ctx, "Pod", func(o *item) error {
+		if owner := metav1.GetControllerOf(&o.Metadata); owner != nil && is(o.target().String(), owner.Kind+"/"+owner.Name) {
+			pods++
+			return errEnough
+		}
+		return nil
+	})
+	if err == nil && pods == 0 {
+		err = &problem{what: fmt.Sprintf("%s %s has no pods here", of.owner, of), next: "In another namespace: -n NAMESPACE."}
+	}
+	return is, err
 }

@@ -24,8 +24,8 @@ func (a *app) hasPage(cmd *cobra.Command) error {
 		return nil
 	}
 	cut := func(name string) bool { f := cmd.Flags().Lookup(name); return f != nil && f.Changed }
-	if !slices.Contains(pageCommands, cmd.Name()) || cmd.Name() == "explain" && (cut("node") || cut("all")) {
-		return &problem{what: "-o html: no page is about this", next: "It is for " + strings.Join(pageCommands, ", ") + "; explain without --node and --all."}
+	if !slices.Contains(pageCommands, cmd.Name()) || cmd.Name() == "explain" && (cut("node") || cut("all") || cut("next")) {
+		return &problem{what: "-o html: no page is about this", next: "It is for " + strings.Join(pageCommands, ", ") + "; explain without --node, --all and --next."}
 	}
 	a.line = cmd.CommandPath()
 	for _, arg := range cmd.Flags().Args() {

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 // simulation writes a scenario: the configurations side by side, then what waits, then where they
@@ -273,4 +274,71 @@ func (p *page) oneOutcome(name string, o *scenario.OneOutcome) {
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
 	p.labelled("", text)
+}
+
+// next is what happens to pods by itself.
+type next struct {
+	moments []world.Moment
+	stuck   bool // one of them does not run in the end
+}
+
+// nextOf takes out of a timeline what happens to pods, to those that replace them, and to those that
+// are preempted for one of them.
+func nextOf(k *scenario.Clock, is func(pod, owner string) bool) (n next) {
+	own, victims := map[string]bool{}, map[string]bool{}
+	for i := range k.Timeline {
+		if m := &k.Timeline[i]; m.Pod != "" && is(m.Pod, m.Owner) {
+			own[m.Pod] = true
+		}
+	}
+	ends := func(namespace string, r *world.Replacement) {
+		own[namespace+"/"+r.Name] = true
+		n.stuck = n.stuck || r.Node == "" || r.NotStarted != ""
+	}
+	for _, p := range k.Pods { // in the order of time, so that those that follow are known
+		switch r := p.Replacement; {
+		case own[p.By]:
+			victims[p.Namespace+"/"+p.Name] = true
+		case !own[p.Namespace+"/"+p.Name]:
+		case r != nil:
+			ends(p.Namespace, r)
+		default:
+			n.stuck = n.stuck || p.Cause != world.CauseScaleDown
+		}
+	}
+	for _, r := range k.Others {
+		if name := r.Namespace + "/" + r.Name; own[name] || is(name, "") { // one that waits for its gates has no moment
+			ends(r.Namespace, r)
+		}
+	}
+	n.moments = []world.Moment{}
+	for _, m := range k.Timeline {
+		if own[m.Pod] || victims[m.Pod] && (m.What == world.PodLeaves || m.What == world.PodGone) {
+			n.moments = append(n.moments, m)
+		}
+	}
+	return n
+}
+
+// next shows what happens to a pod or a workload.
+func (p *page) next(about string, s *scenario.Simulation, n *next) {
+	word, c := "NOTHING HAPPENS", green
+	if len(n.moments) > 0 {
+		last := &n.moments[len(n.moments)-1]
+		word, c = strings.ToUpper(spaced(last.What)), yellow
+		if last.What == world.PodReady {
+			word, c = "READY AFTER "+span(last.AfterSeconds), green
+		}
+	}
+	if n.stuck {
+		word, c = "DOES NOT RUN", red
+	}
+	after := "within " + span(s.Clock.Seconds)
+	if s.Clock.Ended == scenario.EndedIdle {
+		after = "nothing happens any more after " + span(s.Clock.Seconds)
+	}
+	p.head(word, c, about, after, "")
+	p.moments(n.moments, s.Clock.TimelineOmitted)
+	p.gap()
+	p.notes(append(s.Notes, s.Warnings...))
 }

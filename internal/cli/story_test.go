@@ -68,6 +68,31 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// TestNext: a server says the same of what comes next as the process does of a file.
+func TestNext(t *testing.T) {
+	_, asked := uploaded(t)
+	for _, args := range [][]string{{"shop/checkout"}, {"shop/web-4", "-o", "json"}, {"shop/checkout", "-o", "wide"}, {"shop/huge", "--until", "5s"}} {
+		args = append([]string{"explain", "--next"}, args...)
+		if a, b := asked.run(t, args...), snapshot().run(t, args...); a != b || a.code == exitBroken {
+			t.Errorf("%v: by the server\n%+v\nfrom the file\n%+v", args, a, b)
+		}
+	}
+	for want, args := range map[string][]string{
+		"has no pod shop/none":             {"shop/none"},
+		"ReplicaSet shop/none has no pods": {"rs/none", "-n", "shop"},
+		"--until: until.duration: want":    {"shop/huge", "--until", "1ms"},
+		"no page is about this":            {"shop/huge", "-o", "html"},
+		"were all set":                     {"shop/huge", "--all"},
+		"--next is about a pod that is":    {"-"},
+	} {
+		r := asked
+		r.in = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{"containers":[{"name":"c"}]}}`
+		if got := r.run(t, append([]string{"explain", "--next"}, args...)...); got.code != exitBroken || !strings.Contains(got.err, want) {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
 // keysOf returns the names of an object's fields, sorted.
 func keysOf(t *testing.T, js string) []string {
 	t.Helper()
