@@ -50,7 +50,8 @@ const (
 
 // successionOf returns what becomes of a pod's place, and why where nothing does.
 func successionOf(pod *corev1.Pod) (s succession, why string) {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+	// A set keeps a place for each ordinal, and fills it again (processReplica).
+	if hasEnded(pod) && !ControlledBy(pod, "StatefulSet") {
 		return noSuccessor, "it has ended"
 	}
 	if IsMirror(pod) {
@@ -68,6 +69,10 @@ func successionOf(pod *corev1.Pod) (s succession, why string) {
 		return afterBackoff, ""
 	}
 	return atDeletion, ""
+}
+
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // IsMirror reports whether a kubelet runs the pod from a file.

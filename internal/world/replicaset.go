@@ -262,16 +262,7 @@ func (w *World) shrink(s *ReplicaSet, list []*member, n int) error {
 		return nil
 	}
 	if n < len(list) {
-		related := []*ReplicaSet{s}
-		if s.of != nil {
-			related = s.of.Sets()
-		}
-		on := map[string]int{}
-		for _, of := range related {
-			for _, m := range of.active() {
-				on[m.pod.Spec.NodeName]++
-			}
-		}
+		on := w.related(s, list[0].pod)
 		ranked := map[*member]*Member{}
 		for _, m := range list {
 			ranked[m] = w.ranked(m.pod)
@@ -300,6 +291,31 @@ func (w *World) readySince(p *corev1.Pod) (second int64, ready bool) {
 		return LongAgo, IsReady(p)
 	}
 	return int64(c.LastTransitionTime.Sub(w.o.Now).Seconds()), true
+}
+
+// related counts, by node, the pods that rank those of a ReplicaSet: of all ReplicaSets of its
+// Deployment. Without one there are none (pkg/controller/replicaset/replica_set.go
+// getIndirectlyRelatedPods, getReplicaSetsWithSameController).
+func (w *World) related(s *ReplicaSet, member *corev1.Pod) map[string]int {
+	on := map[string]int{}
+	if s.of != nil {
+		for _, of := range s.of.Sets() {
+			for _, m := range of.active() {
+				on[m.pod.Spec.NodeName]++
+			}
+		}
+		return on
+	}
+	top, _ := w.State().TopOwnerOf(member)
+	if top == (state.Owner{Kind: kindReplicaSet, Name: s.Name}) {
+		return on
+	}
+	w.eachControlled(s.Namespace, func(p *state.Pod) {
+		if of, _ := w.State().TopOwner(p); of == top {
+			on[p.NodeName]++
+		}
+	})
+	return on
 }
 
 // ranked returns what a pod is ranked by.

@@ -207,6 +207,9 @@ func (c *statefulSets) syncSet(s *statefulSet) error {
 			}
 			continue
 		}
+		if ended, err := c.removeEnded(s, i); err != nil || ended && s.ordered {
+			return err
+		}
 		if !s.ordered {
 			continue
 		}
@@ -226,6 +229,16 @@ func (c *statefulSets) syncSet(s *statefulSet) error {
 
 // pod is the name of an ordinal's pod.
 func (s *statefulSet) pod(i int) string { return fmt.Sprintf("%s-%d", s.name, i) }
+
+// removeEnded deletes the pod of an ordinal that has ended, and reports whether it had
+// (stateful_set_control.go processReplica). Another one is made once it is gone.
+func (c *statefulSets) removeEnded(s *statefulSet, i int) (ended bool, err error) {
+	pod, err := c.w.waitingOrStored(PodName{s.namespace, s.pod(i)})
+	if err != nil || pod == nil || !hasEnded(pod) {
+		return false, err
+	}
+	return true, c.w.remove(pod, &Left{Cause: CauseDeletion})
+}
 
 // blocks returns why no pod above an ordinal is made, and when it will be; empty where none is
 // blocked, and 0 where an event tells.
@@ -298,7 +311,7 @@ func (w *World) claimOf(s *statefulSet, t *corev1.PersistentVolumeClaim, i int) 
 
 // like returns a pod of an ordinal as the set's other pods are; nil where it has none.
 func (c *statefulSets) like(s *statefulSet, i int) *corev1.Pod {
-	for _, n := range s.ordinals {
+	for _, n := range slices.Sorted(maps.Keys(s.places)) {
 		of := s.places[n].pod
 		if of == nil {
 			continue
@@ -312,6 +325,7 @@ func (c *statefulSets) like(s *statefulSet, i int) *corev1.Pod {
 // updateStorage).
 func (s *statefulSet) named(of *corev1.Pod, n, i int) *corev1.Pod {
 	p := of.DeepCopy()
+	p.Status, p.DeletionTimestamp = corev1.PodStatus{}, nil
 	p.Name = s.pod(i)
 	if p.Spec.Hostname != "" {
 		p.Spec.Hostname = p.Name

@@ -69,9 +69,9 @@ func OrdinalName(set *appsv1.StatefulSet, i int) string {
 	return fmt.Sprintf("%s-%d", set.Name, firstOrdinal(set)+i)
 }
 
-// condemned deletes the pods above the wanted ordinals: all at once, or the highest first, each
-// once the one before is gone (stateful_set_control.go processCondemned). It reports whether the
-// controller goes on: in order, only once there are none.
+// condemned deletes the pods outside of the wanted ordinals: all at once, or the highest first,
+// each once the one before is gone and those below are available (stateful_set_control.go
+// processCondemned). It reports whether the controller goes on: in order, only once there are none.
 func (c *statefulSets) condemned(s *statefulSet) (done bool, err error) {
 	var list []*corev1.Pod // the highest first
 	for _, i := range slices.Backward(slices.Sorted(maps.Keys(s.places))) {
@@ -86,10 +86,15 @@ func (c *statefulSets) condemned(s *statefulSet) (done bool, err error) {
 			list = append(list, pod)
 		}
 	}
-	var unhealthy *corev1.Pod // the lowest of those that are
+	var lowest *corev1.Pod // of those that are not available
+	next := time.Duration(0)
 	for _, pod := range list {
-		if pod.DeletionTimestamp != nil || !IsReady(pod) && !AssumedReady(pod) {
-			unhealthy = pod
+		why, until := c.blocks(s, ordinalOf(pod.Name))
+		if why != "" {
+			lowest = pod
+		}
+		if until > 0 && (next == 0 || until < next) {
+			next = until
 		}
 	}
 	for _, was := range list {
@@ -97,15 +102,16 @@ func (c *statefulSets) condemned(s *statefulSet) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		switch sick := !IsReady(was) && !AssumedReady(was); {
+		switch why, _ := c.blocks(s, ordinalOf(was.Name)); {
 		case pod == nil:
 			continue
 		case pod.DeletionTimestamp != nil && s.ordered:
 			return false, nil // until it is gone
 		case pod.DeletionTimestamp != nil:
 			continue
-		case sick && s.ordered && was != unhealthy:
-			return false, nil // until the one below is well, or gone
+		case why != "" && s.ordered && was != lowest: // until it is well, or gone
+			c.again(s, next)
+			return false, nil
 		}
 		if err := c.w.remove(pod, &Left{Cause: CauseScaleDown}); err != nil {
 			return false, err

@@ -1,0 +1,88 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/test/enginetest"
+)
+
+// TestScaleDownRank ranks pods by those of all ReplicaSets of their Deployment on their nodes, and
+// not at all where there is no Deployment.
+func TestScaleDownRank(t *testing.T) {
+	t.Parallel()
+	of := func(hash, name, on string) *corev1.Pod {
+		return running(enginetest.Pod(name, enginetest.Requests("cpu", "1"), enginetest.On(on), enginetest.Labels("pod-template-hash", hash)), "ReplicaSet", "web-"+hash, 20, 30)
+	}
+	bare := func(name, on string) *corev1.Pod {
+		return running(enginetest.Pod(name, enginetest.Requests("cpu", "1"), enginetest.On(on)), "ReplicaSet", "alone", 20, 30)
+	}
+	objects := []any{
+		alive("a", "9"), alive("b", "9"), of("x", "x1", "a"), of("x", "x2", "b"), of("y", "y1", "b"), of("y", "y2", "b"),
+		bare("p1", "a"), bare("p2", "b"), bare("p3", "b"),
+	}
+	objects[6].(*corev1.Pod).UID, objects[7].(*corev1.Pod).UID = "0", "1" // of one age, which is the last rule
+	for set, want := range map[string]string{"web-x": "leaves x2", "alone": "leaves p1"} {
+		out := clocked(t, `{"events":[{"scale":{"kind":"ReplicaSet","name":"`+set+`","replicas":`+map[string]string{"web-x": "1", "alone": "2"}[set]+`}}],"until":{"duration":"1s"}}`, objects...)
+		if got := toldTimeline(out.Clock.Timeline); !strings.Contains(got, want) || strings.Count(got, "leaves") != 1 {
+			t.Errorf("%s: want %s\n%s", set, want, got)
+		}
+	}
+}
+
+// TestSetOfSickPods has a StatefulSet act on pods that have ended, and wait for those that are not
+// available.
+func TestSetOfSickPods(t *testing.T) {
+	t.Parallel()
+	replicas := int32(2)
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "db"}, Spec: appsv1.StatefulSetSpec{
+		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}, MinReadySeconds: 60,
+	}}
+	ended := setPod(0, "a")
+	ended.Status.Phase, ended.Status.Conditions[0].Status = corev1.PodFailed, corev1.ConditionFalse
+	since := func(i int, ready int) *corev1.Pod {
+		p := setPod(i, "a")
+		p.Status.Conditions[0].LastTransitionTime = metav1.Unix(noon.Unix()-int64(ready), 0)
+		return p
+	}
+	for _, c := range []struct {
+		name, to, want string
+		objects        []any
+	}{
+		{"a pod that has ended is deleted, and made again", "2", `
+0 scaled StatefulSet/db: to 2 replicas
+0 leaves db-0 a: deletion
+0 gone db-0 a
+0 created db-0
+0 bound db-0 a
+10 ready db-0 a
+70 created db-1
+70 bound db-1 a
+80 ready db-1 a
+`, []any{ended}},
+		{"the lowest that is not available goes first, then from above", "0", `
+0 scaled StatefulSet/db: to 0 replicas
+10 leaves db-1 a: scale-down
+40 gone db-1 a
+40 leaves db-0 a: scale-down
+70 gone db-0 a
+`, []any{since(0, 50), since(1, 40)}},
+		{"what is made is like a pod that is too many", "1", `
+0 scaled StatefulSet/db: to 1 replicas
+0 created db-0
+0 bound db-0 a
+10 ready db-0 a
+70 leaves db-2 a: scale-down
+100 gone db-2 a
+`, []any{since(2, 3000)}},
+	} {
+		out := clocked(t, `{"startSeconds":10,"events":[{"scale":{"kind":"StatefulSet","name":"db","replicas":`+c.to+`}}]}`, append(c.objects, set, alive("a", "9"))...)
+		if got := toldTimeline(out.Clock.Timeline); got != c.want[1:] {
+			t.Errorf("%s: got\n%s", c.name, got)
+		}
+	}
+}
