@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"berth/test/enginetest"
 )
@@ -84,5 +85,21 @@ func TestSetOfSickPods(t *testing.T) {
 		if got := toldTimeline(out.Clock.Timeline); got != c.want[1:] {
 			t.Errorf("%s: got\n%s", c.name, got)
 		}
+	}
+}
+
+// TestScaleUnderBudget has a budget of a share follow the number of pods that its owner wants.
+func TestScaleUnderBudget(t *testing.T) {
+	t.Parallel()
+	web := func(name string) *corev1.Pod {
+		return running(enginetest.Pod(name, enginetest.Requests("cpu", "1"), enginetest.On("a"), enginetest.Labels("app", "web")), "ReplicaSet", "web", 20, 30)
+	}
+	budget := budgetOf("pdb", "web", 2, 1)
+	one := intstr.FromInt32(1)
+	budget.Spec.MinAvailable, budget.Spec.MaxUnavailable, budget.Status.ExpectedPods = nil, &one, 2
+	out := clocked(t, `{"events":[{"scale":{"kind":"ReplicaSet","name":"web","replicas":4}},{"at":"1s","evict":{"name":"w1"}},{"at":"30s","evict":{"name":"w1"}}]}`,
+		alive("a", "9"), web("w1"), web("w2"), budget)
+	if got := toldTimeline(out.Clock.Timeline); !strings.Contains(got, "1 refused w1") || !strings.Contains(got, "30 leaves w1") {
+		t.Errorf("want an eviction refused until the new pods are ready:\n%s", got)
 	}
 }

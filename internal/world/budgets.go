@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
@@ -97,6 +99,38 @@ func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) error {
 			s.DisruptionsAllowed = max(0, s.DisruptionsAllowed-1)
 		}
 		if one.pdb.Status.DisruptionsAllowed != was.DisruptionsAllowed {
+			if err := f.putBudget(one.pdb, was); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scaled has the owner of a pod want more pods, or fewer: budgets that are shares of what owners
+// want need another number of healthy pods (disruption.go getExpectedPodCount).
+func (b *budgets) scaled(f *Fork, pod *corev1.Pod, by int32) error {
+	for _, one := range b.of(pod) {
+		spec, was := &one.pdb.Spec, one.pdb.Status
+		s := &one.pdb.Status
+		whole := spec.MinAvailable != nil && spec.MinAvailable.Type == intstr.Int
+		if !one.follows || whole {
+			continue
+		}
+		f.OnUndo(func() { one.pdb.Status = was })
+		s.ExpectedPods += by
+		size := cmp.Or(spec.MaxUnavailable, spec.MinAvailable)
+		n, err := intstr.GetScaledValueFromIntOrPercent(size, int(s.ExpectedPods), true)
+		if err != nil {
+			return fmt.Errorf("budget %s/%s: %w", one.pdb.Namespace, one.pdb.Name, err)
+		}
+		if s.DesiredHealthy = int32(n); spec.MaxUnavailable != nil {
+			s.DesiredHealthy = max(0, s.ExpectedPods-int32(n))
+		}
+		if s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy); s.ExpectedPods <= 0 {
+			s.DisruptionsAllowed = 0
+		}
+		if s.DisruptionsAllowed != was.DisruptionsAllowed {
 			if err := f.putBudget(one.pdb, was); err != nil {
 				return err
 			}

@@ -35,8 +35,17 @@ func scaled(n *intstr.IntOrString, of int, up bool) int {
 // and several share them in proportion to their sizes (pkg/controller/deployment/sync.go scale,
 // util/deployment_util.go FindActiveOrLatest, GetReplicaSetProportion).
 func (w *World) scaleDeployment(d *Deployment, to int) error {
-	most := d.Replicas + d.Surge // before
+	most, by := d.Replicas+d.Surge, to-d.Replicas // before
 	d.Limit(to)
+	for _, of := range d.Sets() {
+		if of.like == nil {
+			continue
+		}
+		if err := w.budgets.scaled(w.Fork, of.like, int32(by)); err != nil {
+			return err
+		}
+		break
+	}
 	sets := d.activeOld()
 	if d.New.Replicas > 0 || len(sets) == 0 {
 		sets = append(sets, d.New)

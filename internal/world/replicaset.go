@@ -204,6 +204,9 @@ func (w *World) scaleSet(k ownerKey, to int) (refused string, err error) {
 		return "no pod of " + k.Kind + "/" + k.Name + " shows what its pods are like", nil
 	}
 	s.Replicas = len(s.active())
+	if err := w.budgets.scaled(w.Fork, s.like, int32(to-s.Replicas)); err != nil {
+		return "", err
+	}
 	return "", w.manage(s, to)
 }
 

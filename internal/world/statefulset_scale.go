@@ -35,6 +35,14 @@ func (c *statefulSets) scale(k ownerKey, to int) (refused string, err error) {
 	was := s.ordinals
 	c.w.OnUndo(func() { s.ordinals = was })
 	s.want(to)
+	for _, i := range slices.Sorted(maps.Keys(s.places)) {
+		if pod := s.places[i].pod; pod != nil { // all have the labels of one template
+			if err := c.w.budgets.scaled(c.w.Fork, pod, int32(len(s.ordinals)-len(was))); err != nil {
+				return "", err
+			}
+			break
+		}
+	}
 	return "", c.syncSet(s)
 }
 

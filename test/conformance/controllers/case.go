@@ -74,7 +74,7 @@ type Part struct {
 }
 
 // Parts are all that there are.
-var Parts = []*Part{ReplicaSets, StatefulSets}
+var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions}
 
 // DrawCase returns the case of a seed.
 func (p *Part) DrawCase(seed uint64) *Case {

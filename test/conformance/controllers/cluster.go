@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/controller"
 )
 
 // cluster is what upstream's controllers act in: pods that a scheduler binds at once, and kubelets
@@ -23,12 +24,13 @@ type cluster struct {
 	due     []due
 	lines   []string
 	control func() error // a controller's sync, until it is quiet
-	// gone is called for a pod whose grace period is over; it reports whether the object goes.
+	// ends is called for a pod whose grace period is over; it reports whether the object goes.
 	ends func(p *corev1.Pod) bool
-	// changed is called after each change of a pod; may be nil.
-	changed func(p *corev1.Pod) error
-	start   map[string]int64 // how long pods take to start, where it is not the case's
-	made    int
+	// begins is called when a pod's deletion begins; may be nil.
+	begins func(p *corev1.Pod)
+	start  map[string]int64 // how long pods take to start, where it is not the case's
+	made   map[string]bool  // the names of pods that were made
+	count  int
 }
 
 type due struct {
@@ -47,7 +49,7 @@ func (d *due) before(other *due) bool {
 }
 
 func newCluster(k *Case) *cluster {
-	c := &cluster{k: k, pods: map[string]*corev1.Pod{}, start: map[string]int64{}, ends: func(*corev1.Pod) bool { return true }}
+	c := &cluster{k: k, pods: map[string]*corev1.Pod{}, start: map[string]int64{}, made: map[string]bool{}, ends: func(*corev1.Pod) bool { return true }}
 	for _, p := range of[corev1.Pod](k) {
 		c.pods[p.Name] = p.DeepCopy()
 		if r := readyOf(p); r != nil && r.Status == corev1.ConditionTrue && p.Status.StartTime != nil {
@@ -73,11 +75,39 @@ func (c *cluster) tell(what string, p *corev1.Pod) {
 
 // create has a controller make a pod, which the scheduler binds to the first node.
 func (c *cluster) create(p *corev1.Pod) {
-	c.made++
-	p.Namespace, p.UID, p.CreationTimestamp = "default", types.UID(fmt.Sprintf("made-%d", c.made)), metav1.NewTime(c.instant())
+	c.made[p.Name] = true
+	c.count++
+	p.Namespace, p.UID, p.CreationTimestamp = "default", types.UID(fmt.Sprintf("made-%d", c.count)), metav1.NewTime(c.instant())
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	c.pods[p.Name] = p
 	c.tell("created", p)
+}
+
+// createLike has a controller make a pod like another one. Its name is berth's choice: upstream's is
+// chance.
+func (c *cluster) createLike(of *corev1.Pod) *corev1.Pod {
+	p := of.DeepCopy()
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds, p.Spec.NodeName, p.Finalizers = nil, nil, "", nil
+	for i := 2; ; i++ {
+		if p.Name = fmt.Sprintf("%s-%d", of.Name, i); c.pods[p.Name] == nil && !c.made[p.Name] {
+			break
+		}
+	}
+	if took, known := c.start[of.Name]; known {
+		c.start[p.Name] = took
+	}
+	c.create(p)
+	return p
+}
+
+// active returns the pods that a controller counts, by name.
+func (c *cluster) active(owner types.UID) (list []*corev1.Pod) {
+	for _, name := range slices.Sorted(maps.Keys(c.pods)) {
+		if ref := metav1.GetControllerOf(c.pods[name]); ref != nil && ref.UID == owner && controller.IsPodActive(c.pods[name]) {
+			list = append(list, c.pods[name])
+		}
+	}
+	return list
 }
 
 // bind binds the pods that wait.
@@ -111,7 +141,7 @@ func (c *cluster) starts(name string, uid types.UID) error {
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now}}
 	c.pods[name] = p
 	c.tell("ready", p)
-	return c.after(p)
+	return c.control()
 }
 
 // remove begins a pod's deletion.
@@ -129,11 +159,14 @@ func (c *cluster) remove(name string) error {
 	at := metav1.NewTime(c.instant().Add(time.Duration(grace) * time.Second))
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, &grace
 	c.pods[name] = p
+	if c.begins != nil {
+		c.begins(p)
+	}
 	if grace == 0 {
 		return c.end(name, p.UID)
 	}
 	c.endAt(c.now+grace, name, p.UID)
-	return c.after(p)
+	return c.control()
 }
 
 func (c *cluster) endAt(second int64, name string, uid types.UID) {
@@ -150,15 +183,6 @@ func (c *cluster) end(name string, uid types.UID) error {
 		c.tell("gone", p)
 		delete(c.pods, name)
 	}
-	return c.after(p)
-}
-
-func (c *cluster) after(p *corev1.Pod) error {
-	if c.changed != nil {
-		if err := c.changed(p); err != nil {
-			return err
-		}
-	}
 	return c.control()
 }
 
@@ -173,7 +197,13 @@ func (c *cluster) happens(do func(e *Event) error) {
 // run has all happen until the case's end, and returns what did.
 func (c *cluster) run() ([]string, error) {
 	c.bind()
-	for rounds := 0; len(c.due) > 0; rounds++ {
+	for rounds := 0; ; rounds++ {
+		if len(c.due) == 0 || !slices.ContainsFunc(c.due, func(d due) bool { return d.at <= c.now }) {
+			c.bind() // after all else of the second
+		}
+		if len(c.due) == 0 {
+			break
+		}
 		if rounds > 100_000 {
 			return nil, fmt.Errorf("%s, seed %d: no end", c.k.Part, c.k.Seed)
 		}
@@ -194,7 +224,6 @@ func (c *cluster) run() ([]string, error) {
 		if err := next.do(); err != nil {
 			return nil, err
 		}
-		c.bind()
 	}
 	return sortedLines(c.lines), nil
 }

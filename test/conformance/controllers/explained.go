@@ -1,6 +1,8 @@
 package controllers
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+)
 
 // explanation is a known difference of a part: upstream's function, and what berth does instead on
 // purpose. It covers a case where it says so.

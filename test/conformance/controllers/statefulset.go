@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -94,9 +95,17 @@ func playStatefulSet(k *Case) ([]string, error) {
 	set := of[appsv1.StatefulSet](k)[0].DeepCopy()
 	f := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
 	control := statefulset.NewDefaultStatefulSetControl(
-		statefulset.NewStatefulPodControlFromManager(&setPods{c}, &record.FakeRecorder{}), setStatus{set}, history.NewFakeHistory(f.Apps().V1().ControllerRevisions()))
+		statefulset.NewStatefulPodControlFromManager(&setPods{c: c}, &record.FakeRecorder{}), setStatus{set}, history.NewFakeHistory(f.Apps().V1().ControllerRevisions()))
 	var next int64
+	touched := false // berth leaves a set as it is until an event scales it or one of its pods is gone
+	c.ends = func(*corev1.Pod) bool {
+		touched = true
+		return true
+	}
 	c.control = func() error {
+		if !touched {
+			return nil
+		}
 		for before := -1; before != len(c.lines); {
 			before = len(c.lines)
 			pods := []*corev1.Pod{}
@@ -122,15 +131,21 @@ func playStatefulSet(k *Case) ([]string, error) {
 		n := int32(e.Scale.Replicas)
 		set.Spec.Replicas = &n
 		set.Generation++
+		touched = true
 		return c.control()
 	})
 	return c.run()
 }
 
 // setPods are the pods of a set, as its control sees and writes them.
-type setPods struct{ c *cluster }
+type setPods struct {
+	mu sync.Mutex // the control of a Parallel set writes several at once
+	c  *cluster
+}
 
 func (s *setPods) CreatePod(_ context.Context, p *corev1.Pod, _ *appsv1.StatefulSet) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.c.pods[p.Name] != nil {
 		return apierrors.NewAlreadyExists(corev1.Resource("pods"), p.Name)
 	}
@@ -139,6 +154,8 @@ func (s *setPods) CreatePod(_ context.Context, p *corev1.Pod, _ *appsv1.Stateful
 }
 
 func (s *setPods) GetPod(_, name string) (*corev1.Pod, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if p := s.c.pods[name]; p != nil {
 		return p, nil
 	}
@@ -146,12 +163,16 @@ func (s *setPods) GetPod(_, name string) (*corev1.Pod, error) {
 }
 
 func (s *setPods) UpdatePod(p *corev1.Pod, _ *appsv1.StatefulSet) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.c.pods[p.Name] = p
 	return nil
 }
 
 // DeletePod begins a deletion; the control goes on with what it saw.
 func (s *setPods) DeletePod(p *corev1.Pod) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	control := s.c.control
 	s.c.control = func() error { return nil }
 	defer func() { s.c.control = control }()
