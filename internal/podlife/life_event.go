@@ -1,8 +1,6 @@
 package podlife
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,12 +115,5 @@ func answers(events []LifeEvent, container, probe string, at time.Time) string {
 			}
 		}
 	}
-	return out
-}
-
-// inOrder sorts a copy of the events by time.
-func inOrder(events []LifeEvent) []LifeEvent {
-	out := slices.Clone(events)
-	slices.SortStableFunc(out, func(a, b LifeEvent) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
 	return out
 }

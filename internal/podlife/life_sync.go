@@ -9,7 +9,7 @@ import (
 )
 
 // probe sends one probe and describes what comes of it.
-func (s *lifeRun) probe(p *lifePart, w *probeWorker) {
+func (s *Run) probe(p *lifePart, w *probeWorker) {
 	st := statusOf(s.pod, p.c.Name)
 	answer := answers(s.events, p.c.Name, w.Kind, s.now)
 	changed := w.probe(s.now, st.State.Running.StartedAt.Time, started(st), answer)
@@ -36,7 +36,7 @@ func (s *lifeRun) probe(p *lifePart, w *probeWorker) {
 // begin is the moment from which a container counts as started. The kubelet then
 // sends a readiness probe at once (pkg/kubelet/prober/prober_manager.go
 // UpdatePodStatus).
-func (s *lifeRun) begin(p *lifePart, st *corev1.ContainerStatus) {
+func (s *Run) begin(p *lifePart, st *corev1.ContainerStatus) {
 	st.Started, st.Ready = new(true), true
 	for _, w := range p.workers {
 		if w.Kind == "readiness" {
@@ -48,14 +48,14 @@ func (s *lifeRun) begin(p *lifePart, st *corev1.ContainerStatus) {
 // sync is a kubelet's pass over the pod: it kills what failed its probe, one after
 // the other, and then starts what is due (pkg/kubelet/kuberuntime
 // kuberuntime_manager.go SyncPod).
-func (s *lifeRun) sync() {
+func (s *Run) sync() {
 	for _, p := range s.parts {
 		if p.failed != "" {
 			s.kill(p)
 			return
 		}
 	}
-	for changed := true; changed && s.out.EndRule.ID == ""; {
+	for changed := true; changed && s.over.ID == ""; {
 		changed = s.pass()
 	}
 	for _, p := range s.parts {
@@ -64,7 +64,7 @@ func (s *lifeRun) sync() {
 }
 
 // pass starts what is due once, and reports whether anything was.
-func (s *lifeRun) pass() (changed bool) {
+func (s *Run) pass() (changed bool) {
 	r := s.reading()
 	phase, _ := r.phase()
 	if terminal(phase) {
@@ -106,7 +106,7 @@ func (s *lifeRun) pass() (changed bool) {
 
 // purge forgets what init containers did in a sandbox that is gone, all but the first, which starts
 // now.
-func (s *lifeRun) purge() {
+func (s *Run) purge() {
 	s.fresh = true
 	for _, p := range s.parts[min(1, len(s.parts)):] {
 		if st := statusOf(s.pod, p.c.Name); st != nil && (p.kind == KindInit || p.kind == KindSidecar) {
@@ -117,7 +117,7 @@ func (s *lifeRun) purge() {
 
 // atOnce starts a container that was killed for its probe in the pass of the kill,
 // unless it has to wait.
-func (s *lifeRun) atOnce(p *lifePart) bool {
+func (s *Run) atOnce(p *lifePart) bool {
 	if !restartsAfterProbe(s.pod, p.c, killedCode) {
 		return false
 	}
@@ -138,7 +138,7 @@ func (s *lifeRun) atOnce(p *lifePart) bool {
 }
 
 // reading is how the pod stands now.
-func (s *lifeRun) reading() *reading {
+func (s *Run) reading() *reading {
 	r := readPod(s.pod, NodeHealthy, s.now, s.q.by)
 	r.by.ExitedInitialized = r.by.ExitedInitialized && !s.fresh
 	r.longest, r.memories, r.unmounted = s.longest, s.memory, s.unmounted
@@ -147,7 +147,7 @@ func (s *lifeRun) reading() *reading {
 
 // start starts a container; next is what the kubelet remembers then of one that
 // has run before.
-func (s *lifeRun) start(p *lifePart, rule Rule, next memory) {
+func (s *Run) start(p *lifePart, rule Rule, next memory) {
 	st := statusOf(s.pod, p.c.Name)
 	if st == nil {
 		st = s.newStatus(p)
@@ -184,7 +184,7 @@ func (s *lifeRun) start(p *lifePart, rule Rule, next memory) {
 }
 
 // newStatus adds the status of a container that has none.
-func (s *lifeRun) newStatus(p *lifePart) *corev1.ContainerStatus {
+func (s *Run) newStatus(p *lifePart) *corev1.ContainerStatus {
 	list := &s.pod.Status.ContainerStatuses
 	switch p.kind {
 	case KindInit, KindSidecar:
@@ -197,7 +197,7 @@ func (s *lifeRun) newStatus(p *lifePart) *corev1.ContainerStatus {
 }
 
 // kill begins to stop a container for its probe.
-func (s *lifeRun) kill(p *lifePart) {
+func (s *Run) kill(p *lifePart) {
 	cause := CauseLiveness
 	if p.failed == "startup" {
 		cause = CauseStartup
@@ -211,7 +211,7 @@ func (s *lifeRun) kill(p *lifePart) {
 }
 
 // stopped is the end of a container that was killed.
-func (s *lifeRun) stopped(p *lifePart) {
+func (s *Run) stopped(p *lifePart) {
 	p.killing = time.Time{}
 	code := p.code
 	s.say(actorRuntime, "container stopped", p, 0, "timeline/stopped", fmt.Sprintf("It has stopped, with exit code %d here.", code))
@@ -223,7 +223,7 @@ func (s *lifeRun) stopped(p *lifePart) {
 var shownConditions = []corev1.PodConditionType{corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady}
 
 // refresh writes phase and conditions as the kubelet would, and tells what changed.
-func (s *lifeRun) refresh(tell bool) {
+func (s *Run) refresh(tell bool) {
 	r := s.reading()
 	phase, rule := r.phase()
 	conditions := r.conditions(phase)
@@ -252,7 +252,7 @@ func (s *lifeRun) refresh(tell bool) {
 
 // repeats ends the timeline at the start of a container where everything stands as
 // at a start before and no event is ahead.
-func (s *lifeRun) repeats(of *lifePart) {
+func (s *Run) repeats(of *lifePart) {
 	if len(s.changes) > 0 {
 		return
 	}
