@@ -34,6 +34,9 @@ type Run struct {
 	// entries are what happened. over is why the run goes no further; its zero value: it goes on.
 	entries []LifeMoment
 	over    Rule
+	// led: it goes on where a timeline ends. stopping: the kubelet ends the pod.
+	led, stopping bool
+	repeating     string // says that what happens from here on has happened before
 }
 
 // lifePart is a container of a Run.
@@ -47,12 +50,23 @@ type lifePart struct {
 	code    int32     // what it ends with then
 	killed  bool
 	due     time.Time // when its back-off ends
+	each    *exits    // what it does after each start; nil: it runs on
+	exits   time.Time // when it does so next
+}
+
+// exits is that a container ends with a code when it has run for some time.
+type exits struct {
+	after time.Duration
+	code  int32
 }
 
 // run begins to lead the question's pod, from Now on.
-func (q *LifeQuestion) run(longest time.Duration) *Run {
-	s := &Run{q: q, pod: q.Pod.DeepCopy(), longest: longest, now: q.Now, memory: map[string]memory{}, seen: map[string]time.Time{}, entries: []LifeMoment{}}
+func (q *LifeQuestion) run(longest time.Duration, led bool) *Run {
+	s := &Run{led: led, q: q, pod: q.Pod.DeepCopy(), longest: longest, now: q.Now, memory: map[string]memory{}, seen: map[string]time.Time{}, entries: []LifeMoment{}}
 	apiserver.SetPodDefaults(s.pod)
+	if led {
+		s.assume()
+	}
 	_, s.unmounted, _ = q.Storage.Unmounted(q.Pod)
 	for i := range q.Events {
 		s.Happen(q.Events[i])
@@ -67,7 +81,8 @@ func (s *Run) Happen(e LifeEvent) {
 	at, _ := slices.BinarySearchFunc(s.events, e, func(have, e LifeEvent) int {
 		return cmp.Or(have.At.Compare(e.At), -1) // behind those of the same time
 	})
-	s.events = slices.Insert(s.events, at, e)
+	s.events, s.repeating = slices.Insert(s.events, at, e), ""
+	clear(s.seen)
 	if s.changes = append(s.changes, e.At); e.Until != nil {
 		s.changes = append(s.changes, *e.Until)
 	}
@@ -81,6 +96,12 @@ func (s *Run) say(actor, event string, p *lifePart, within time.Duration, id, te
 		m.Container = p.c.Name
 	}
 	s.entries = append(s.entries, m)
+}
+
+// saysEnd is say of a container that ended.
+func (s *Run) saysEnd(actor, event string, p *lifePart, code int32, id, text string) {
+	s.say(actor, event, p, 0, id, fmt.Sprintf(text, code))
+	s.entries[len(s.entries)-1].ExitCode = &code
 }
 
 // prepare reads what is there.
@@ -141,10 +162,19 @@ func (s *Run) next() (at time.Time) {
 			at = t
 		}
 	}
+	if s.over.ID != "" {
+		return at
+	}
 	for _, t := range s.changes {
 		sooner(t)
 	}
+	if s.led && !s.stopping && s.pod.Spec.ActiveDeadlineSeconds != nil {
+		if d := s.reading().deadlineAhead(s.pod.Status.Phase); d != nil {
+			sooner(*d)
+		}
+	}
 	for _, p := range s.parts {
+		sooner(p.exits)
 		if !p.killing.IsZero() {
 			sooner(p.killing)
 		} else if !p.due.IsZero() {
@@ -180,8 +210,13 @@ func started(st *corev1.ContainerStatus) bool { return st.Started != nil && *st.
 func (s *Run) step() {
 	s.changes = slices.DeleteFunc(s.changes, func(t time.Time) bool { return !t.After(s.now) })
 	for i := range s.events {
-		if e := &s.events[i]; e.At.Equal(s.now) && e.Probe == "" {
+		if e := &s.events[i]; !e.At.After(s.now) && e.Probe == "" {
 			s.happen(e)
+		}
+	}
+	for _, p := range s.parts {
+		if !p.exits.IsZero() && !p.exits.After(s.now) {
+			s.happen(&LifeEvent{Container: p.c.Name, ExitCode: &p.each.code})
 		}
 	}
 	if s.over.ID != "" {
@@ -222,7 +257,7 @@ func (s *Run) happen(e *LifeEvent) {
 			s.say(actorApplication, "ignored", p, 0, "timeline/not-running", "The event ends a container that does not run now.")
 			return
 		}
-		s.say(actorApplication, "container ended", p, 0, "timeline/ended", fmt.Sprintf("The event ends it with exit code %d; the kubelet hears of it within a second.", *e.ExitCode))
+		s.saysEnd(actorApplication, "container ended", p, *e.ExitCode, "timeline/ended", "The event ends it with exit code %d; the kubelet hears of it within a second.")
 		s.ended(p, *e.ExitCode)
 		p.failed, p.killing, p.killed = "", time.Time{}, false
 		return
@@ -240,7 +275,7 @@ func (s *Run) ended(p *lifePart, code int32) {
 		ExitCode: code, Reason: reason, StartedAt: st.State.Running.StartedAt, FinishedAt: metav1.NewTime(s.now),
 	}}
 	st.Started, st.Ready = new(false), p.kind == KindInit && code == 0
-	p.due = time.Time{}
+	p.due, p.exits = time.Time{}, time.Time{}
 }
 
 // lose is the end of the kubelet: what follows is the control plane's.

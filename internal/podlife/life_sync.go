@@ -49,6 +49,9 @@ func (s *Run) begin(p *lifePart, st *corev1.ContainerStatus) {
 // the other, and then starts what is due (pkg/kubelet/kuberuntime
 // kuberuntime_manager.go SyncPod).
 func (s *Run) sync() {
+	if s.led && (s.stopping || s.stops()) {
+		return
+	}
 	for _, p := range s.parts {
 		if p.failed != "" {
 			s.kill(p)
@@ -168,7 +171,9 @@ func (s *Run) start(p *lifePart, rule Rule, next memory) {
 		s.memory[p.c.Name] = memory{since: s.now}
 	}
 	s.fresh = s.fresh && p.kind != KindContainer
-	p.due = time.Time{}
+	if p.due = (time.Time{}); p.each != nil {
+		p.exits = s.now.Add(p.each.after)
+	}
 	st.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(s.now)}}
 	s.say(actorKubelet, event, p, within, rule.ID, rule.Text)
 	st.Started, st.Ready = new(false), false
@@ -214,7 +219,7 @@ func (s *Run) kill(p *lifePart) {
 func (s *Run) stopped(p *lifePart) {
 	p.killing = time.Time{}
 	code := p.code
-	s.say(actorRuntime, "container stopped", p, 0, "timeline/stopped", fmt.Sprintf("It has stopped, with exit code %d here.", code))
+	s.saysEnd(actorRuntime, "container stopped", p, code, "timeline/stopped", "It has stopped, with exit code %d here.")
 	s.ended(p, code)
 	p.killed = true
 }
@@ -227,7 +232,7 @@ func (s *Run) refresh(tell bool) {
 	r := s.reading()
 	phase, rule := r.phase()
 	conditions := r.conditions(phase)
-	if tell && phase != s.pod.Status.Phase {
+	if tell && phase != s.pod.Status.Phase && !(s.led && terminal(phase) && s.runs()) {
 		s.say(actorKubelet, "phase "+string(phase), nil, 0, rule.ID, rule.Text)
 	}
 	var list []corev1.PodCondition
@@ -244,7 +249,13 @@ func (s *Run) refresh(tell bool) {
 		}
 		list = append(list, made)
 	}
-	s.pod.Status.Phase, s.pod.Status.Conditions = phase, list
+	s.pod.Status.Conditions = list
+	if s.led && terminal(phase) && s.runs() {
+		return // it is written once nothing runs any more (status_manager.go mergePodStatus)
+	}
+	if s.pod.Status.Phase = phase; rule.ID == ruleDeadline {
+		s.pod.Status.Reason, s.pod.Status.Message = deadlineExceeded, pastDeadline
+	}
 	if terminal(phase) {
 		s.end("timeline/pod-ended", "The pod has ended; nothing in it runs again.")
 	}
@@ -253,7 +264,7 @@ func (s *Run) refresh(tell bool) {
 // repeats ends the timeline at the start of a container where everything stands as
 // at a start before and no event is ahead.
 func (s *Run) repeats(of *lifePart) {
-	if len(s.changes) > 0 {
+	if len(s.changes) > 0 || s.led && s.repeating != "" {
 		return
 	}
 	ago := func(t time.Time) time.Duration {
@@ -268,13 +279,16 @@ func (s *Run) repeats(of *lifePart) {
 		if st := statusOf(s.pod, p.c.Name); st != nil && st.State.Running != nil {
 			began = st.State.Running.StartedAt.Time
 		}
-		key += fmt.Sprint("|", m.delay, ago(m.since), ago(p.before), ago(began), ago(p.due), ago(p.killing))
+		key += fmt.Sprint("|", m.delay, ago(m.since), ago(p.before), ago(began), ago(p.due), ago(p.killing), ago(p.exits))
 		for _, w := range p.workers {
 			key += fmt.Sprint(" ", w.next.Sub(s.now)%w.period(), w.last, min(w.run, w.threshold()), w.held, w.result)
 		}
 	}
 	if at, known := s.seen[key]; known {
-		s.end("timeline/repeats", fmt.Sprintf("From here on everything since %s repeats, every %d s.", at.UTC().Format(time.RFC3339), seconds(s.now.Sub(at))))
+		text := fmt.Sprintf("From here on everything since %s repeats, every %d s.", at.UTC().Format(time.RFC3339), seconds(s.now.Sub(at)))
+		if s.repeating = text; !s.led {
+			s.end("timeline/repeats", text)
+		}
 	}
 	s.seen[key] = s.now
 }

@@ -26,6 +26,8 @@ type LifeMoment struct {
 	Event     string `json:"event"`
 	Container string `json:"container,omitempty"`
 	Rule      Rule   `json:"rule"`
+	// ExitCode is that of a container that ended; timelines have it in the rule.
+	ExitCode *int32 `json:"-"`
 } // @name PodLifeMoment
 
 const (
@@ -36,7 +38,7 @@ const (
 
 // timeline plays the events.
 func (q *LifeQuestion) timeline(longest time.Duration) *LifeTimeline {
-	s := q.run(longest)
+	s := q.run(longest, false)
 	until := s.now
 	for _, t := range s.changes {
 		until = later(until, t)

@@ -41,7 +41,7 @@ func (r *reading) life() Life {
 		l.DeadlineAt = r.deadlineAhead(l.Phase)
 	}
 	if l.PhaseRule.ID == ruleDeadline {
-		l.Reason, l.Message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
+		l.Reason, l.Message = deadlineExceeded, pastDeadline
 		// they belong to the phase, which only a kubelet changes
 	} else if l.Phase == pod.Status.Phase || !bound || node != NodeHealthy {
 		l.Reason, l.Message = pod.Status.Reason, pod.Status.Message

@@ -105,8 +105,12 @@ func (r *reading) computedPhase() (corev1.PodPhase, Rule) {
 	return corev1.PodFailed, Rule{"phase/failed", "Every main container has stopped for good, and not every one with exit code 0."}
 }
 
-// ruleDeadline is the rule of a pod that was active for too long.
-const ruleDeadline = "phase/deadline-exceeded"
+// The rule of a pod that was active for too long, and what its status says of it.
+const (
+	ruleDeadline     = "phase/deadline-exceeded"
+	deadlineExceeded = "DeadlineExceeded"
+	pastDeadline     = "Pod was active on the node longer than the specified deadline"
+)
 
 // deadline is when the pod has been active for its activeDeadlineSeconds, counted
 // from the time at which the kubelet took it over; nil without the one or the

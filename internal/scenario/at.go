@@ -29,7 +29,7 @@ func (q *Request) begin(ctx context.Context, s *Stage, c configured) (*clocked, 
 	}
 	r.d.SetNodeRates(rates)
 	r.d.Tell()
-	if err := r.d.NodesBefore(); err != nil {
+	if err := errors.Join(r.d.NodesBefore(), r.d.PodsBefore()); err != nil {
 		return nil, nil, err
 	}
 	return r, v, r.schedule(ctx, s, q, v)

@@ -108,7 +108,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 func notesOfClock() []string {
 	return []string{
 		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
-		"ReplicaSets, StatefulSets, Jobs and the node lifecycle act, and updates of Deployments and StatefulSets that events bring; autoscalers, DaemonSets on nodes that are there and rollouts that run already do not",
+		"kubelets, ReplicaSets, StatefulSets, Jobs and the node lifecycle act, and updates of Deployments and StatefulSets that events bring; autoscalers, DaemonSets on nodes that are there and rollouts that run already do not",
 	}
 }
 
@@ -120,8 +120,9 @@ func (r *clocked) run(until int64) (ended string, err error) {
 	}
 	for told, changed := 0, int64(0); ; {
 		at, ok := r.d.Next()
+		loops, _ := r.d.Looping()
 		switch {
-		case !ok || r.d.Due() == r.retries && at > changed+retrySeconds: // each was tried since
+		case !ok || r.d.Due() == r.retries+loops && at > changed+retrySeconds: // each was tried since
 			deadline, ahead := r.d.NextDeadline()
 			if !ahead {
 				return EndedIdle, nil
@@ -135,7 +136,8 @@ func (r *clocked) run(until int64) (ended string, err error) {
 			return "", err
 		}
 		list, omitted := r.d.Timeline()
-		if moments := len(list) + omitted; moments > told {
+		_, looping := r.d.Looping()
+		if moments := len(list) + omitted - looping; moments > told {
 			told, changed = moments, at
 		}
 		r.d.Options().Watch.Progressed("seconds", int(at), max(0, int(until)))

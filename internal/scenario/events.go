@@ -43,6 +43,14 @@ type Event struct {
 	NodesDie    *NodeChoice `json:"nodesDie,omitempty"`
 	NodesReturn *NodeChoice `json:"nodesReturn,omitempty"`
 	RemoveNodes *NodeChoice `json:"removeNodes,omitempty"`
+	// ContainerExits ends a container, ProbeFails has a probe of one fail for some time. StartsIn and
+	// EndsIn say how long a pod takes to start or to end, as with a slow image or hook.
+	ContainerExits *ContainerExit `json:"containerExits,omitempty"`
+	ProbeFails     *ProbeFailure  `json:"probeFails,omitempty"`
+	StartsIn       *PodTakes      `json:"startsIn,omitempty"`
+	EndsIn         *PodTakes      `json:"endsIn,omitempty"`
+	// RebootNodes has nodes stop and start again, with all containers.
+	RebootNodes *RebootOf `json:"rebootNodes,omitempty"`
 	// AddNodes has nodes come that are Ready, with their daemon pods.
 	AddNodes *AddNodes `json:"addNodes,omitempty"`
 	// Taint adds a taint to nodes, Untaint takes it off.
@@ -164,6 +172,11 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 	add(e.RollOut != nil, func() (func() error, error) { return x.rollOut(field+".rollOut", e.RollOut) })
 	add(e.Drain != nil, func() (func() error, error) { return x.drain(field+".drain", e.Drain) })
 	add(e.AddNodes != nil, func() (func() error, error) { return x.addNodes(field, e.AddNodes) })
+	add(e.ContainerExits != nil, func() (func() error, error) { return x.containerExits(field+".containerExits", e.ContainerExits) })
+	add(e.ProbeFails != nil, func() (func() error, error) { return x.probeFails(field+".probeFails", e.ProbeFails) })
+	add(e.StartsIn != nil, func() (func() error, error) { return x.takes(field+".startsIn", e.StartsIn, false) })
+	add(e.EndsIn != nil, func() (func() error, error) { return x.takes(field+".endsIn", e.EndsIn, true) })
+	add(e.RebootNodes != nil, func() (func() error, error) { return x.reboot(field+".rebootNodes", e.RebootNodes) })
 	for _, on := range []struct {
 		name string
 		c    *NodeChoice
@@ -185,7 +198,7 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 		add(on.t != nil, func() (func() error, error) { return x.taint(field+"."+on.name, on.t, on.there) })
 	}
 	if len(actions) != 1 {
-		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, ungate, scale, rollOut, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, taint and untaint; it has %d", len(actions))
+		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, ungate, scale, rollOut, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, containerExits, probeFails, startsIn, endsIn, rebootNodes, taint and untaint; it has %d", len(actions))
 	}
 	return actions[0]()
 }

@@ -37,16 +37,12 @@ func (w *World) succeeded(c *created, uid types.UID) error {
 		return nil
 	}
 	p := *c.pod
-	if err := w.budgets.changed(w.Fork, &p, -1); err != nil {
-		return err
-	}
 	p.Status.Phase, p.Status.Conditions = corev1.PodSucceeded, nil
-	w.move(c, nil)
-	w.tellPod(PodSucceeded, &p, "")
-	if err := w.Put(w.ctx, &p); err != nil {
+	delete(w.led, NameOf(&p))
+	if err := w.setStatus(c.pod, &p); err != nil {
 		return err
 	}
-	return w.volumes.released(&p)
+	return w.ended(&p)
 }
 
 // DeletePod deletes a pod as a person does. It returns why the API server refuses; empty where it

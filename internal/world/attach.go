@@ -37,6 +37,9 @@ func (a *attachments) starts(c *created, pod *corev1.Pod) error {
 	why, until := a.blocks(pod)
 	if why == "" {
 		kept(a.w, c.rec).NotStarted = ""
+		if d, is := a.w.takesOf(pod, false); is {
+			c.took = d
+		}
 		a.w.due.schedule(a.w.now+c.took, writes, NameOf(pod).String(), func() error { return a.w.started(c, pod) })
 		return nil
 	}

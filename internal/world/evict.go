@@ -31,6 +31,9 @@ func (w *World) Evict(pod *corev1.Pod, rec *Left, given *int64) (gone int64, err
 		if grace, err = w.GraceOn(pod.Spec.NodeName, grace); err != nil {
 			return 0, err
 		}
+		if d, is := w.takesOf(pod, true); is && grace > 0 {
+			grace = min(grace, max(1, seconds(d)))
+		}
 	}
 	if gone = -1; grace >= 0 {
 		gone = w.Seconds() + grace

@@ -3,10 +3,12 @@ package world
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/kube/object"
 )
@@ -26,6 +28,8 @@ type job struct {
 	unknown bool // the snapshot lacks the Job
 	whenEnd bool // a pod is replaced once it is gone, not when its deletion begins
 	failed  int32
+	// succeeded counts pods.
+	succeeded int32
 	// inRow is how many failures count for the back-off, which ends at until.
 	inRow  int32
 	until  time.Duration
@@ -70,7 +74,7 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 			return nil, fmt.Errorf("read Job %s/%s: %w", k.namespace, k.Name, err)
 		}
 		of := o.Value.(*batchv1.Job)
-		j.spec, j.failed = &of.Spec, of.Status.Failed
+		j.spec, j.failed, j.succeeded = &of.Spec, of.Status.Failed, of.Status.Succeeded
 		if of.Spec.BackoffLimit != nil {
 			j.limit = *of.Spec.BackoffLimit
 		}
@@ -118,7 +122,7 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 		return nil
 	}
 	counted := true
-	if action := j.action(); action != nil {
+	if action := j.action(pod); action != nil {
 		switch *action {
 		case batchv1.PodFailurePolicyActionIgnore:
 			counted = false
@@ -152,21 +156,93 @@ func backoffAfter(failures int32) time.Duration {
 	return d
 }
 
-// action returns what the Job's pod failure policy does about a pod that is disrupted; nil: it
-// counts (pod_failure_policy.go matchPodFailurePolicy).
-func (j *job) action() *batchv1.PodFailurePolicyAction {
+// action returns what the Job's pod failure policy does about a pod that has failed, or is
+// disrupted; nil: it counts (pod_failure_policy.go matchPodFailurePolicy).
+func (j *job) action(pod *corev1.Pod) *batchv1.PodFailurePolicyAction {
 	if j.spec.PodFailurePolicy == nil {
 		return nil
 	}
+	conditions := pod.Status.Conditions
+	if pod.Status.Phase != corev1.PodFailed {
+		conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	}
 	for i := range j.spec.PodFailurePolicy.Rules {
 		r := &j.spec.PodFailurePolicy.Rules[i]
-		for _, c := range r.OnPodConditions {
-			if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
-				return &r.Action
-			}
+		if matchesExit(r.OnExitCodes, pod) || slices.ContainsFunc(r.OnPodConditions, func(want batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
+			return slices.ContainsFunc(conditions, func(c corev1.PodCondition) bool { return c.Type == want.Type && c.Status == want.Status })
+		}) {
+			return &r.Action
 		}
 	}
 	return nil
+}
+
+// matchesExit reports whether a container of a pod that failed ended with a code of a rule; 0 never
+// is one (pod_failure_policy.go matchOnExitCodes).
+func matchesExit(rule *batchv1.PodFailurePolicyOnExitCodesRequirement, pod *corev1.Pod) bool {
+	return rule != nil && pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses), func(s corev1.ContainerStatus) bool {
+		end := s.State.Terminated
+		return end != nil && end.ExitCode != 0 && (rule.ContainerName == nil || *rule.ContainerName == s.Name) &&
+			slices.Contains(rule.Values, end.ExitCode) == (rule.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn)
+	})
+}
+
+// succeeded counts a pod whose work is done, and makes the next one where completions are missing
+// (job_controller.go manageJob).
+func (c *jobs) succeeded(pod *corev1.Pod) error {
+	j, err := c.of(pod)
+	if err != nil || j.counts[NameOf(pod)] {
+		return err
+	}
+	j.counts[NameOf(pod)] = true
+	delete(j.live, NameOf(pod))
+	j.succeeded, j.inRow, j.until = j.succeeded+1, 0, 0
+	want := j.spec.Completions
+	if j.over != "" || want == nil || int(*want)-int(j.succeeded) <= len(j.live)+len(j.next) {
+		return nil
+	}
+	like := pod
+	if _, indexed := pod.Annotations[batchv1.JobCompletionIndexAnnotation]; indexed { // the next one is new
+		like = pod.DeepCopy()
+		index := strconv.Itoa(int(j.succeeded) + len(j.live) + len(j.next))
+		like.Annotations[batchv1.JobCompletionIndexAnnotation] = index
+		like.Labels = labels.Merge(like.Labels, labels.Set{batchv1.JobCompletionIndexAnnotation: index})
+	}
+	rec, err := c.w.another(like)
+	if err != nil {
+		return err
+	}
+	j.live[PodName{pod.Namespace, rec.Name}] = true
+	return nil
+}
+
+// restarted ends the Job of a pod of which a container was started again, where its pods have been
+// restarted too often (job_controller.go pastBackoffLimitOnFailure).
+func (c *jobs) restarted(pod *corev1.Pod) error {
+	if !ControlledBy(pod, "Job") || pod.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
+		return nil
+	}
+	j, err := c.of(pod)
+	if err != nil || j.over != "" {
+		return err
+	}
+	sum := int32(0)
+	for n := range j.live {
+		p, err := c.w.waitingOrStored(n)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			continue
+		}
+		for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+			sum += s.RestartCount
+		}
+	}
+	if sum < max(j.limit, 1) {
+		return nil
+	}
+	return c.fail(j, &Left{}, fmt.Sprintf("containers of its pods were restarted %d times, and its backoffLimit is %d", sum, j.limit))
 }
 
 // sync makes the pods that are missing, once the back-off is over.

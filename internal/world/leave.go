@@ -16,11 +16,9 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 		return err
 	}
 	name := NameOf(pod)
-	rec.Namespace, rec.Name, rec.Node, rec.Owner, rec.LeavesAfterSeconds = pod.Namespace, pod.Name, pod.Spec.NodeName, OwnerOf(pod), w.Seconds()
-	for _, b := range w.budgets.of(pod) {
-		rec.Budgets = append(rec.Budgets, b.pdb.Name)
-	}
-	w.log = append(w.log, rec)
+	w.record(pod, rec)
+	delete(w.led, name)
+	delete(w.toCome, name)
 	why := rec.Cause
 	if rec.By != "" {
 		why += " by " + rec.By
@@ -78,6 +76,15 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 		return w.Gone(pod, rec)
 	}
 	return nil
+}
+
+// record writes down that a pod leaves its node.
+func (w *World) record(pod *corev1.Pod, rec *Left) {
+	rec.Namespace, rec.Name, rec.Node, rec.Owner, rec.LeavesAfterSeconds = pod.Namespace, pod.Name, pod.Spec.NodeName, OwnerOf(pod), w.Seconds()
+	for _, b := range w.budgets.of(pod) {
+		rec.Budgets = append(rec.Budgets, b.pdb.Name)
+	}
+	w.log = append(w.log, rec)
 }
 
 // Endings has the pods go that are being deleted already, each when its grace period ends. One

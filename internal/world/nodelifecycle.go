@@ -47,7 +47,9 @@ type nodeLifecycle struct {
 
 // Die has the kubelet of a node stop: it ends and starts no pod any more. A node that was given up
 // before is so from the start, and its taints count on.
-func (w *World) Die(name string) error {
+func (w *World) Die(name string) error { return w.die(name, NodeDied) }
+
+func (w *World) die(name, what string) error {
 	c := w.nodes
 	node, err := w.Node(name)
 	if err != nil || c.lost[name] != nil {
@@ -67,7 +69,7 @@ func (w *World) Die(name string) error {
 		}
 	}
 	c.lost[name], c.all = n, append(c.all, n)
-	w.tell(Moment{What: NodeDied, Node: name})
+	w.tell(Moment{What: what, Node: name})
 	w.At(n.NotReadyAfterSeconds, "Node/"+name, func() error { return c.notReady(n) })
 	if n.TaintedAfterSeconds != nil {
 		w.At(at, "Node/"+name, func() error { return w.evictByTaints(name, true) })
@@ -187,7 +189,10 @@ func (c *nodeLifecycle) taint(name string) error {
 // Return has the kubelets of dead nodes answer again, with their containers still running. The
 // controller takes the nodes' taints off (markNodeAsReachable), so that the pods that were not
 // deleted yet stay; the kubelets end those that were, each within its grace period.
-func (w *World) Return(names []string) error {
+func (w *World) Return(names []string) error { return w.comeBack(names, w.resume) }
+
+// comeBack has the kubelets of dead nodes answer again, and go on with each of their pods.
+func (w *World) comeBack(names []string, on func(pod *corev1.Pod, gaveUp bool) error) error {
 	c := w.nodes
 	gaveUp := map[string]bool{}
 	for _, name := range names {
@@ -211,7 +216,7 @@ func (w *World) Return(names []string) error {
 	}
 	for _, name := range names {
 		if gave, back := gaveUp[name]; back {
-			if err := w.EachOn(name, func(pod *corev1.Pod) error { return w.resume(pod, gave) }); err != nil {
+			if err := w.EachOn(name, func(pod *corev1.Pod) error { return on(pod, gave) }); err != nil {
 				return err
 			}
 		}
@@ -267,8 +272,12 @@ func (w *World) resume(pod *corev1.Pod, gaveUp bool) error {
 		})
 	case c != nil && c.rec.ReadyAfterSeconds == nil:
 		return w.volumes.starts(c, pod)
+	case w.led[name] != nil:
+		delete(w.unreadied, name)
+		return w.stepOf(w.led[name])
 	case gaveUp && w.unreadied[name]:
-		return w.readyAgain(pod)
+		delete(w.unreadied, name)
+		return w.setReady(pod, corev1.ConditionTrue)
 	}
 	return nil
 }
@@ -326,27 +335,8 @@ func (c *nodeLifecycle) removed(node *corev1.Node) {
 // unready has a pod lose its readiness, as the node monitor does to those of a lost node
 // (pkg/controller/util/node/controller_utils.go MarkPodsNotReady).
 func (w *World) unready(pod *corev1.Pod) error {
-	if pod.DeletionTimestamp == nil { // else it counts no more already
-		if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
-			return err
-		}
-	}
 	w.unreadied[NameOf(pod)] = true
-	w.tellPod(PodUnready, pod, "")
 	return w.setReady(pod, corev1.ConditionFalse)
-}
-
-// readyAgain has a pod be ready as before, once its node is back.
-func (w *World) readyAgain(pod *corev1.Pod) error {
-	delete(w.unreadied, NameOf(pod))
-	if err := w.budgets.changed(w.Fork, pod, 1); err != nil {
-		return err
-	}
-	w.tellPod(PodReady, pod, "")
-	if err := w.setReady(pod, corev1.ConditionTrue); err != nil {
-		return err
-	}
-	return w.sets.sync(pod)
 }
 
 // setReady changes the condition Ready of a pod that has one.
@@ -355,8 +345,5 @@ func (w *World) setReady(pod *corev1.Pod, to corev1.ConditionStatus) error {
 	if c := ReadyCondition(p); c != nil {
 		c.Status, c.LastTransitionTime = to, metav1.NewTime(w.Instant())
 	}
-	if c := w.created[NameOf(pod)]; c != nil && c.pod != nil {
-		w.move(c, p)
-	}
-	return w.putQuietly(w.ctx, p)
+	return w.setStatus(pod, p)
 }

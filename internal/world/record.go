@@ -17,7 +17,7 @@ type Left struct {
 	// Owner is its controller.
 	Owner string `json:"owner,omitempty" example:"ReplicaSet/web-7d4b9"`
 	// Cause is why it leaves.
-	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down,update,job-failed"`
+	Cause string `json:"cause" enums:"eviction,deletion,preemption,taint,orphaned,scale-down,update,job-failed,ended"`
 	// By is the pod that a preemption is for; absent for other causes.
 	By string `json:"by,omitempty" example:"prod/import-x7"`
 	// Wave counts the rounds in which pods of its node are evicted, from 1; absent for other
@@ -29,8 +29,8 @@ type Left struct {
 	Rule *podlife.Rule `json:"rule,omitempty"`
 	// LeavesAfterSeconds is when its deletion begins.
 	LeavesAfterSeconds int64 `json:"leavesAfterSeconds"`
-	// GoneAfterSeconds is when it is gone at the latest, by its grace period. Absent: it stays
-	// Terminating, as its node is dead.
+	// GoneAfterSeconds is when it is gone at the latest, by its grace period, or has ended. Absent:
+	// it stays Terminating, as its node is dead.
 	GoneAfterSeconds *int64 `json:"goneAfterSeconds,omitempty"`
 	// Replacement is the pod that its controller creates instead; absent where there is none.
 	Replacement *Replacement `json:"replacement,omitempty"`
@@ -189,4 +189,6 @@ const (
 	CauseUpdate = "update"
 	// CauseJobFailed is of pods that a Job deletes once it has failed.
 	CauseJobFailed = "job-failed"
+	// CauseEnded is of pods whose containers have stopped for good.
+	CauseEnded = "ended"
 )

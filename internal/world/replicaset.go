@@ -69,8 +69,8 @@ type ReplicaSet struct {
 	Namespace, Name string
 	// Replicas is how many pods it wants, and Before how many it wanted when it was read.
 	Replicas, Before int
-	// Named returns a pod that is to be created, by a number; nil: it is like its first one, and
-	// named after it.
+	// Named returns a pod that is to be created for a Deployment, by a number. Others are like the
+	// set's first pod, and named after it.
 	Named func(i int) *corev1.Pod
 
 	pods []*member   // by name, and then as they are created
@@ -222,35 +222,27 @@ func (w *World) manage(s *ReplicaSet, to int) error {
 	if s.like == nil && (s.of == nil || s != s.of.New) {
 		return nil // nothing shows what its pods are like
 	}
-	free := func(name string) bool {
-		return w.State().Pod(s.Namespace, name) == nil && w.created[PodName{s.Namespace, name}] == nil
-	}
 	like := s.like
 	if len(list) > 0 {
 		like = slices.MinFunc(list, func(a, b *member) int { return strings.Compare(a.pod.Name, b.pod.Name) }).pod
 	}
+	for ; more > 0 && s.of == nil; more-- {
+		if _, err := w.another(like); err != nil {
+			return err
+		}
+	}
 	for i := 0; more > 0; i++ {
-		var p *corev1.Pod
-		if s.Named == nil {
-			p = successor(like, atDeletion, free, w.Instant())
-		} else if p = s.Named(i); !free(p.Name) {
+		p := s.Named(i)
+		if w.State().Pod(s.Namespace, p.Name) != nil || w.created[NameOf(p)] != nil {
 			continue
 		}
 		more--
 		p.CreationTimestamp, p.Status.Phase = metav1.NewTime(w.Instant().UTC().Truncate(time.Second)), corev1.PodPending
-		took := time.Duration(0)
-		if s.of != nil {
-			took = s.of.Took
-		} else if t, err := w.startOf(like); err != nil {
-			return err
-		} else {
-			took = t
-		}
-		rec, err := w.Create(p, took)
+		rec, err := w.Create(p, s.of.Took)
 		if err != nil {
 			return err
 		}
-		if s.of == nil || s.of.Listed {
+		if s.of.Listed {
 			w.further(s.Namespace, rec)
 		}
 	}
@@ -319,6 +311,21 @@ func (w *World) related(s *ReplicaSet, member *corev1.Pod) map[string]int {
 		}
 	})
 	return on
+}
+
+// another has a controller make one more pod like one of its pods.
+func (w *World) another(like *corev1.Pod) (*Replacement, error) {
+	st := w.State()
+	p := successor(like, atDeletion, func(name string) bool {
+		return st.Pod(like.Namespace, name) == nil && w.created[PodName{like.Namespace, name}] == nil
+	}, w.Instant())
+	took, err := w.startOf(like)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := w.Create(p, took)
+	w.further(like.Namespace, rec)
+	return rec, err
 }
 
 // ranked returns what a pod is ranked by.

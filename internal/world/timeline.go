@@ -14,7 +14,7 @@ type Moment struct {
 	// AfterSeconds is when, from the start.
 	AfterSeconds int64 `json:"afterSeconds"`
 	// What happens, such as bound or nodeTainted.
-	What string `json:"what" enums:"created,ungated,waits,nominated,bound,cannotStart,ready,unready,leaves,gone,succeeded,refused,scaled,rolloutBegins,rolloutComplete,deadlineExceeded,nodeAdded,nodeDied,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
+	What string `json:"what" enums:"created,ungated,waits,nominated,bound,cannotStart,ready,unready,containerExited,containerRestarted,backOff,probeFailed,containerStopping,repeats,leaves,gone,succeeded,failed,refused,scaled,rolloutBegins,rolloutComplete,deadlineExceeded,nodeAdded,nodeDied,nodeReboots,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds"`
 	// Pod is the pod that it happens to; absent where it happens to a node or a workload.
 	Pod string `json:"pod,omitempty" example:"shop/web-1"`
 	// Owner is the pod's controller, or the workload that it happens to.
@@ -37,6 +37,8 @@ const (
 	PodLeaves       = "leaves"
 	PodGone         = "gone"
 	PodSucceeded    = "succeeded"
+	PodFailed       = "failed"
+	PodRepeats      = "repeats" // what happens to it, for ever
 	Refused         = "refused" // by the API server
 	Scaled          = "scaled"
 	RolloutBegins   = "rolloutBegins"
@@ -45,6 +47,7 @@ const (
 	DeadlineExceeded = "deadlineExceeded"
 	NodeAdded        = "nodeAdded"
 	NodeDied         = "nodeDied"
+	NodeReboots      = "nodeReboots"
 	NodeNotReady     = "nodeNotReady"
 	NodeTainted      = "nodeTainted"
 	NodeBack         = "nodeBack"
@@ -55,6 +58,12 @@ const (
 	TaintRemoved     = "untainted"
 	DrainBegins      = "drainBegins"
 	DrainEnds        = "drainEnds"
+
+	ContainerExited    = "containerExited"
+	ContainerRestarted = "containerRestarted"
+	ContainerBackOff   = "backOff"
+	ProbeFailed        = "probeFailed"
+	ContainerStopping  = "containerStopping"
 )
 
 // Tell has the world write down what happens from now on. A large cluster has many moments, so that

@@ -45,6 +45,11 @@ type World struct {
 	nodes     *nodeLifecycle
 	counts    map[PodName]*taintCount // until pods are deleted for taints
 	unreadied map[PodName]bool        // those that lost their readiness with their node
+	led       map[PodName]*ledPod     // pods to which something happens
+	toCome    map[PodName][]*PodEvent // what happens to them once they have started
+	takes     map[takesKey]time.Duration
+	loops     int // pods whose life came to repeat, and the moments of that
+	looped    int
 
 	telling bool
 	moments []Moment
@@ -89,6 +94,7 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 	}
 	w.queue.each, w.queue.lingers, f.saw = w.attempted, true, w.saw
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
+	w.led, w.toCome, w.takes = map[PodName]*ledPod{}, map[PodName][]*PodEvent{}, map[takesKey]time.Duration{}
 	w.sets, w.jobs, w.volumes = &statefulSets{w: w}, &jobs{w: w}, &attachments{w: w}
 	return w, nil
 }
@@ -305,20 +311,18 @@ func (w *World) started(c *created, pod *corev1.Pod) error {
 	}
 	at := w.Seconds()
 	kept(w, c.rec).ReadyAfterSeconds = &at
-	w.tellPod(PodReady, pod, "")
 	ready := *pod
 	began, now := metav1.NewTime(w.Instant().Add(-c.took)), metav1.NewTime(w.Instant())
 	ready.Status.Phase, ready.Status.StartTime = corev1.PodRunning, &began
 	ready.Status.Conditions = append(ready.Status.Conditions[:len(ready.Status.Conditions):len(ready.Status.Conditions)],
 		corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now})
-	w.move(c, &ready)
 	if c.runs > 0 {
 		w.due.schedule(w.now+c.runs, writes, NameOf(pod).String(), func() error { return w.succeeded(c, ready.UID) })
 	}
-	if err := errors.Join(w.budgets.changed(w.Fork, &ready, 1), w.putQuietly(w.ctx, &ready)); err != nil {
+	if err := w.setStatus(pod, &ready); err != nil {
 		return err
 	}
-	return w.sets.sync(&ready)
+	return w.startedLed(&ready)
 }
 
 // Create has a controller create a pod, which takes some time from its bind until it is ready.
