@@ -25,8 +25,8 @@ func (s *Run) Status() *corev1.PodStatus { return s.pod.Status.DeepCopy() }
 // Next returns when something happens next; the zero time where nothing does.
 func (s *Run) Next() time.Time { return s.next() }
 
-// Repeats says that everything that is still to come has happened before, as in a crash loop whose
-// back-off has reached its end; empty where it has not.
+// Repeats returns a sentence where everything that is still to come has happened before, as in a
+// crash loop whose back-off has reached its end; empty where it has not.
 func (s *Run) Repeats() string { return s.repeating }
 
 // Step goes on to a time and has all happen that is due. It returns what did.
@@ -119,8 +119,8 @@ func (s *Run) setSandbox(is corev1.ConditionStatus) {
 	}
 }
 
-// assume gives the containers of a pod that runs the statuses that they lack: plain init containers
-// are done, and all others run since its start, and are ready unless the pod says that it is not.
+// assume adds the statuses that containers of a pod lack that runs: plain init containers are done,
+// and all others run since its start, and are ready unless the pod is not.
 func (s *Run) assume() {
 	if s.pod.Status.Phase != corev1.PodRunning && s.pod.Status.Phase != "" || len(s.pod.Status.ContainerStatuses) > 0 {
 		return

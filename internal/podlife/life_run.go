@@ -36,7 +36,7 @@ type Run struct {
 	over    Rule
 	// led: it goes on where a timeline ends. stopping: the kubelet ends the pod.
 	led, stopping bool
-	repeating     string // says that what happens from here on has happened before
+	repeating     string // a sentence, where what happens from here on has happened before
 }
 
 // lifePart is a container of a Run.

@@ -43,8 +43,8 @@ type Event struct {
 	NodesDie    *NodeChoice `json:"nodesDie,omitempty"`
 	NodesReturn *NodeChoice `json:"nodesReturn,omitempty"`
 	RemoveNodes *NodeChoice `json:"removeNodes,omitempty"`
-	// ContainerExits ends a container, ProbeFails has a probe of one fail for some time. StartsIn and
-	// EndsIn say how long a pod takes to start or to end, as with a slow image or hook.
+	// ContainerExits ends a container, ProbeFails has a probe fail for some time. StartsIn and
+	// EndsIn are how long a pod takes to start or to end, as with a slow image or hook.
 	ContainerExits *ContainerExit `json:"containerExits,omitempty"`
 	ProbeFails     *ProbeFailure  `json:"probeFails,omitempty"`
 	StartsIn       *PodTakes      `json:"startsIn,omitempty"`
@@ -57,12 +57,6 @@ type Event struct {
 	Taint   *TaintOf `json:"taint,omitempty"`
 	Untaint *TaintOf `json:"untaint,omitempty"`
 } // @name SimulationEvent
-
-// PodNamed names a pod.
-type PodNamed struct {
-	Namespace string `json:"namespace,omitempty" default:"default" example:"shop"`
-	Name      string `json:"name" example:"web-1"`
-} // @name SimulationPodName
 
 // UngateOf is a pod and the gates that it loses.
 type UngateOf struct {
@@ -172,11 +166,7 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 	add(e.RollOut != nil, func() (func() error, error) { return x.rollOut(field+".rollOut", e.RollOut) })
 	add(e.Drain != nil, func() (func() error, error) { return x.drain(field+".drain", e.Drain) })
 	add(e.AddNodes != nil, func() (func() error, error) { return x.addNodes(field, e.AddNodes) })
-	add(e.ContainerExits != nil, func() (func() error, error) { return x.containerExits(field+".containerExits", e.ContainerExits) })
-	add(e.ProbeFails != nil, func() (func() error, error) { return x.probeFails(field+".probeFails", e.ProbeFails) })
-	add(e.StartsIn != nil, func() (func() error, error) { return x.takes(field+".startsIn", e.StartsIn, false) })
-	add(e.EndsIn != nil, func() (func() error, error) { return x.takes(field+".endsIn", e.EndsIn, true) })
-	add(e.RebootNodes != nil, func() (func() error, error) { return x.reboot(field+".rebootNodes", e.RebootNodes) })
+	x.onKubelets(field, e, add)
 	for _, on := range []struct {
 		name string
 		c    *NodeChoice

@@ -12,6 +12,12 @@ import (
 	"berth/internal/world"
 )
 
+// PodNamed names a pod.
+type PodNamed struct {
+	Namespace string `json:"namespace,omitempty" default:"default" example:"shop"`
+	Name      string `json:"name" example:"web-1"`
+} // @name SimulationPodName
+
 // ContainerExit is a container that ends by itself.
 type ContainerExit struct {
 	PodNamed
@@ -47,6 +53,15 @@ type RebootOf struct {
 	// Takes is how long a node does not answer; a minute if absent.
 	Takes *metav1.Duration `json:"takes,omitempty" swaggertype:"string" default:"1m" example:"90s"`
 } // @name SimulationReboot
+
+// onKubelets reads the events that are about containers and their kubelets.
+func (x *scheduling) onKubelets(field string, e *Event, add func(given bool, read func() (func() error, error))) {
+	add(e.ContainerExits != nil, func() (func() error, error) { return x.containerExits(field+".containerExits", e.ContainerExits) })
+	add(e.ProbeFails != nil, func() (func() error, error) { return x.probeFails(field+".probeFails", e.ProbeFails) })
+	add(e.StartsIn != nil, func() (func() error, error) { return x.takes(field+".startsIn", e.StartsIn, false) })
+	add(e.EndsIn != nil, func() (func() error, error) { return x.takes(field+".endsIn", e.EndsIn, true) })
+	add(e.RebootNodes != nil, func() (func() error, error) { return x.reboot(field+".rebootNodes", e.RebootNodes) })
+}
 
 func (x *scheduling) containerExits(field string, e *ContainerExit) (func() error, error) {
 	if e.ExitCode == nil || *e.ExitCode < 0 || *e.ExitCode > 255 {

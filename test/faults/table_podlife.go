@@ -35,7 +35,7 @@ var podlifeFaults = []fault{
 		{"internal/podlife/backoff.go", `end.Sub(m.since) > steadyRun`, `end.Sub(m.since) > steadyRun && false`},
 	}},
 	{"init-revisited", "an init container runs again beside a main one", "./internal/podlife", "TestNext", []edit{
-		{"internal/podlife/plan.go", `case looked && s.kind == KindInit:`, `case looked && s.kind == KindInit && false:`},
+		{"internal/podlife/restart.go", `case looked && s.kind == KindInit:`, `case looked && s.kind == KindInit && false:`},
 	}},
 	{"no-deadline", "a pod past its activeDeadlineSeconds is called Running", "./internal/podlife", "TestDeadline", []edit{
 		{"internal/podlife/phase.go", `!r.now.Before(*at) {`, `!r.now.Before(*at) && false {`},
@@ -115,13 +115,13 @@ var podlifeFaults = []fault{
 		{"internal/podlife/conditions_sandbox.go", `!is && r.by.TellsSandbox {`, `!is {`},
 	}},
 	{"kubelet-exited", "every kubelet takes main containers that ended for a sign of init ones", "./internal/podlife", "TestKubeletExitedInitialized", []edit{
-		{"internal/podlife/plan.go", `ended := r.by.ExitedInitialized && `, `ended := `},
+		{"internal/podlife/restart.go", `ended := r.by.ExitedInitialized && `, `ended := `},
 	}},
 	{"kubelet-other-sandbox", "what ended in a sandbox before this one counts in it", "./internal/podlife", "TestKubeletExitedInitialized", []edit{
 		{"internal/podlife/life_sync.go", ` && !s.fresh`, ``},
 	}},
 	{"kubelet-init-again", "an init container that runs is passed over for what ended before", "./internal/podlife", "TestKubeletExitedInitialized", []edit{
-		{"internal/podlife/plan.go", ` && !r.initAgain()`, ``},
+		{"internal/podlife/restart.go", ` && !r.initAgain()`, ``},
 	}},
 	{"kubelet-own-restarts", "every kubelet goes by the policies of containers", "./internal/podlife", "TestKubeletOwnRestarts", []edit{
 		{"internal/podlife/reading.go", `if !by.OwnRestarts {`, `if false {`},

@@ -163,7 +163,7 @@ var scenarioFaults = []fault{
 		{"internal/scenario/clock.go", `at > changed+retrySeconds:`, `true:`},
 	}},
 	{"deleted-pod-counts-twice", "a pod that is being deleted counts again for its budget when its node is given up", "./internal/scenario", "TestDeletedPodsCountOnce", []edit{
-		{"internal/world/nodelifecycle.go", `if pod.DeletionTimestamp == nil { // else`, `if true { // else`},
+		{"internal/world/kubelet.go", `was != is && p.DeletionTimestamp == nil {`, `was != is {`},
 	}},
 	{"preemption-reads-old-budgets", "a preemption reads the budgets of the snapshot", "./internal/scenario", "TestClock", []edit{
 		{"internal/world/budgets.go", `if err := f.walk.Changes().Put(&now); err != nil {`, `if err := error(nil); err != nil || now.Name == "" {`},
@@ -184,7 +184,19 @@ var scenarioFaults = []fault{
 		{"internal/world/world.go", `if c.runs > 0 {`, `if c.runs > 0 && false {`},
 	}},
 	{"drain-tries-for-good", "a drain that nothing lets go on keeps the clock running", "./internal/scenario", "TestClockEnds", []edit{
-		{"internal/scenario/clock.go", `case !ok || r.d.Due() == r.retries && at > changed+retrySeconds:`, `case !ok:`},
+		{"internal/scenario/clock.go", `case !ok || r.d.Due() == r.retries+loops && at > changed+retrySeconds:`, `case !ok:`},
+	}},
+	{"job-misses-success", "a Job does not hear of a pod that has succeeded", "./internal/scenario", "TestClockLeadsPods", []edit{
+		{"internal/world/kubelet.go", `case ControlledBy(pod, "Job") && !failed:`, `case ControlledBy(pod, "Job") && false:`},
+	}},
+	{"crash-loop-heals", "a container that waits in back-off at the start of a scenario runs on once it starts", "./internal/scenario", "TestClockLeadsPods", []edit{
+		{"internal/world/kubelet.go", `k.run.Crashes()`, `_ = k.run`},
+	}},
+	{"sidecar-outlives-work", "a sidecar is not stopped once the main containers are done", "./internal/scenario", "TestClockLeadsPods", []edit{
+		{"internal/podlife/life_led.go", `&& !r.plan().mainsDone ||`, `||`},
+	}},
+	{"budget-misses-crash", "a budget does not hear of a pod whose container waits to start again", "./internal/scenario", "TestClockLeadsPods", []edit{
+		{"internal/world/kubelet.go", `by = -1`, `by = 0`},
 	}},
 	{"blame-counts-the-pod", "a pod that is bound takes its own room in the history of its verdict", "./internal/blame", "TestRandomHistories", []edit{
 		{"internal/revision/walk.go", `return eitherOf(before, after).key != w.apart.pod`, `return true`},
