@@ -209,7 +209,7 @@ func started(st *corev1.ContainerStatus) bool { return st.Started != nil && *st.
 // step does all that happens now.
 func (s *Run) step() {
 	s.changes = slices.DeleteFunc(s.changes, func(t time.Time) bool { return !t.After(s.now) })
-	for i := range s.events {
+	for i := 0; i < len(s.events) && s.over.ID == ""; i++ {
 		if e := &s.events[i]; !e.At.After(s.now) && e.Probe == "" {
 			s.happen(e)
 		}
