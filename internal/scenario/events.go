@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
-	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/world"
 )
@@ -56,6 +55,11 @@ type Event struct {
 	// Taint adds a taint to nodes, Untaint takes it off.
 	Taint   *TaintOf `json:"taint,omitempty"`
 	Untaint *TaintOf `json:"untaint,omitempty"`
+	// Apply has an object stored as an API server stores it, of a kind without an event of its own.
+	Apply json.RawMessage `json:"apply,omitempty" swaggertype:"object"`
+	// SetQuota changes hard limits of a ResourceQuota, SetBudget what a PodDisruptionBudget wants.
+	SetQuota  *QuotaOf  `json:"setQuota,omitempty"`
+	SetBudget *BudgetOf `json:"setBudget,omitempty"`
 } // @name SimulationEvent
 
 // UngateOf is a pod and the gates that it loses.
@@ -187,8 +191,11 @@ func (x *scheduling) event(field string, e *Event, second int64, key string) (do
 	}{{"taint", e.Taint, true}, {"untaint", e.Untaint, false}} {
 		add(on.t != nil, func() (func() error, error) { return x.taint(field+"."+on.name, on.t, on.there) })
 	}
+	add(!isNull(e.Apply), func() (func() error, error) { return x.apply(field, e.Apply) })
+	add(e.SetQuota != nil, func() (func() error, error) { return x.setQuota(field+".setQuota", e.SetQuota) })
+	add(e.SetBudget != nil, func() (func() error, error) { return x.setBudget(field+".setBudget", e.SetBudget) })
 	if len(actions) != 1 {
-		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, ungate, scale, rollOut, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, containerExits, probeFails, startsIn, endsIn, rebootNodes, taint and untaint; it has %d", len(actions))
+		return nil, decision.Errorf(decision.Malformed, field, "want one of create, delete, evict, ungate, scale, rollOut, drain, cordon, uncordon, nodesDie, nodesReturn, removeNodes, addNodes, containerExits, probeFails, startsIn, endsIn, rebootNodes, taint, untaint, apply, setQuota and setBudget; it has %d", len(actions))
 	}
 	return actions[0]()
 }
@@ -320,62 +327,6 @@ func (x *scheduling) drain(field string, of *DrainOf) (func() error, error) {
 	}}
 	x.drains = append(x.drains, d)
 	return d.begin, nil
-}
-
-func (x *scheduling) addNodes(field string, a *AddNodes) (func() error, error) {
-	added, daemons := len(x.scratch.Added), len(x.scratch.Daemons)
-	next, err := x.s.Editor.Apply(x.ctx, x.scratch.View, field, &Edits{AddNodes: []AddNodes{*a}})
-	if err != nil {
-		return nil, err
-	}
-	x.scratch.View = next.View
-	x.scratch.Added = append(x.scratch.Added, next.Added...)
-	x.scratch.Daemons = append(x.scratch.Daemons, next.Daemons...)
-	names, pods := x.scratch.Added[added:], x.scratch.Daemons[daemons:]
-	var nodes []*corev1.Node
-	var with [][]any
-	for _, name := range names {
-		node, belongs, err := nodeIn(next.View, name)
-		if err != nil {
-			return nil, err
-		}
-		nodes, with = append(nodes, node), append(with, belongs)
-	}
-	return func() error {
-		for i, n := range nodes {
-			if err := x.d.AddNode(n, with[i]...); err != nil {
-				return err
-			}
-		}
-		for _, a := range pods {
-			if _, err := x.d.Arrive(a.Pod, 0); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil
-}
-
-// nodeIn returns a node of a view, with its CSINode and its ResourceSlices.
-func nodeIn(v *revision.View, name string) (*corev1.Node, []any, error) {
-	js, ok := v.Object(object.Key{Kind: "Node", Name: name})
-	if !ok {
-		return nil, nil, fmt.Errorf("%s has no node %s", v.ID(), name)
-	}
-	o, err := object.FromCanonical("Node", js)
-	if err != nil {
-		return nil, nil, err
-	}
-	var with []any
-	if c := v.State.CSINode(name); c != nil {
-		with = append(with, c)
-	}
-	for _, s := range v.State.ResourceSlices() {
-		if s.Spec.NodeName != nil && *s.Spec.NodeName == name {
-			with = append(with, s)
-		}
-	}
-	return o.Value.(*corev1.Node), with, nil
 }
 
 // inList puts the place of an event before the field that an error names.

@@ -17,6 +17,11 @@ func (w *World) Arrive(p *corev1.Pod, runs time.Duration) (refused string, err e
 	if held, err := w.waitingOrStored(n); err != nil || held != nil {
 		return fmt.Sprintf("pods %q already exists", n.Name), err
 	}
+	if OwnerOf(p) == "" { // else its controller tries again
+		if refused, err := w.quotas.refuses(p); err != nil || refused != "" {
+			return refused, err
+		}
+	}
 	p = p.DeepCopy()
 	p.CreationTimestamp = metav1.NewTime(w.Instant().UTC().Truncate(time.Second))
 	if took, ok := StartSeconds(p); ok {
@@ -161,8 +166,9 @@ func (w *World) Waiting() (list, gated []Waiting) {
 	return list, gated
 }
 
-// Due returns how many things are still to happen.
-func (w *World) Due() int { return len(w.due.list) }
+// Due returns how many things are still to happen, without the attempts to create pods that a quota
+// does not let in.
+func (w *World) Due() int { return len(w.due.list) - w.quotas.futile() }
 
 // Attempts returns how many attempts there were to place pods, and in how many passes.
 func (w *World) Attempts() (attempts, waves int) { return w.queue.attempts, w.queue.waves }

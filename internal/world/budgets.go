@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"berth/internal/decision"
+	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/podlife"
 	"berth/internal/revision"
@@ -119,16 +121,8 @@ func (b *budgets) scaled(f *Fork, pod *corev1.Pod, by int32) error {
 		}
 		f.OnUndo(func() { one.pdb.Status = was })
 		s.ExpectedPods += by
-		size := cmp.Or(spec.MaxUnavailable, spec.MinAvailable)
-		n, err := intstr.GetScaledValueFromIntOrPercent(size, int(s.ExpectedPods), true)
-		if err != nil {
-			return fmt.Errorf("budget %s/%s: %w", one.pdb.Namespace, one.pdb.Name, err)
-		}
-		if s.DesiredHealthy = int32(n); spec.MaxUnavailable != nil {
-			s.DesiredHealthy = max(0, s.ExpectedPods-int32(n))
-		}
-		if s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy); s.ExpectedPods <= 0 {
-			s.DisruptionsAllowed = 0
+		if err := desire(one.pdb); err != nil {
+			return err
 		}
 		if s.DisruptionsAllowed != was.DisruptionsAllowed {
 			if err := f.putBudget(one.pdb, was); err != nil {
@@ -137,6 +131,70 @@ func (b *budgets) scaled(f *Fork, pod *corev1.Pod, by int32) error {
 		}
 	}
 	return nil
+}
+
+// desire works out how many healthy pods a budget wants, and how many may go (disruption.go
+// getExpectedPodCount, updatePdbStatus).
+func desire(pdb *policyv1.PodDisruptionBudget) error {
+	spec, s := &pdb.Spec, &pdb.Status
+	n, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(spec.MaxUnavailable, spec.MinAvailable), int(s.ExpectedPods), true)
+	if err != nil {
+		return decision.Errorf(decision.Invalid, "events", "budget %s/%s: %v", pdb.Namespace, pdb.Name, err)
+	}
+	if s.DesiredHealthy = int32(n); spec.MaxUnavailable != nil {
+		s.DesiredHealthy = max(0, s.ExpectedPods-int32(n))
+	}
+	if s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy); s.ExpectedPods <= 0 {
+		s.DisruptionsAllowed = 0
+	}
+	return nil
+}
+
+// SetBudget has a budget want another number of pods: one of the two is nil. It returns why that
+// cannot be; empty where it can.
+func (w *World) SetBudget(namespace, name string, minAvailable, maxUnavailable *intstr.IntOrString) (refused string, err error) {
+	for i, one := range w.budgets.byNS[namespace] {
+		if one.pdb.Name != name {
+			continue
+		}
+		now := &budget{one.pdb.DeepCopy(), one.selector, true}
+		now.pdb.Spec.MinAvailable, now.pdb.Spec.MaxUnavailable = minAvailable, maxUnavailable
+		s := &now.pdb.Status
+		if !one.follows {
+			if s.ExpectedPods, s.CurrentHealthy, err = w.counted(now); err != nil {
+				return "", err
+			}
+		}
+		if err := desire(now.pdb); err != nil {
+			return "", err
+		}
+		list := w.budgets.byNS[namespace]
+		list[i] = now
+		w.OnUndo(func() { list[i] = one })
+		w.tell(Moment{What: BudgetChanged, Owner: "PodDisruptionBudget/" + name, Why: fmt.Sprintf("%d of %d healthy pods may go", s.DisruptionsAllowed, s.CurrentHealthy)})
+		return "", w.putBudget(now.pdb, one.pdb.Status)
+	}
+	return fmt.Sprintf("poddisruptionbudgets.policy %q not found", name), nil
+}
+
+// counted returns how many pods a budget selects, and how many of them are healthy.
+func (w *World) counted(b *budget) (pods, healthy int32, err error) {
+	var names []PodName
+	w.State().EachPod(func(p *state.Pod) {
+		if p.Namespace == b.pdb.Namespace && !p.Terminal && b.selector.Matches(p.Class.Shape.Labels) {
+			names = append(names, PodName{p.Namespace, p.Name})
+		}
+	})
+	for _, n := range names {
+		p, err := w.Pod(n.Namespace, n.Name)
+		if err != nil {
+			return 0, 0, err
+		}
+		if pods++; IsReady(p) && p.DeletionTimestamp == nil {
+			healthy++
+		}
+	}
+	return pods, healthy, w.steps.Take(w.State().PodCount())
 }
 
 // putBudget stores a budget whose status was another one. No pod that waits hears of it.

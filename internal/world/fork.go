@@ -127,12 +127,14 @@ type Fork struct {
 	of      *Forks // with which it shares what is read of the base; nil: with none
 	runs    state.Runs
 	walk    *recall.Walk
-	put     map[PodName]*corev1.Pod    // what the fork has otherwise than the base; nil: no such pod
-	nodes   map[string]*corev1.Node    // likewise
-	others  map[object.Key]bool        // of other kinds: those that were changed
-	now     time.Duration              // since Options.Now: decisions are made then
-	changes uint64                     // counts every write
-	saw     func(PodName, *corev1.Pod) // hears of every pod that is written, nil: deleted; may be nil
+	put     map[PodName]*corev1.Pod // what the fork has otherwise than the base; nil: no such pod
+	nodes   map[string]*corev1.Node // likewise
+	others  map[object.Key]bool     // of other kinds: those that were changed
+	applied map[object.Key]any      // what a scenario stored, of kinds that nothing else changes
+	// onPod is called before a pod is stored, or deleted where it is nil; nil: nobody listens.
+	onPod   func(n PodName, after *corev1.Pod) error
+	now     time.Duration // since Options.Now: decisions are made then
+	changes uint64        // counts every write
 	eventCounts
 	before eventCounts // when the changes began to be remembered
 	marked bool
@@ -250,12 +252,16 @@ func (f *Fork) putQuietly(ctx context.Context, pod *corev1.Pod) error {
 	if err := f.remember(pod.Namespace, pod.Name); err != nil {
 		return err
 	}
+	if f.onPod != nil {
+		if err := f.onPod(NameOf(pod), pod); err != nil {
+			return err
+		}
+	}
 	if err := f.walk.Changes().Put(pod); err != nil {
 		return decision.Errorf(decision.Invalid, "pod", "%v", err)
 	}
 	f.put[NameOf(pod)] = pod
 	f.changes++
-	f.tellOf(NameOf(pod), pod)
 	return nil
 }
 
@@ -264,18 +270,16 @@ func (f *Fork) Delete(namespace, name string) error {
 	if err := f.remember(namespace, name); err != nil {
 		return err
 	}
+	if f.onPod != nil {
+		if err := f.onPod(PodName{namespace, name}, nil); err != nil {
+			return err
+		}
+	}
 	f.walk.Changes().Delete("Pod", namespace, name)
 	f.put[PodName{namespace, name}] = nil
 	f.changes++
 	f.event()
-	f.tellOf(PodName{namespace, name}, nil)
 	return nil
-}
-
-func (f *Fork) tellOf(n PodName, pod *corev1.Pod) {
-	if f.saw != nil {
-		f.saw(n, pod)
-	}
 }
 
 // Queue returns the waiting pods of the fork's state that are for the profiles, in the order of

@@ -94,8 +94,14 @@ func (f *Fork) rememberEffect(k object.Key) {
 	})
 }
 
+// byBinds are the kinds that binds write.
+var byBinds = map[string]bool{"ResourceClaim": true, "PersistentVolume": true, "PersistentVolumeClaim": true}
+
 // effect returns an object of the kinds that are touched, as it is now; nil where there is none.
 func (f *Fork) effect(k object.Key) any {
+	if v, is := f.applied[k]; is && !byBinds[k.Kind] {
+		return v
+	}
 	st := f.walk.State()
 	switch k.Kind {
 	case "ResourceClaim":

@@ -276,6 +276,7 @@ func (c *jobs) fail(j *job, rec *Left, why string) error {
 		l.rec.NotReplaced = j.over
 	}
 	j.next = nil
+	c.w.quotas.trim(j.key, 0)
 	live := make([]PodName, 0, len(j.live))
 	for n := range j.live {
 		live = append(live, n)

@@ -216,6 +216,10 @@ func (w *World) manage(s *ReplicaSet, to int) error {
 	more := to - s.Replicas
 	s.Replicas = to
 	list := s.active()
+	held := w.quotas.trim(replicaSetKey(s.Namespace, s.Name), max(0, to-len(list)))
+	if s.of == nil {
+		more -= held // its controller creates them anyway
+	}
 	if more <= 0 {
 		return w.shrink(s, list, len(list)-to)
 	}

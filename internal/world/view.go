@@ -88,6 +88,11 @@ func (w *World) ViewAt(name string) (*revision.View, error) {
 			further = append(further, one.pdb.DeepCopy())
 		}
 	}
+	for _, s := range w.quotas.byNS {
+		for _, r := range s.list {
+			further = append(further, r.DeepCopy())
+		}
+	}
 	del, apply, err := w.difference(further)
 	if err != nil {
 		return nil, err

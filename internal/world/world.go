@@ -29,6 +29,7 @@ type World struct {
 	sets    *statefulSets
 	jobs    *jobs
 	volumes *attachments
+	quotas  *quotas
 	byOwner map[ownerKey][]PodName // the pods of the base; nil: not read yet
 
 	// start is how long pods take until they are ready whose status does not show it; assumed
@@ -92,11 +93,16 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 		created: map[PodName]*created{}, preempted: map[PodName]int{}, counts: map[PodName]*taintCount{}, leaving: map[PodName]*Left{},
 		replicaSets: map[ownerKey]*ReplicaSet{}, members: map[PodName]*member{}, deployments: map[PodName]*Deployment{},
 	}
-	w.queue.each, w.queue.lingers, f.saw = w.attempted, true, w.saw
+	w.queue.each, w.queue.lingers = w.attempted, true
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
 	w.led, w.toCome, w.takes = map[PodName]*ledPod{}, map[PodName][]*PodEvent{}, map[takesKey]time.Duration{}
 	w.sets, w.jobs, w.volumes = &statefulSets{w: w}, &jobs{w: w}, &attachments{w: w}
-	return w, nil
+	w.quotas, err = quotasOf(ctx, w)
+	f.onPod = func(n PodName, after *corev1.Pod) error {
+		w.saw(n, after)
+		return w.quotas.changed(n, after)
+	}
+	return w, err
 }
 
 // Starts returns how many seconds a pod takes to start whose status does not show it.
@@ -136,7 +142,7 @@ func (w *World) Schedule() error { return w.queue.tryAll() }
 // Next returns the second at which something happens next; false where nothing does.
 func (w *World) Next() (second int64, ok bool) {
 	at, ok := w.due.next()
-	return seconds(at + time.Second - 1), ok
+	return seconds(at + time.Second - 1), ok && w.Due() > 0
 }
 
 // Advance goes on to a second: all that is due until then happens, instant by instant.
@@ -201,7 +207,7 @@ const maxRounds = 1000
 func (w *World) Finish() error {
 	for {
 		at, ok := w.due.next()
-		if !ok {
+		if !ok || w.Due() == 0 {
 			return w.queue.tryAll()
 		}
 		if err := w.step(at); err != nil {
@@ -336,6 +342,22 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 			delete(w.created, n)
 		}
 	})
+	why, err := w.quotas.refuses(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case why != "":
+		w.quotas.hold(p, rec, why)
+	default:
+		w.enter(p, rec)
+		err = w.quotas.tryNow(keyOf(p))
+	}
+	return rec, err
+}
+
+// enter has a pod that was created come to the queue.
+func (w *World) enter(p *corev1.Pod, rec *Replacement) {
+	w.quotas.created(p)
 	w.queue.add(w.queue.entry(Arrival{Pod: p}))
 	w.tellPod(PodCreated, p, "")
 	if s := w.replicaSets[keyOf(p)]; s != nil {
@@ -344,7 +366,6 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 			s.of.Created = append(s.of.Created, rec)
 		}
 	}
-	return rec, nil
 }
 
 // replace has a controller make the pod that takes another one's place.

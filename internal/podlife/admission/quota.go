@@ -64,13 +64,7 @@ func CountUsage(from Objects, namespace string, now time.Time) (*Usage, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := &Usage{quotas: quotas, used: make([]corev1.ResourceList, len(quotas)), now: now, namespace: namespace}
-	for i := range quotas {
-		u.used[i] = corev1.ResourceList{}
-		for _, name := range matching(quotas[i].Spec.Hard) {
-			u.used[i][name] = resource.Quantity{Format: resource.DecimalSI}
-		}
-	}
+	u := NewUsage(quotas, namespace, now)
 	if len(quotas) == 0 {
 		return u, nil
 	}
@@ -83,6 +77,27 @@ func CountUsage(from Objects, namespace string, now time.Time) (*Usage, error) {
 		u.takeStatus(u.used)
 	}
 	return u, err
+}
+
+// NewUsage begins to count the pods of a namespace: what they use of quotas, which are by name, at a
+// time.
+func NewUsage(quotas []*corev1.ResourceQuota, namespace string, now time.Time) *Usage {
+	u := &Usage{quotas: quotas, used: make([]corev1.ResourceList, len(quotas)), now: now, namespace: namespace}
+	for i := range quotas {
+		u.used[i] = corev1.ResourceList{}
+		for _, name := range matching(quotas[i].Spec.Hard) {
+			u.used[i][name] = resource.Quantity{Format: resource.DecimalSI}
+		}
+	}
+	return u
+}
+
+// Refuses returns why a quota does not let a new pod in, in an API server's words; empty: all do.
+func (u *Usage) Refuses(p *corev1.Pod) string {
+	if r, _, _ := u.refusal(p, nil); r != nil {
+		return r.verdict(p).Forbidden
+	}
+	return ""
 }
 
 // takeStatus sets what is used to what the status of each quota says.
@@ -161,10 +176,19 @@ func (a *Admission) checkQuotas(p, old *corev1.Pod) *Refusal {
 	if err != nil {
 		return forbidden(nil, "%v", err)
 	}
+	refused, q, exceeded := u.refusal(p, old)
+	if q != nil {
+		refused.Quota.Pods, refused.Quota.More = a.largest(p.Namespace, q, exceeded)
+	}
+	return refused
+}
+
+// refusal is by a quota that says too little, or by one of which some resources are exceeded.
+func (u *Usage) refusal(p, old *corev1.Pod) (*Refusal, *corev1.ResourceQuota, []corev1.ResourceName) {
 	uses := quotaUsage(p, u.now)
 	for i, q := range u.quotas {
 		if missing := u.unspecified(i, p); missing != "" {
-			return forbidden(field.NewPath("spec"), "failed quota: %s: must specify %s", q.Name, missing)
+			return forbidden(field.NewPath("spec"), "failed quota: %s: must specify %s", q.Name, missing), nil, nil
 		}
 	}
 	for i, q := range u.quotas {
@@ -172,12 +196,10 @@ func (a *Admission) checkQuotas(p, old *corev1.Pod) *Refusal {
 			continue
 		}
 		if exceeded := u.exceeded(i, p, uses); len(exceeded) > 0 {
-			refused := exceeds(q, uses, u.used[i], exceeded)
-			refused.Quota.Pods, refused.Quota.More = a.largest(p.Namespace, q, exceeded)
-			return refused
+			return exceeds(q, uses, u.used[i], exceeded), q, exceeded
 		}
 	}
-	return nil
+	return nil, nil, nil
 }
 
 // unspecified names what the containers of a pod have to request or limit for a quota, and do not
