@@ -282,8 +282,8 @@ type next struct {
 	stuck   bool // one of them does not run in the end
 }
 
-// nextOf takes out of a timeline what happens to pods, to those that replace them, and to those that
-// are preempted for one of them.
+// nextOf takes out of a timeline what happens to pods, to those that replace them, and to those
+// that are preempted for one of them.
 func nextOf(k *scenario.Clock, is func(pod, owner string) bool) (n next) {
 	own, victims := map[string]bool{}, map[string]bool{}
 	for i := range k.Timeline {

@@ -14,7 +14,7 @@ import (
 	"berth/internal/jobs/simulations"
 )
 
-// TestStateAt asks for the cluster at times of a scenario, compares it with what the timeline tells,
+// TestStateAt reads the cluster at times of a scenario, compares it with what the timeline tells,
 // and puts dry calls to it.
 func TestStateAt(t *testing.T) {
 	var jobs *simulations.Jobs

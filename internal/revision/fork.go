@@ -19,8 +19,8 @@ func (v *View) Fork(ctx context.Context, del []object.Key, apply []object.Object
 	return v.fork(ctx, del, apply)
 }
 
-// Apart is Fork for a state that has a name and a time of its own, such as one that a scenario comes
-// to.
+// Apart is Fork for a state that has a name and a time of its own, such as one that a scenario
+// comes to.
 func (v *View) Apart(ctx context.Context, name string, at time.Time, del []object.Key, apply []object.Object) (*View, error) {
 	out, err := v.fork(ctx, del, apply)
 	if err != nil {

@@ -38,7 +38,8 @@ func ParseID(s string) (cluster string, revision int64, err error) {
 	return name, n, nil
 }
 
-// simulation begins the name of a state that is no revision: one that the scenario of a job comes to.
+// simulation begins the name of a state that is no revision: one that the scenario of a job comes
+// to.
 const simulation = "simulation:"
 
 // FormatApart names what the scenario of a job comes to at a time: "simulation:0198…@5m30s".

@@ -43,8 +43,8 @@ func (q *Request) until() int64 {
 	return int64(q.Until.Duration.Duration / time.Second)
 }
 
-// At returns the cluster as it is at a second of a scenario with a clock, once all that happens then
-// has happened, under a name: the scenario is run again until then.
+// At returns the cluster as it is at a second of a scenario with a clock, once all that happens
+// then has happened, under a name: the scenario is run again until then.
 func (q *Request) At(ctx context.Context, s *Stage, second int64, name string) (*revision.View, error) {
 	if !q.Clock {
 		return nil, decision.Errorf(decision.Invalid, "id", "its question had no clock (clock: true), and so no times")

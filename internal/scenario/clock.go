@@ -71,7 +71,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 	f := r.d.Fork
 	sim := &simulation{ctx: ctx, q: q, o: *f.Options(), view: v, daemon: daemonsOf(v), daemons: map[world.PodName]bool{}}
 	pool := labelOf(v.State.Nodes(), "pool")
-	out := &Simulation{Base: s.View.ID(), Nodes: v.State.Nodes().Count(), Removed: s.Removed, Gone: s.Gone, Notes: notesOfClock()}
+	out := &Simulation{Base: s.View.ID(), Nodes: v.State.Nodes().Count(), Removed: s.Removed, Gone: s.Gone, Notes: notesOfClock(q.Arrivals.History)}
 	if out.Start, err = measure(ctx, v.State, sim.isDaemon, pool, true); err != nil {
 		return nil, err
 	}
@@ -105,15 +105,19 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 }
 
 // notesOfClock returns what readers have to know of what is not played.
-func notesOfClock() []string {
-	return []string{
+func notesOfClock(h *History) []string {
+	out := []string{
 		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
 		"kubelets, ReplicaSets, StatefulSets, Jobs and the node lifecycle act, and updates of Deployments and StatefulSets that events bring; autoscalers, DaemonSets on nodes that are there and rollouts that run already do not",
 	}
+	if h != nil && h.left > 0 {
+		out = append(out, fmt.Sprintf("pods of the history do not arrive that the base has: %d", h.left))
+	}
+	return out
 }
 
-// run has all happen until a second, or until nothing is to happen where that is -1, and returns why
-// it ended.
+// run has all happen until a second, or until nothing is to happen where that is -1, and returns
+// why it ended.
 func (r *clocked) run(until int64) (ended string, err error) {
 	if err := r.d.Schedule(); err != nil {
 		return "", err
@@ -305,6 +309,9 @@ func (q *Request) checkClock(b Bounds) error {
 		if x.given {
 			return decision.Errorf(decision.Malformed, x.field, "a scenario with a clock does not have it: leave it out")
 		}
+	}
+	if a.History != nil {
+		a.History.clock = true
 	}
 	switch until := q.Until.Duration; {
 	case len(q.Profiles) > 1:

@@ -1,9 +1,11 @@
 package scenario_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -12,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"berth/internal/scenario"
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -199,5 +202,31 @@ func TestApplied(t *testing.T) {
 		if _, err := simulate(t, viewOf(t, alive("a", "4")), q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", event, err, want)
 		}
+	}
+}
+
+// TestHistoryInTime has the pods of recorded decisions come at their times. Those that wait in the
+// snapshot are there already.
+func TestHistoryInTime(t *testing.T) {
+	waits := enginetest.Pod("waits", enginetest.Requests("cpu", "1"))
+	waits.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	came := enginetest.Pod("came", enginetest.Requests("cpu", "1"))
+	v := viewOf(t, alive("a", "4"), waits)
+	stored, err := v.Pod("default", "waits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := editor()
+	d.History = func(context.Context, *scenario.History, int, func(int)) ([]world.Arrival, error) {
+		return []world.Arrival{{Pod: stored}, {Pod: came, At: 90 * time.Second}}, nil
+	}
+	q := &scenario.Request{Clock: true, Arrivals: scenario.ArrivalSource{History: &scenario.History{Since: noon, Until: noon.Add(time.Hour)}}}
+	out, err := q.Answer(t.Context(), &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: d, Options: world.Options{Profiles: configs(t)["today"], Now: noon}, Bounds: bounds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "0 bound waits a\n10 ready waits a\n90 created came\n90 bound came a\n100 ready came a\n"
+	if got := toldTimeline(out.(*scenario.Simulation).Clock.Timeline); got != want {
+		t.Errorf("\n%swant\n%s", got, want)
 	}
 }

@@ -69,6 +69,7 @@ type History struct {
 	Since   time.Time `json:"since"`
 	Until   time.Time `json:"until"` // exclusive
 	left    int       // out, as the base has them
+	clock   bool      // pods that wait in the base take part by themselves
 } // @name SimulationHistory
 
 // Workload is a number of equal pods.
@@ -250,7 +251,7 @@ func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out [
 	list, err := d.History(ctx, h, most-len(out), func(done int) { w.Progressed("decisions read", done, 0) })
 	for _, x := range list {
 		held := v.State.Pod(x.Pod.Namespace, x.Pod.Name)
-		if held != nil && (held.NodeName != "" || held.UID != string(x.Pod.UID)) {
+		if held != nil && (h.clock || held.NodeName != "" || held.UID != string(x.Pod.UID)) {
 			h.left++
 			continue
 		}

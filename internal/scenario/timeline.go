@@ -22,8 +22,8 @@ type Concern struct {
 	// Pods are named as in moments, as namespace/name.
 	Pods []string
 	Node string
-	// Workload is a controller as Kind/name. For a Deployment the pods of its ReplicaSets count, for
-	// which Set looks up those that a snapshot has; nil: they are known by their names.
+	// Workload is a controller as Kind/name. For a Deployment the pods of its ReplicaSets count,
+	// for which Set looks up those that a snapshot has; nil: they are known by their names.
 	Workload  string
 	Namespace string
 	Set       func(namespace, name string) *appsv1.ReplicaSet
@@ -70,7 +70,8 @@ func (c *Concern) owns(namespace, owner string) bool {
 	return cut && hash != "" && len(hash) <= 10 && strings.Trim(hash, hashLetters) == ""
 }
 
-// hashLetters are those of a pod-template-hash (k8s.io/apimachinery/pkg/util/rand SafeEncodeString).
+// hashLetters are those of a pod-template-hash (k8s.io/apimachinery/pkg/util/rand
+// SafeEncodeString).
 const hashLetters = "bcdfghjklmnpqrstvwxz2456789"
 
 // Page returns the moments that are meant behind a place in a timeline, at most limit of them, and

@@ -16,8 +16,8 @@ var Appliable = []string{
 	"PersistentVolumeClaim", "PriorityClass", "ResourceClaim", "ResourceQuota", "ResourceSlice", "Service", "StorageClass",
 }
 
-// Apply has an object stored as it is, of a kind that is appliable. A node keeps what its kubelet and
-// controllers wrote: its conditions, their taints, and a cordon.
+// Apply has an object stored as it is, of a kind that is appliable. A node keeps what its kubelet
+// and controllers wrote: its conditions, their taints, and a cordon.
 func (w *World) Apply(o object.Object) error {
 	named := strings.TrimPrefix(o.Key.Namespace+"/"+o.Key.Name, "/")
 	m := Moment{What: Applied, Owner: o.Key.Kind + "/" + named}

@@ -131,7 +131,7 @@ type Fork struct {
 	nodes   map[string]*corev1.Node // likewise
 	others  map[object.Key]bool     // of other kinds: those that were changed
 	applied map[object.Key]any      // what a scenario stored, of kinds that nothing else changes
-	// onPod is called before a pod is stored, or deleted where it is nil; nil: nobody listens.
+	// onPod is called before a pod is stored, or deleted where it is nil; may be nil.
 	onPod   func(n PodName, after *corev1.Pod) error
 	now     time.Duration // since Options.Now: decisions are made then
 	changes uint64        // counts every write

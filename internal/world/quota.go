@@ -31,8 +31,8 @@ type quotas struct {
 type quotaSpace struct {
 	list  []*corev1.ResourceQuota // by name
 	usage *admission.Usage        // nil: not counted yet
-	// unstored are pods that were created and have no node yet, expired those that count no more, as
-	// they should be gone.
+	// unstored are pods that were created and have no node yet, expired those that count no more,
+	// as they should be gone.
 	unstored map[PodName]*corev1.Pod
 	expired  map[PodName]bool
 }

@@ -74,8 +74,8 @@ func (f *Fork) touch(k object.Key) {
 	f.others[k] = true
 }
 
-// ViewAt returns the cluster as it is now, under a name: with the pods that wait in the world alone,
-// and the budgets as the disruption controller has counted.
+// ViewAt returns the cluster as it is now, under a name: with the pods that wait in the world
+// alone, and the budgets as the disruption controller has counted.
 func (w *World) ViewAt(name string) (*revision.View, error) {
 	var further []any
 	for _, e := range w.queue.waiting {

@@ -187,8 +187,8 @@ type apartView struct {
 	claim  *memory.Claim
 }
 
-// mostApart is how many are kept, and apartFactor about what one takes, in bytes a byte of JSON that
-// it has otherwise than its revision.
+// mostApart is how many are kept, and apartFactor about what one takes, in bytes a byte of JSON
+// that it has otherwise than its revision.
 const (
 	mostApart   = 4
 	apartFactor = 8

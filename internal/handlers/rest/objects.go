@@ -107,8 +107,8 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 	return writeObjects(r.Context(), w, &list)
 }
 
-// listed returns the state in the path. What has no namespace, and one object by its name, needs the
-// right there.
+// listed returns the state in the path. What has no namespace, and one object by its name, needs
+// the right there.
 func (a *API) listed(r *http.Request, namespace string, needs bool) (*revision.View, error) {
 	id, err := exchange.PathParam(r, "id")
 	if err != nil {

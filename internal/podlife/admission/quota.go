@@ -79,8 +79,8 @@ func CountUsage(from Objects, namespace string, now time.Time) (*Usage, error) {
 	return u, err
 }
 
-// NewUsage begins to count the pods of a namespace: what they use of quotas, which are by name, at a
-// time.
+// NewUsage begins to count the pods of a namespace: what they use of quotas, which are by name, at
+// a time.
 func NewUsage(quotas []*corev1.ResourceQuota, namespace string, now time.Time) *Usage {
 	u := &Usage{quotas: quotas, used: make([]corev1.ResourceList, len(quotas)), now: now, namespace: namespace}
 	for i := range quotas {
