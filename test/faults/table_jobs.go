@@ -46,13 +46,28 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
     OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = $1 AND s.revision = r.number)`, ``},
 	}},
 	{"job-about-the-newest", "a job is about the newest revision, not the one that it was asked about", "./internal/handlers", "TestJobsAnswerAsCalls", []edit{
-		{"internal/handlers/rest/simulation_jobs.go", `a.view(ctx, job.Cluster, job.Revision)`, `a.view(ctx, job.Cluster, 0)`},
+		{"internal/handlers/rest/simulation_jobs.go", `a.view(ctx, job.cluster, job.revision)`, `a.view(ctx, job.cluster, 0)`},
 	}},
 	{"job-classes-of-now", "a job is run with the priority classes of its run", "./internal/handlers", "TestJobKeepsItsPriorityClasses", []edit{
-		{"internal/handlers/rest/simulation_jobs.go", `classes: q.Classes, watch: watch,`, `classes: a.priorityClasses, watch: watch,`},
+		{"internal/handlers/rest/simulation_jobs.go", `classes: q.Classes,`, `classes: a.priorityClasses,`},
 	}},
 	{"job-of-another-server", "a server answers a job that was asked under another configuration", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
-		{"internal/handlers/rest/simulation_jobs.go", `if q.Server != a.server(job.Cluster) {`, `if q.Server == "" {`},
+		{"internal/handlers/rest/simulation_jobs.go", `if q.Server != a.server(job.cluster) {`, `if q.Server == "" {`},
+	}},
+	{"state-at-with-budgets-of-the-base", "the cluster at a time of a scenario has the budgets of its start", "./internal/handlers", "TestStateAt", []edit{
+		{"internal/world/view.go", `further = append(further, one.pdb.DeepCopy())`, `_ = one`},
+	}},
+	{"state-at-without-waiting-pods", "the cluster at a time of a scenario lacks pods that were created and wait", "./internal/handlers", "TestStateAt", []edit{
+		{"internal/world/view.go", `further = append(further, decision.WithKind(e.Pod))`, `_ = decision.WithKind`},
+	}},
+	{"timeline-of-another-deployment", "a ReplicaSet that is stored counts to a Deployment that does not own it", "./internal/handlers", "TestTimeline", []edit{
+		{"internal/scenario/timeline.go", `return top != nil && top.Kind == "Deployment" && top.Name == deployment`, `return top != nil && top.Kind == "Deployment"`},
+	}},
+	{"quota-retried-at-once", "a controller whose pod a quota does not let in tries again without a back-off that grows", "./internal/scenario", "TestQuotas", []edit{
+		{"internal/world/quota.go", `d = min(2*d, most)`, `d = min(d, most)`},
+	}},
+	{"quota-of-stuck-pods", "pods that are being deleted on a dead node count against quotas for ever", "./internal/scenario", "TestQuotas", []edit{
+		{"internal/world/quota.go", `setIn(q.w, s.expired, n, true)`, `return nil`},
 	}},
 	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
 		{"internal/store/jobs.go", `n.Cluster >= places*int64(l.PerCluster):`, `n.Cluster >= 2*places*int64(l.PerCluster):`},
