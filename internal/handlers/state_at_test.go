@@ -158,3 +158,34 @@ func TestStateAt(t *testing.T) {
 	h.want(http.StatusNoContent, nil, "DELETE", "/v1/simulations/"+id, "")
 	h.want(http.StatusNotFound, nil, "POST", "/v1/decisions", `{"snapshot":"`+state+`","dryRun":true,"pod":`+pod("q", "1", "")+`}`)
 }
+
+// TestStateAtNeedsItsCluster: who may not see a job's whole cluster may not see what its scenario
+// comes to, by whatever call.
+func TestStateAtNeedsItsCluster(t *testing.T) {
+	g := startGuarded(t)
+	g.upload("prod", listOf(node("n1", "4"), pod("first", "1", "")))
+	g.upload("other", listOf(node("n1", "4")))
+	var job simulations.Job
+	g.want(http.StatusAccepted, &job, "POST", "/v1/simulations", `{"base":"prod@latest","clock":true,"wait":"0s"}`)
+	state := "simulation:" + job.ID + "@5s"
+	for _, who := range []identity{
+		bearing(g.token("elsewhere", "admin", "other", "*")), bearing(g.token("inside", "admin", "prod", "shop")),
+	} {
+		for _, c := range [][3]string{
+			{"GET", "/v1/simulations/" + job.ID + "/timeline", ""},
+			{"GET", "/v1/simulations/" + job.ID + "/at?time=5s", ""},
+			{"GET", "/v1/snapshots/" + state + "/objects", ""},
+			{"POST", "/v1/decisions", `{"snapshot":"` + state + `","dryRun":true,"pod":` + pod("q", "1", "") + `}`},
+			{"POST", "/v1/simulations", `{"base":"` + state + `","clock":true}`},
+			{"POST", "/v1/pods/termination", `{"snapshot":"` + state + `","cause":"delete","podRef":{"namespace":"shop","name":"first"}}`},
+		} {
+			if w := g.as(who, c[0], c[1], c[2]); w.Code != http.StatusNotFound && w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "prod") {
+				t.Errorf("%s: %d %s", c, w.Code, w.Body)
+			}
+		}
+	}
+	root := bearing(g.token("root", "admin", "*", "*"))
+	if w := g.as(root, "GET", "/v1/simulations/"+job.ID+"/at?time=5s", ""); w.Code != http.StatusConflict {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
