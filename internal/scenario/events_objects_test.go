@@ -3,6 +3,8 @@ package scenario_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -228,5 +230,56 @@ func TestHistoryInTime(t *testing.T) {
 	const want = "0 bound waits a\n10 ready waits a\n90 created came\n90 bound came a\n100 ready came a\n"
 	if got := toldTimeline(out.(*scenario.Simulation).Clock.Timeline); got != want {
 		t.Errorf("\n%swant\n%s", got, want)
+	}
+}
+
+// TestRolloutUnderAQuota: a pod of the surge that a quota does not let in keeps a rollout that may
+// have no pod unavailable; else old pods go first, and make room.
+func TestRolloutUnderAQuota(t *testing.T) {
+	v := viewOf(t, alive("a", "9"), webSet("web-1", 2), podOfWeb("web-1", "web-1-a", "a"), podOfWeb("web-1", "web-1-b", "a"), quotaOf("2"))
+	stuck := mustRollOut(t, v, `"replicas":2,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`)
+	if stuck.Outcome != scenario.RolloutStuck || !strings.Contains(stuck.Why, "exceeded quota: few") {
+		t.Errorf("%s: %s", stuck.Outcome, stuck.Why)
+	}
+	if done := mustRollOut(t, v, `"replicas":2,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":1}},`); done.Outcome != "complete" {
+		t.Errorf("%s: %s", done.Outcome, done.Why)
+	}
+}
+
+// TestFindUnderAQuota: what a search for nodes that can be emptied tries and takes back leaves no
+// trace in what quotas count.
+func TestFindUnderAQuota(t *testing.T) {
+	ask := func(quota string) *scenario.Drain {
+		t.Helper()
+		objects := []any{quotaOf(quota)}
+		for _, n := range []string{"a", "b", "c", "d"} {
+			objects = append(objects, alive(n, "3"))
+		}
+		for i, n := range []string{"a", "b", "b", "c", "c", "d"} {
+			p := running(enginetest.Pod(fmt.Sprintf("web-%d", i), enginetest.Requests("cpu", "1"), enginetest.On(n)), "ReplicaSet", "web", 20, 30)
+			if i == 1 {
+				p.OwnerReferences = nil // nothing makes it again, so that b is not emptied
+			}
+			objects = append(objects, p)
+		}
+		e := &scenario.Edited{View: viewOf(t, objects...)}
+		out, err := (&scenario.DrainQuestion{Find: 4}).Answer(t.Context(), &scenario.Stage{Edited: e, Editor: editor(), Options: world.Options{Profiles: configs(t)["today"], Now: noon}, Bounds: bounds})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.(*scenario.Drain)
+	}
+	wide, tight := ask("100"), ask("6")
+	names := func(d *scenario.Drain) (list []string) {
+		for _, n := range d.Nodes {
+			list = append(list, n.Name+" "+n.Outcome)
+		}
+		return list
+	}
+	if !slices.Equal(names(wide), names(tight)) || len(wide.Nodes) < 2 || wide.Totals.Pending+tight.Totals.Pending > 0 {
+		t.Errorf("%v with room in the quota, %v without; %+v", names(wide), names(tight), tight.Totals)
+	}
+	if wide.Seconds >= tight.Seconds {
+		t.Errorf("%d s with room in the quota, %d s without", wide.Seconds, tight.Seconds)
 	}
 }

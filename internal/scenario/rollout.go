@@ -200,6 +200,8 @@ func (r *rollout) report() {
 			if out.Strategy == string(appsv1.RollingUpdateDeploymentStrategyType) {
 				out.Try = "spec.strategy.type: Recreate, which ends the old pods first and so frees the volume"
 			}
+		case r.d.Refusal() != "":
+			out.Why = "pods of it are not created: " + r.d.Refusal()
 		case out.Pending > 0:
 			out.Why = fmt.Sprintf("pods of it wait (%d): %s", out.Pending, message)
 		case r.out.Strategy == string(appsv1.RecreateDeploymentStrategyType) && r.New.Replicas == 0:

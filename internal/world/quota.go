@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,6 +108,7 @@ func (q *quotas) count(s *quotaSpace, namespace string) error {
 		u.Add(p, 1)
 	}
 	s.usage = u
+	q.w.OnUndo(func() { s.usage = nil }) // it has counted what is taken back
 	return nil
 }
 
@@ -317,6 +319,18 @@ func (q *quotas) futile() (n int) {
 		}
 	}
 	return n
+}
+
+// Refusal returns why pods of a controller are not created, of the first by name that a quota holds
+// back; empty: of none.
+func (w *World) Refusal() (why string) {
+	var of ownerKey
+	for k, h := range w.quotas.held {
+		if first := cmp.Or(cmp.Compare(k.namespace, of.namespace), cmp.Compare(k.Name, of.Name), cmp.Compare(k.Kind, of.Kind)); why == "" || first < 0 {
+			why, of = h.pods[0].rec.Message, k
+		}
+	}
+	return why
 }
 
 // SetQuota changes hard limits of a quota. It returns why that cannot be; empty where it can.
