@@ -361,7 +361,7 @@ func TestZonesFollow(t *testing.T) {
 50 nodeTainted a1
 55 nodeNotReady a3
 100 nodeBack a3
-100 nodeTainted a2
+110 nodeTainted a2
 `
 	if got := toldTimeline(out.Clock.Timeline); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -1,14 +1,17 @@
 package scenario_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"berth/internal/world"
 	"berth/test/enginetest"
 )
 
@@ -101,5 +104,61 @@ func TestScaleUnderBudget(t *testing.T) {
 		alive("a", "9"), web("w1"), web("w2"), budget)
 	if got := toldTimeline(out.Clock.Timeline); !strings.Contains(got, "1 refused w1") || !strings.Contains(got, "30 leaves w1") {
 		t.Errorf("want an eviction refused until the new pods are ready:\n%s", got)
+	}
+}
+
+// TestJobPolicy has a deletion by a person match no rule for disruptions, and a failure that is
+// ignored delay the next pod.
+func TestJobPolicy(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[string]string{"Ignore": "41 created", "FailJob": ""} {
+		limit, replace := int32(0), batchv1.Failed
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train"}, Spec: batchv1.JobSpec{
+			BackoffLimit: &limit, PodReplacementPolicy: &replace,
+			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+				Action:          batchv1.PodFailurePolicyAction(policy),
+				OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+			}}},
+		}}
+		for what, want := range map[string]string{"evict": want, "delete": ""} {
+			out := clocked(t, `{"events":[{"at":"1s","`+what+`":{"name":"t1"}}]}`, alive("a", "9"), jobPod("t1", "a"), job)
+			got := toldTimeline(out.Clock.Timeline)
+			if !strings.Contains(got, want) || want == "" && strings.Contains(got, "created") {
+				t.Errorf("%s, %s: want %q\n%s", policy, what, want, got)
+			}
+		}
+	}
+}
+
+// TestTaintOfAnotherValue has a taint take the place of the one that has its key and effect.
+func TestTaintOfAnotherValue(t *testing.T) {
+	t.Parallel()
+	p := running(enginetest.Pod("p", enginetest.Requests("cpu", "1"), enginetest.On("a")), "", "", 20, 0)
+	p.Spec.Tolerations = []corev1.Toleration{{Key: "x", Operator: corev1.TolerationOpEqual, Value: "v", Effect: corev1.TaintEffectNoExecute}}
+	out := clocked(t, `{"events":[{"taint":{"nodes":["a"],"key":"x","value":"v","effect":"NoExecute"}},{"at":"5s","taint":{"nodes":["a"],"key":"x","value":"w","effect":"NoExecute"}}]}`, alive("a", "9"), p)
+	if got := toldTimeline(out.Clock.Timeline); !strings.Contains(got, "5 leaves p") {
+		t.Errorf("the pod does not tolerate the second value:\n%s", got)
+	}
+}
+
+// TestZoneGoesOn has a zone whose nodes were not tainted, as too many were lost, wait for one more
+// turn once the others are lost as well.
+func TestZoneGoesOn(t *testing.T) {
+	t.Parallel()
+	var objects []any
+	for _, name := range []string{"a1", "a2", "a3", "a4", "b1"} {
+		n := alive(name, "9")
+		n.Labels[corev1.LabelTopologyZone] = name[:1]
+		objects = append(objects, n)
+	}
+	out := clocked(t, `{"events":[{"nodesDie":{"nodes":["a1","a2","a3"]}},{"at":"200s","nodesDie":{"nodes":["a4"]}}]}`, objects...)
+	var tainted []int64
+	for _, m := range out.Clock.Timeline {
+		if m.What == world.NodeTainted {
+			tainted = append(tainted, m.AfterSeconds)
+		}
+	}
+	if want := []int64{260, 270, 280, 290}; !slices.Equal(tainted, want) {
+		t.Errorf("tainted at %v, want %v", tainted, want)
 	}
 }

@@ -121,19 +121,19 @@ func (f *Fork) changeNode(name string, change func(*corev1.Node)) error {
 	return f.setNode(name, n, f.event)
 }
 
-// Taint adds a taint to a node, unless it has it, and changes what else.
+// Taint adds a taint to a node, or gives the one of its key and effect another value, and changes
+// what else.
 func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node)) error {
 	n, err := f.Node(name)
 	if err != nil {
 		return err
 	}
 	n = n.DeepCopy()
-	has := false
-	for i := range n.Spec.Taints {
-		has = has || n.Spec.Taints[i].MatchTaint(&taint)
-	}
-	if !has {
+	switch i := slices.IndexFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) }); {
+	case i < 0:
 		n.Spec.Taints = append(n.Spec.Taints, taint)
+	case n.Spec.Taints[i].Value != taint.Value:
+		n.Spec.Taints[i] = taint
 	}
 	if change != nil {
 		change(n)

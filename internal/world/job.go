@@ -122,7 +122,7 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 		return nil
 	}
 	counted := true
-	if action := j.action(pod); action != nil {
+	if action := j.action(pod, rec.Cause); action != nil {
 		switch *action {
 		case batchv1.PodFailurePolicyActionIgnore:
 			counted = false
@@ -135,10 +135,8 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 			return c.fail(j, rec, fmt.Sprintf("%d of its pods failed, and its backoffLimit is %d", j.failed, j.limit))
 		}
 	}
-	if counted {
-		j.inRow++
-		j.until = c.w.now + backoffAfter(j.inRow)
-	}
+	j.inRow++ // one that is ignored counts here (newBackoffRecord)
+	j.until = c.w.now + backoffAfter(j.inRow)
 	j.next = append(j.next, lostPod{pod, rec})
 	c.w.due.schedule(max(j.until, c.w.now), syncs, "Job/"+j.key.namespace+"/"+j.key.Name, func() error { return c.sync(j) })
 	return nil
@@ -158,13 +156,13 @@ func backoffAfter(failures int32) time.Duration {
 
 // action returns what the Job's pod failure policy does about a pod that has failed, or is
 // disrupted; nil: it counts (pod_failure_policy.go matchPodFailurePolicy).
-func (j *job) action(pod *corev1.Pod) *batchv1.PodFailurePolicyAction {
+func (j *job) action(pod *corev1.Pod, cause string) *batchv1.PodFailurePolicyAction {
 	if j.spec.PodFailurePolicy == nil {
 		return nil
 	}
 	conditions := pod.Status.Conditions
-	if pod.Status.Phase != corev1.PodFailed {
-		conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+	if cause != CauseDeletion && cause != CauseEnded && cause != "" { // all others say so in the pod
+		conditions = append(slices.Clip(conditions), corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue})
 	}
 	for i := range j.spec.PodFailurePolicy.Rules {
 		r := &j.spec.PodFailurePolicy.Rules[i]

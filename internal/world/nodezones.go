@@ -54,6 +54,7 @@ type nodeZone struct {
 	LostZone
 	worst   *LostZone // as it was with most nodes lost; nil: none was
 	every   time.Duration
+	rate    time.Duration // every, as far as the queue goes by it
 	waiting []string
 	next    time.Duration // when the next one may be tainted
 	due     time.Duration // when the next look at it is scheduled
@@ -119,7 +120,7 @@ func (c *nodeLifecycle) count(node *corev1.Node) {
 	key := zoneOf(node.Labels)
 	z := c.zones[key]
 	if z == nil {
-		z = &nodeZone{LostZone: LostZone{Zone: key}}
+		z = &nodeZone{LostZone: LostZone{Zone: key}, rate: c.rates.Normal}
 		c.zones[key] = z
 	}
 	if excluded(node) {
@@ -134,7 +135,7 @@ func (c *nodeLifecycle) count(node *corev1.Node) {
 func (c *nodeLifecycle) pass() {
 	if !c.due {
 		c.due = true
-		c.w.due.schedule(c.w.now, syncs, "Zones", c.handleDisruption)
+		c.w.due.schedule(c.w.now, syncs, "Zone", c.handleDisruption) // before a zone's turn
 	}
 }
 
@@ -192,12 +193,25 @@ func (c *nodeLifecycle) judge() bool {
 			z.every = 0
 			z.Rule = podlife.Rule{ID: "zone/all-lost", Text: "All zones are fully disrupted, so that the control plane blames itself: it takes the taints off and evicts nothing."}
 		}
+		z.swap(c.w.now)
 		if z.worst == nil || z.NotReady >= z.worst.NotReady {
 			at := z.LostZone
 			z.worst = &at
 		}
 	}
 	return all
+}
+
+// swap has the queue of a zone go on at another rate: what has not waited long enough, or not at all,
+// waits anew (pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go SwapLimiter).
+func (z *nodeZone) swap(now time.Duration) {
+	if z.every == z.rate {
+		return
+	}
+	if z.every > 0 && (z.rate == 0 || now < z.next) {
+		z.next = now + z.every
+	}
+	z.rate = z.every
 }
 
 func (c *nodeLifecycle) judgeZone(z *nodeZone) {
@@ -239,7 +253,7 @@ func (c *nodeLifecycle) taintSome(z *nodeZone) error {
 			return err
 		}
 	}
-	if len(z.waiting) > 0 && z.every > 0 && z.due < z.next {
+	if len(z.waiting) > 0 && z.every > 0 && z.due != z.next {
 		z.due = z.next
 		w.due.schedule(z.next, syncs, "Zone/"+z.Zone, func() error { return c.taintSome(z) })
 	}

@@ -31,16 +31,16 @@ type Case struct {
 
 // Event is an event of berth's scenarios. Each case makes those that its part knows.
 type Event struct {
-	At     string         `json:"at"`
-	Scale  *ScaleTo       `json:"scale,omitempty"`
-	Evict  *PodNamed      `json:"evict,omitempty"`
-	Delete *PodNamed      `json:"delete,omitempty"`
-	Die    *NodesNamed    `json:"nodesDie,omitempty"`
-	Return *NodesNamed    `json:"nodesReturn,omitempty"`
-	Remove *NodesNamed    `json:"removeNodes,omitempty"`
-	Taint  map[string]any `json:"taint,omitempty"`
-	Untain map[string]any `json:"untaint,omitempty"`
-	second int64
+	At      string      `json:"at"`
+	Scale   *ScaleTo    `json:"scale,omitempty"`
+	Evict   *PodNamed   `json:"evict,omitempty"`
+	Delete  *PodNamed   `json:"delete,omitempty"`
+	Die     *NodesNamed `json:"nodesDie,omitempty"`
+	Return  *NodesNamed `json:"nodesReturn,omitempty"`
+	Remove  *NodesNamed `json:"removeNodes,omitempty"`
+	Taint   *TaintOf    `json:"taint,omitempty"`
+	Untaint *TaintOf    `json:"untaint,omitempty"`
+	second  int64
 }
 
 // ScaleTo is a number of pods for a workload.
@@ -55,6 +55,14 @@ type ScaleTo struct {
 type PodNamed struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+}
+
+// TaintOf is a taint of nodes.
+type TaintOf struct {
+	Nodes  []string `json:"nodes"`
+	Key    string   `json:"key"`
+	Value  string   `json:"value,omitempty"`
+	Effect string   `json:"effect"`
 }
 
 // NodesNamed names nodes.
@@ -74,7 +82,7 @@ type Part struct {
 }
 
 // Parts are all that there are.
-var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions}
+var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions, Jobs, Taints, Nodes}
 
 // DrawCase returns the case of a seed.
 func (p *Part) DrawCase(seed uint64) *Case {
