@@ -122,7 +122,6 @@ func (g *game) replace(p *pod, why string) {
 // scaleSet changes the number of a ReplicaSet's pods.
 func (g *game) scaleSet(name string, to int) (refused string) {
 	var list []*pod
-	on := map[string]int{}
 	for _, p := range sorted(g.pods) {
 		if kind, of := p.owner(); kind != "ReplicaSet" || of != name || p.over() {
 			continue
@@ -132,7 +131,6 @@ func (g *game) scaleSet(name string, to int) (refused string) {
 		}
 		if p.DeletionTimestamp == nil {
 			list = append(list, p)
-			on[p.Spec.NodeName]++
 		}
 	}
 	like := g.likes[name]
@@ -148,7 +146,7 @@ func (g *game) scaleSet(name string, to int) (refused string) {
 	if to >= len(list) {
 		return ""
 	}
-	slices.SortStableFunc(list, func(a, b *pod) int { return g.goesFirst(a, b, on) })
+	slices.SortStableFunc(list, func(a, b *pod) int { return g.goesFirst(a, b) })
 	for _, p := range list[:len(list)-to] {
 		g.leave(p, "scale-down")
 	}
@@ -156,8 +154,9 @@ func (g *game) scaleSet(name string, to int) (refused string) {
 }
 
 // goesFirst orders pods by which a ReplicaSet deletes first (pkg/controller/controller_utils.go
-// ActivePodsWithRanks).
-func (g *game) goesFirst(a, b *pod, on map[string]int) int {
+// ActivePodsWithRanks). No pod of a ReplicaSet without a Deployment has a rank
+// (getReplicaSetsWithSameController).
+func (g *game) goesFirst(a, b *pod) int {
 	no := func(is bool) int {
 		if is {
 			return 1
@@ -168,7 +167,6 @@ func (g *game) goesFirst(a, b *pod, on map[string]int) int {
 		no(!a.waits())-no(!b.waits()),
 		no(a.Status.Phase != corev1.PodPending)-no(b.Status.Phase != corev1.PodPending),
 		no(a.isReady())-no(b.isReady()),
-		on[b.Spec.NodeName]-on[a.Spec.NodeName],
 	)
 	if c != 0 {
 		return c

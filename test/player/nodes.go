@@ -21,6 +21,7 @@ type zone struct {
 	name    string
 	waiting []string
 	next    int64 // when the next one may be tainted
+	rate    int64 // seconds between two of them, as its queue goes by it; 0: none is tainted
 }
 
 func zoneOf(n *node) string { return n.Labels[corev1.LabelTopologyZone] }
@@ -147,7 +148,7 @@ func (n *node) setReady(to corev1.ConditionStatus, at metav1.Time) {
 func (g *game) zoneOf(n *node) *zone {
 	name := zoneOf(n)
 	if g.zones[name] == nil {
-		g.zones[name] = &zone{name: name}
+		g.zones[name] = &zone{name: name, rate: 10}
 	}
 	return g.zones[name]
 }
@@ -155,7 +156,7 @@ func (g *game) zoneOf(n *node) *zone {
 func (g *game) lookAtZones() {
 	if !g.zonesDue {
 		g.zonesDue = true
-		g.at(g.now, byController, "Zones", g.judgeZones)
+		g.at(g.now, byController, "Zone", g.judgeZones)
 	}
 }
 
@@ -204,19 +205,33 @@ func (g *game) judgeZones() {
 		}
 	}
 	for _, z := range sorted(g.zones) {
+		g.swap(z)
+	}
+	for _, z := range sorted(g.zones) {
 		g.taintSome(z)
 	}
 }
 
+// swap has a zone go on at another rate (scheduler/rate_limited_queue.go SwapLimiter).
+func (g *game) swap(z *zone) {
+	every := g.every(z.name)
+	if g.allLost {
+		every = 0
+	}
+	if every != z.rate && every > 0 && (z.rate == 0 || g.now < z.next) {
+		z.next = g.now + every
+	}
+	z.rate = every
+}
+
 func (g *game) taintSome(z *zone) {
 	slices.Sort(z.waiting)
-	every := g.every(z.name)
-	if g.allLost || every == 0 {
+	if z.rate == 0 {
 		return
 	}
 	for len(z.waiting) > 0 && z.next <= g.now {
 		n := g.nodes[z.waiting[0]]
-		z.waiting, z.next, n.evicts = z.waiting[1:], g.now+every, true
+		z.waiting, z.next, n.evicts = z.waiting[1:], g.now+z.rate, true
 		g.taint(n, corev1.Taint{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoExecute})
 		g.tell(Moment{What: "nodeTainted", Node: n.Name, Why: "node.kubernetes.io/unreachable:NoExecute"}, nil)
 		for _, p := range g.on(n.Name) {

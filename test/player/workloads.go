@@ -45,18 +45,14 @@ func (g *game) syncSet(s *set) {
 		if !ordered {
 			continue
 		}
-		if !p.well() {
-			return
-		}
-		if since := g.now - int64(p.ready().LastTransitionTime.Sub(g.begin).Seconds()); since < int64(s.Spec.MinReadySeconds) {
-			g.at(g.now+int64(s.Spec.MinReadySeconds)-since, byController, "default/"+s.Name, func() { g.syncSet(s) })
+		if !g.available(s, p) {
 			return
 		}
 	}
 	condemned := g.condemned(s)
-	var sick *pod // the lowest that is not well
+	var sick *pod // the lowest that is not available
 	for _, p := range condemned {
-		if !p.well() {
+		if !g.available(s, p) {
 			sick = p
 		}
 	}
@@ -64,7 +60,7 @@ func (g *game) syncSet(s *set) {
 		switch {
 		case g.pods[p.Name] != p, p.DeletionTimestamp != nil && !ordered:
 			continue
-		case p.DeletionTimestamp != nil, ordered && !p.isReady() && p != sick:
+		case p.DeletionTimestamp != nil, ordered && !g.available(s, p) && p != sick:
 			return
 		}
 		g.leave(p, "scale-down")
@@ -72,6 +68,20 @@ func (g *game) syncSet(s *set) {
 			return
 		}
 	}
+}
+
+// available reports whether a pod of a set has been ready for long enough. One that will be has the
+// set looked at again then.
+func (g *game) available(s *set, p *pod) bool {
+	if !p.well() {
+		return false
+	}
+	since := g.now - int64(p.ready().LastTransitionTime.Sub(g.begin).Seconds())
+	if since >= int64(s.Spec.MinReadySeconds) {
+		return true
+	}
+	g.at(g.now+int64(s.Spec.MinReadySeconds)-since, byController, "default/"+s.Name, func() { g.syncSet(s) })
+	return false
 }
 
 // condemned are the pods of a StatefulSet above those it wants, the highest first.
