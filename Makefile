@@ -127,6 +127,10 @@ conformance-short: ## decisions alone, by the default configuration and by mixed
 	./test/conformance/run.sh 1000 1 default ""
 	./test/conformance/run.sh 1000 100001 mixed ""
 
+.PHONY: controllers
+controllers: ## hold scenarios with a clock to upstream's controllers: make controllers N=5000 SEED=1 PART=job,attach
+	./test/conformance/controllers.sh $(or $(N),5000) $(or $(SEED),1) $(PART)
+
 .PHONY: admission-list
 admission-list: ## write what releases admit differently, by the packages of each; some minutes the first time
 	cd test/conformance && $(GO) test ./admit -run TestReleases -count=1 -timeout 60m -update

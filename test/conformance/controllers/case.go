@@ -82,7 +82,7 @@ type Part struct {
 }
 
 // Parts are all that there are.
-var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions, Jobs, Taints, Nodes}
+var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions, Jobs, Taints, Nodes, Attachments}
 
 // DrawCase returns the case of a seed.
 func (p *Part) DrawCase(seed uint64) *Case {
@@ -240,6 +240,10 @@ func typed[T any](o T, kind, version string) T {
 	case *batchv1.Job:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
 	case *policyv1.PodDisruptionBudget:
+		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
+	case *corev1.PersistentVolume:
+		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
+	case *corev1.PersistentVolumeClaim:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
 	}
 	return o

@@ -26,6 +26,8 @@ type cluster struct {
 	control func() error // a controller's sync, until it is quiet
 	// ends is called for a pod whose grace period is over; it reports whether the object goes.
 	ends func(p *corev1.Pod) bool
+	// gates says when a bound pod may start at the earliest; below 0: not known yet; nil: at once.
+	gates func(p *corev1.Pod) int64
 	// begins is called when a pod's deletion begins; may be nil.
 	begins func(p *corev1.Pod)
 	start  map[string]int64 // how long pods take to start, where it is not the case's
@@ -125,8 +127,28 @@ func (c *cluster) bind() {
 		if !known {
 			took = c.k.Start
 		}
-		c.at(c.now+took, name, func() error { return c.starts(name, p.UID) })
+		c.startsIn(took, name, p.UID)
 	}
+}
+
+// startsIn has a pod be ready some seconds after it may start.
+func (c *cluster) startsIn(took int64, name string, uid types.UID) {
+	from := c.now
+	if c.gates != nil {
+		switch at := c.gates(c.pods[name]); {
+		case at < 0: // it is looked at again each second
+			c.at(c.now+1, "~gates", func() error {
+				if c.pods[name] != nil {
+					c.startsIn(took, name, uid)
+				}
+				return nil
+			})
+			return
+		default:
+			from = max(from, at)
+		}
+	}
+	c.at(from+took, name, func() error { return c.starts(name, uid) })
 }
 
 // starts makes a pod ready.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -69,6 +70,7 @@ func (t *trial) part(p *controllers.Part) error {
 	}
 	outcomes := make([]outcome, t.n)
 	var wg sync.WaitGroup
+	var found atomic.Int64
 	places := make(chan struct{}, 3) // as many as may be uploaded at once
 	for i := range outcomes {
 		places <- struct{}{}
@@ -76,7 +78,10 @@ func (t *trial) part(p *controllers.Part) error {
 			o := &outcomes[i]
 			o.k = p.DrawCase(t.seed + uint64(i))
 			o.lines, o.err = p.Try(t.client, o.k)
-			meter.Step(0)
+			if len(o.lines) > 0 && controllers.Explain(p, o.k, o.lines) == "" {
+				found.Add(1)
+			}
+			meter.Step(int(found.Load()))
 			<-places
 		})
 	}
