@@ -121,8 +121,7 @@ func (f *Fork) changeNode(name string, change func(*corev1.Node)) error {
 	return f.setNode(name, n, f.event)
 }
 
-// Taint adds a taint to a node, or gives the one of its key and effect another value, and changes
-// what else.
+// Taint adds a taint to a node, in place of the one of its key and effect, and changes what else.
 func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node)) error {
 	n, err := f.Node(name)
 	if err != nil {

@@ -54,7 +54,7 @@ type nodeZone struct {
 	LostZone
 	worst   *LostZone // as it was with most nodes lost; nil: none was
 	every   time.Duration
-	rate    time.Duration // every, as far as the queue goes by it
+	rate    time.Duration // every, as its queue has it
 	waiting []string
 	next    time.Duration // when the next one may be tainted
 	due     time.Duration // when the next look at it is scheduled
@@ -202,8 +202,8 @@ func (c *nodeLifecycle) judge() bool {
 	return all
 }
 
-// swap has the queue of a zone go on at another rate: what has not waited long enough, or not at all,
-// waits anew (pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go SwapLimiter).
+// swap has the queue of a zone go on at another rate: what has not waited long enough, or not at
+// all, waits anew (pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go SwapLimiter).
 func (z *nodeZone) swap(now time.Duration) {
 	if z.every == z.rate {
 		return

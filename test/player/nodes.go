@@ -21,7 +21,7 @@ type zone struct {
 	name    string
 	waiting []string
 	next    int64 // when the next one may be tainted
-	rate    int64 // seconds between two of them, as its queue goes by it; 0: none is tainted
+	rate    int64 // seconds between two of them, as its queue has it; 0: none is tainted
 }
 
 func zoneOf(n *node) string { return n.Labels[corev1.LabelTopologyZone] }

@@ -11,8 +11,8 @@ import (
 // Attachments are when a pod may start whose volume another node had.
 var Attachments = &Part{Name: "attach", Draw: drawAttachment, Want: playAttachment, Got: func(_ *Case, a *Answer) []string { return lifeOf(a) }}
 
-// drawAttachment draws a pod with a volume, which leaves a node in one of the ways there are: the pod
-// after it has another node.
+// drawAttachment draws a pod with a volume, which leaves a node in one of the ways there are. The
+// pod after it has another node.
 func drawAttachment(d *Drawing) {
 	d.k.Start = int64(1 + d.IntN(40))
 	a, b := nodeOf("a", ""), nodeOf("b", "")
@@ -66,8 +66,8 @@ func drawAttachment(d *Drawing) {
 }
 
 // The reconciler of the attach-detach controller waits so long for a node that does not say that it
-// has unmounted (attach_detach_controller.go DefaultTimerConfig), and PodGC for a node that is missing
-// (gc_controller.go quarantineTime, gcCheckPeriod: 40 to 60 s).
+// has unmounted (attach_detach_controller.go DefaultTimerConfig), and PodGC for a node that is not
+// there (gc_controller.go quarantineTime, gcCheckPeriod: 40 to 60 s).
 const (
 	unmountSeconds = 360
 	orphanSeconds  = 60

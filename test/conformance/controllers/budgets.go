@@ -89,8 +89,8 @@ func (b *budgets) sync() error {
 	return nil
 }
 
-// settle writes the budgets' statuses into a case.
-func (b *budgets) settle(k *Case) error {
+// writeStatuses writes the budgets' statuses into a case.
+func (b *budgets) writeStatuses(k *Case) error {
 	if err := b.sync(); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (b *budgets) settle(k *Case) error {
 	return nil
 }
 
-// evict asks the Eviction API.
+// evict calls the Eviction API.
 func (b *budgets) evict(name string) error {
 	ctx := genericapirequest.WithNamespace(context.Background(), "default")
 	o, err := b.api.Create(ctx, name, &policy.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}, nil, &metav1.CreateOptions{})

@@ -85,8 +85,8 @@ func (c *cluster) create(p *corev1.Pod) {
 	c.tell("created", p)
 }
 
-// createLike has a controller make a pod like another one. Its name is berth's choice: upstream's is
-// chance.
+// createLike has a controller make a pod like another one. Its name is berth's choice, as
+// upstream's is chance.
 func (c *cluster) createLike(of *corev1.Pod) *corev1.Pod {
 	p := of.DeepCopy()
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds, p.Spec.NodeName, p.Finalizers = nil, nil, "", nil

@@ -42,7 +42,7 @@ func drawDisruption(d *Drawing) {
 	for i := range 1 + d.IntN(7)/6 {
 		d.add(d.budget(fmt.Sprintf("budget%d", i)))
 	}
-	if err := newBudgets(newCluster(d.k)).settle(d.k); err != nil {
+	if err := newBudgets(newCluster(d.k)).writeStatuses(d.k); err != nil {
 		panic(err)
 	}
 	at := int64(0)

@@ -130,8 +130,8 @@ func newJob(c *cluster) *jobs {
 	return j
 }
 
-// sync has the controller look at the Job until it changes nothing more, and again each second while
-// it waits.
+// sync has the controller look at the Job until it changes nothing more, and again each second
+// while it waits.
 func (j *jobs) sync() error {
 	if j.turns {
 		return nil

@@ -97,8 +97,8 @@ type nodeMonitor struct {
 	lines   []string
 }
 
-// zoneQueue is scheduler/rate_limited_queue.go RateLimitedTimedQueue in virtual time: a bucket of one
-// token.
+// zoneQueue is scheduler/rate_limited_queue.go RateLimitedTimedQueue in virtual time: a bucket of
+// one token.
 type zoneQueue struct {
 	waiting map[string]bool
 	qps     float64

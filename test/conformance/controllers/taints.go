@@ -45,11 +45,15 @@ func drawTaints(d *Drawing) {
 		}
 		d.add(p)
 	}
-	at := int64(0)
+	at, was := int64(0), (*TaintOf)(nil)
 	for range 1 + d.IntN(10) {
 		at += one(d, int64(0), 2*int64(d.IntN(4)), 2*int64(d.IntN(30))) // no count ends in an even second
 		t := &TaintOf{[]string{one(d, "a", "b")}, one(d, "x", "y", "z"), one(d, "", "", "v"), one(d, "NoExecute", "NoExecute", "NoExecute", "NoSchedule")}
 		if d.in(60) {
+			if was != nil && was.Key == t.Key && was.Nodes[0] == t.Nodes[0] {
+				at += 2 // as below
+			}
+			was = t
 			d.event(at, Event{Taint: t})
 			continue
 		}
