@@ -33,7 +33,7 @@ var imports = map[string][]string{
 	"berth/internal/engine":                 {"berth/internal/semantics", "berth/internal/engine/state", "berth/internal/kube/object"},
 	"berth/internal/engine/explain/digest":  {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/footprint":       {"berth/internal/engine", "berth/internal/engine/state"},
-	"berth/internal/engine/preempt":         {"berth/internal/semantics", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/explain/digest", "berth/internal/podlife"},
+	"berth/internal/engine/preempt":         {"berth/internal/semantics", "berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/explain/digest"},
 	"berth/internal/engine/recall":          {"berth/internal/engine", "berth/internal/engine/state"},
 	"berth/internal/engine/explain":         {"berth/internal/engine", "berth/internal/engine/state", "berth/internal/engine/explain/digest", "berth/internal/engine/preempt"},
 	"berth/internal/engine/state":           {"berth/internal/kube/object/stored", "berth/internal/kube/object", "berth/internal/podlife"},

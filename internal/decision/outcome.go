@@ -145,11 +145,12 @@ func (o *Outcome) Answer(ctx context.Context, level engine.Explain) (ans *Answer
 func (o *Outcome) write(ctx context.Context, level engine.Explain) *Answer {
 	var d *engine.Decision
 	var encoded *explain.Encoded
-	if o.Encoded && o.boundTo == "" && !o.replaces() { // else the table of spreading and victims are others
+	if o.Encoded && o.boundTo == "" && o.Result.Outcome != engine.Preempting { // else the table of spreading and victims are others
 		d, encoded = explain.Encode(o.Result, level)
 	}
 	if encoded == nil {
 		d = explain.Decision(o.Result, level)
+		startsWithin(d.Preemption)
 	}
 	if o.replaces() {
 		d.Preemption = o.replacements(ctx, d.Preemption)

@@ -16,6 +16,17 @@ import (
 // maxReplaced is of how many victims it is tried where the pods go that are made instead.
 const maxReplaced = 4
 
+// startsWithin notes when the pod can start that a preemption is for: its victims end side by side.
+func startsWithin(p *engine.Preemption) {
+	if p == nil || p.Node == "" {
+		return
+	}
+	p.StartsWithinSeconds = new(int64)
+	for i := range p.Victims {
+		*p.StartsWithinSeconds = max(*p.StartsWithinSeconds, p.Victims[i].GracePeriodSeconds)
+	}
+}
+
 // replaces reports whether the answer tells what becomes of the victims' replacements.
 func (o *Outcome) replaces() bool { return o.Suggest && o.Result.Outcome == engine.Preempting }
 

@@ -30,15 +30,6 @@ func GracePeriod(p *corev1.Pod) int64 {
 	return specPeriod(p, false, nil)
 }
 
-// LongestWait is how long it takes at most until pods with these grace periods
-// are gone, in seconds: they end side by side.
-func LongestWait(periods ...int64) (longest int64) {
-	for _, p := range periods {
-		longest = max(longest, p)
-	}
-	return longest
-}
-
 // firstDelete is the grace period of a pod that was not deleted before
 // (apiserver/pkg/registry/rest/delete.go BeforeDelete, then pkg/registry/core/pod/strategy.go
 // CheckGracefulDelete).

@@ -201,7 +201,7 @@ func TestEqualsStayAndGracePeriodsAreWaitedFor(t *testing.T) {
 	slow.Spec.TerminationGracePeriodSeconds = new(int64(90))
 	d := asked(t, p, sized("n", "2"), slow, et.Pod("quick", et.On("n"), cores("1")))
 	want(t, d, "n: quick slow")
-	if s := d.Preemption.StartsWithinSeconds; s == nil || *s != 90 || d.Preemption.Victims[0].GracePeriodSeconds != 30 {
+	if v := d.Preemption.Victims; v[0].GracePeriodSeconds != 30 || v[1].GracePeriodSeconds != 90 {
 		t.Errorf("%+v", d.Preemption)
 	}
 }

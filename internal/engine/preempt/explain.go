@@ -8,7 +8,6 @@ import (
 
 	"berth/internal/engine"
 	"berth/internal/engine/state"
-	"berth/internal/podlife"
 )
 
 // How many nodes are listed unless everything is explained: candidates beside the chosen one, and
@@ -122,12 +121,7 @@ func (s *Search) explain(level engine.Explain) *engine.Preemption {
 	}
 	if s.best >= 0 {
 		e := s.detail(s.Row())
-		periods := make([]int64, len(e.victims))
-		for i := range e.victims {
-			periods[i] = e.victims[i].GracePeriodSeconds
-		}
-		longest := podlife.LongestWait(periods...)
-		out.Node, out.Victims, out.NumPDBViolations, out.StartsWithinSeconds = s.r.NominatedNode(), e.victims, e.violating, &longest
+		out.Node, out.Victims, out.NumPDBViolations = s.r.NominatedNode(), e.victims, e.violating
 		out.Reprieved = e.reprieved
 		for _, p := range ClearedNominations(s.r) {
 			out.ClearedNominations = append(out.ClearedNominations, engine.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})

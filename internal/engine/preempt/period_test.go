@@ -6,29 +6,28 @@ import (
 	et "berth/test/enginetest"
 )
 
-// TestShortPeriodsShortenTheWait: a pod starts once its victims' grace periods are
-// over.
-func TestShortPeriodsShortenTheWait(t *testing.T) {
+// TestShortPeriods: a victim has the grace period that its pod declares.
+func TestShortPeriods(t *testing.T) {
 	for _, period := range []int64{0, 1, 5} {
 		low := et.Pod("low", et.On("n"), cores("2"))
 		low.Spec.TerminationGracePeriodSeconds = &period
 		d := asked(t, et.Pod("p", et.Priority(100), cores("2")), sized("n", "2"), low)
 		want(t, d, "n: low")
-		if s := d.Preemption.StartsWithinSeconds; s == nil || *s != period {
+		if d.Preemption.Victims[0].GracePeriodSeconds != period {
 			t.Errorf("period %d: %+v", period, d.Preemption)
 		}
 	}
 }
 
-// TestTheWaitIsThatOfTheSlowestVictim: the default period is 30 seconds. A victim
-// that is terminating already keeps the period it was given.
-func TestTheWaitIsThatOfTheSlowestVictim(t *testing.T) {
+// TestPeriodsOfVictims: the default period is 30 seconds. A victim that is terminating already keeps
+// the period it was given.
+func TestPeriodsOfVictims(t *testing.T) {
 	minute := int64(60)
 	going := et.Pod("going", et.On("n"), et.Terminating(), cores("1"))
 	going.DeletionGracePeriodSeconds = &minute
 	d := asked(t, et.Pod("p", et.Priority(100), cores("2")), sized("n", "2"), going, et.Pod("plain", et.On("n"), cores("1")))
 	want(t, d, "n: going plain")
-	if s := d.Preemption.StartsWithinSeconds; s == nil || *s != 60 || d.Preemption.Victims[1].GracePeriodSeconds != 30 {
+	if v := d.Preemption.Victims; v[0].GracePeriodSeconds != 60 || v[1].GracePeriodSeconds != 30 {
 		t.Errorf("%+v", d.Preemption)
 	}
 }
