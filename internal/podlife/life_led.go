@@ -166,11 +166,14 @@ func (s *Run) stops() bool {
 		return false
 	}
 	s.stopping = true
+	for _, p := range s.parts {
+		p.failed, p.due = "", time.Time{} // nothing starts any more
+	}
 	e := &Ending{Pod: s.pod, Cause: CauseKubeletPreempt, PreStopSeconds: s.q.PreStopSeconds, ExitSeconds: s.q.ExitSeconds, ExitCodes: s.q.ExitCodes, Now: s.now}
 	for _, stop := range e.answer(len(s.q.ExitSeconds) > 0).Containers {
 		for _, p := range s.parts {
 			if p.c.Name == stop.Name {
-				p.failed, p.killing, p.code = "", addSeconds(s.now, stop.end), stop.code
+				p.killing, p.code = addSeconds(s.now, stop.end), stop.code
 				s.say(actorKubelet, "container stopping", p, 0, "timeline/pod-stopping", fmt.Sprintf("The pod ends; its SIGKILL comes after %d s.", stop.KillAt))
 			}
 		}

@@ -170,7 +170,7 @@ func (s *Run) next() (at time.Time) {
 	}
 	if s.led && !s.stopping && s.pod.Spec.ActiveDeadlineSeconds != nil {
 		if d := s.reading().deadlineAhead(s.pod.Status.Phase); d != nil {
-			sooner(*d)
+			sooner(later(*d, s.busy))
 		}
 	}
 	for _, p := range s.parts {
