@@ -22,7 +22,7 @@ func TestStateAt(t *testing.T) {
 	budget := `{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"web","namespace":"shop"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"web"}}},"status":{"disruptionsAllowed":1,"currentHealthy":2,"desiredHealthy":1,"expectedPods":2}}`
 	h.upload("prod", listOf(node("n1", "4"), node("n2", "4"), replica("web-a", "web-7d4b9", "n1"), replica("web-b", "web-7d4b9", "n1"), pod("big", "7", ""), budget))
 	h.upload("other", listOf(node("n1", "4")))
-	id := clockJob(t, h, jobs, "/v1/simulations", `{"base":"prod@latest","clock":true,"now":"2026-01-02T12:00:00Z","events":[{"at":"10s","drain":{"nodes":["n1"]}},{"at":"3m","addNodes":{"like":"n2","count":1}},{"at":"4m","uncordon":{"nodes":["n1"]}}],"arrivals":{"pods":[{"at":"20s","pod":`+pod("late", "1", "")+`}]}}`)
+	id := clockJob(t, h, jobs, "/v1/simulations", `{"base":"prod@latest","clock":true,"now":"2026-01-02T12:00:00Z","events":[{"at":"10s","drain":{"nodes":["n1"]}},{"at":"3m","addNodes":{"like":"n2","count":1}},{"at":"4m","uncordon":{"nodes":["n1"]}}],"arrivals":{"pods":[{"at":"20s","pod":`+pod("late", "1", "")+`},{"at":"50s","pod":`+pod("never", "9", "")+`}]}}`)
 	at := func(time string) (page rest.SimulationState) {
 		t.Helper()
 		h.want(http.StatusOK, &page, "GET", "/v1/simulations/"+id+"/at?time="+url.QueryEscape(time), "")
