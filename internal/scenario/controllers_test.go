@@ -79,10 +79,10 @@ func TestSetOfSickPods(t *testing.T) {
 0 scaled StatefulSet/db: to 1 replicas
 0 created db-0
 0 bound db-0 a
-10 ready db-0 a
-70 leaves db-2 a: scale-down
-100 gone db-2 a
-`, []any{since(2, 3000)}},
+20 ready db-0 a
+80 leaves db-2 a: scale-down
+110 gone db-2 a
+`, []any{since(2, 3580)}},
 	} {
 		out := clocked(t, `{"startSeconds":10,"events":[{"scale":{"kind":"StatefulSet","name":"db","replicas":`+c.to+`}}]}`, append(c.objects, set, alive("a", "9"))...)
 		if got := toldTimeline(out.Clock.Timeline); got != c.want[1:] {

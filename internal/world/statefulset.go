@@ -325,7 +325,6 @@ func (c *statefulSets) like(s *statefulSet, i int) *corev1.Pod {
 // updateStorage).
 func (s *statefulSet) named(of *corev1.Pod, n, i int) *corev1.Pod {
 	p := of.DeepCopy()
-	p.Status, p.DeletionTimestamp = corev1.PodStatus{}, nil
 	p.Name = s.pod(i)
 	if p.Spec.Hostname != "" {
 		p.Spec.Hostname = p.Name
