@@ -14,7 +14,6 @@ type Preemption struct {
 	// NumPDBViolations counts the victims whose eviction a budget forbids.
 	NumPDBViolations int `json:"numPDBViolations"`
 	// StartsWithinSeconds is the longest of the victims' grace periods: the pod can start by then.
-	// Package decision sets it.
 	StartsWithinSeconds *int64 `json:"startsWithinSeconds,omitempty"`
 	// Reprieved are the pods of lower priority that stay on the node.
 	Reprieved []Reprieved `json:"reprieved,omitempty"`

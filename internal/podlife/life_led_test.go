@@ -84,3 +84,27 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 	}
 	return p
 }
+
+// TestEndsAfter: a pod that is deleted is gone when the answer about its end says so.
+func TestEndsAfter(t *testing.T) {
+	longer := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		pod, grace := randomPod(r), int64(2+r.IntN(40))
+		switch c := &pod.Spec.Containers[0]; r.IntN(3) {
+		case 0:
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: int64(r.IntN(50))}}}
+		case 1:
+			c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: &corev1.ExecAction{}}}
+		}
+		end, errs := Terminate(Ending{Pod: pod, Cause: CauseDelete, GracePeriodSeconds: &grace, Now: lifeNow})
+		if got := EndsAfter(pod, grace); len(errs) > 0 || end.GoneAfterSeconds == nil || *end.GoneAfterSeconds != got {
+			t.Fatalf("seed %d: %d s, %+v, %v", seed, got, end, errs)
+		} else if got > grace {
+			longer++
+		}
+	}
+	if longer < 100 {
+		t.Errorf("%d pods took longer than their grace period", longer)
+	}
+}

@@ -80,6 +80,21 @@ func (w *ending) stopAll(period int64) {
 	}
 }
 
+// EndsAfter returns how many seconds it takes at most to end a pod that runs and is deleted with a
+// grace period: a hook that outlasts it, and sidecars behind the main containers, take more.
+func EndsAfter(pod *corev1.Pod, grace int64) int64 {
+	plain := true
+	eachContainer(pod, func(c *corev1.Container, kind string) {
+		plain = plain && kind != string(KindSidecar) && !hasPreStop(c)
+	})
+	if plain {
+		return grace
+	}
+	w := &ending{Ending: Ending{Pod: pod}, out: &Termination{}, exited: map[string]bool{}}
+	w.stopAll(grace)
+	return max(w.last, 1)
+}
+
 // behind names for each sidecar the next one in the spec.
 func (w *ending) behind() map[string]string {
 	out, last := map[string]string{}, ""

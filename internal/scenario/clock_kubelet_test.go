@@ -198,6 +198,14 @@ idle
 1000 containerRestarted web-1-2 a
 duration
 `, []any{alive("a", "4"), web("web-1")}},
+		{"a sidecar ends behind the others", `{"events":[{"at":"10s","delete":{"name":"train-0"}}],"until":{"duration":"1m"}}`, `
+10 leaves train-0 a: deletion
+20 created train-0-2
+20 bound train-0-2 a
+30 ready train-0-2 a
+42 gone train-0 a
+idle
+`, []any{alive("a", "4"), sidecar}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			out := clocked(t, c.question, c.objects...)

@@ -31,14 +31,21 @@ func (w *World) Evict(pod *corev1.Pod, rec *Left, given *int64) (gone int64, err
 		if grace, err = w.GraceOn(pod.Spec.NodeName, grace); err != nil {
 			return 0, err
 		}
-		if d, is := w.takesOf(pod, true); is && grace > 0 {
-			grace = min(grace, max(1, seconds(d)))
-		}
 	}
-	if gone = -1; grace >= 0 {
-		gone = w.Seconds() + grace
+	err = w.Leave(pod, rec, grace)
+	if rec.GoneAfterSeconds == nil {
+		return -1, err
 	}
-	return gone, w.Leave(pod, rec, grace)
+	return *rec.GoneAfterSeconds, err
+}
+
+// endsAfter returns how long a kubelet takes to end a pod that is deleted with a grace period.
+func (w *World) endsAfter(pod *corev1.Pod, grace int64) int64 {
+	after := podlife.EndsAfter(pod, grace)
+	if d, is := w.takesOf(pod, true); is {
+		after = min(after, max(1, seconds(d)))
+	}
+	return after
 }
 
 // GraceOn is a grace period as leave takes it, for a pod of a node: on a node whose kubelet has

@@ -45,9 +45,10 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 		rec.held, rec.NotReplaced = !IsDaemon(pod), rec.Owner+" waits until the pod is gone, and its node ends no pod any more"
 	}
 	if grace > 0 {
-		ends := w.Seconds() + grace
+		after := w.endsAfter(pod, grace)
+		ends := w.Seconds() + after
 		rec.GoneAfterSeconds = &ends
-		w.due.schedule(w.now+time.Duration(grace)*time.Second, writes, name.String(), func() error {
+		w.due.schedule(w.now+time.Duration(after)*time.Second, writes, name.String(), func() error {
 			switch {
 			case w.leaving[name] != rec, rec.GoneAfterSeconds == nil || *rec.GoneAfterSeconds != ends:
 				return nil // it went before, with its node, or ends later, as its kubelet began anew

@@ -254,13 +254,10 @@ func (w *World) resume(pod *corev1.Pod, gaveUp bool) error {
 		if rec == nil {
 			rec = &Left{} // it was being deleted before the start
 		}
-		grace := time.Duration(podlife.GracePeriod(pod)) * time.Second
-		if s := pod.DeletionGracePeriodSeconds; s != nil {
-			grace = time.Duration(*s) * time.Second
-		}
-		ends := w.Seconds() + seconds(grace)
+		after := w.endsAfter(pod, podlife.GracePeriod(pod))
+		ends := w.Seconds() + after
 		kept(w, rec).GoneAfterSeconds = &ends
-		w.due.schedule(w.now+grace, writes, name.String(), func() error {
+		w.due.schedule(w.now+time.Duration(after)*time.Second, writes, name.String(), func() error {
 			if now, err := w.Pod(name.Namespace, name.Name); err != nil || now.UID != pod.UID || rec.GoneAfterSeconds == nil || *rec.GoneAfterSeconds != ends {
 				return nil
 			}

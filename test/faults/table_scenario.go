@@ -169,7 +169,7 @@ var scenarioFaults = []fault{
 		{"internal/world/budgets.go", `if err := f.walk.Changes().Put(&now); err != nil {`, `if err := error(nil); err != nil || now.Name == "" {`},
 	}},
 	{"returned-node-forgets", "a node that is back does not end the pods that were deleted meanwhile", "./internal/scenario", "TestClock", []edit{
-		{"internal/world/nodelifecycle.go", `w.due.schedule(w.now+grace, writes,`, `w.due.schedule(w.now+3*grace, writes,`},
+		{"internal/world/nodelifecycle.go", `w.due.schedule(w.now+time.Duration(after)*time.Second, writes,`, `w.due.schedule(w.now+3*time.Duration(after)*time.Second, writes,`},
 	}},
 	{"zones-frozen", "a zone's rate stays when more of its nodes are lost", "./internal/scenario", "TestZonesFollow", []edit{
 		{"internal/world/nodezones.go", `if c.full = c.judge(); c.full && !was {`, `if c.full && !was {`},

@@ -19,8 +19,8 @@ func TestShortPeriods(t *testing.T) {
 	}
 }
 
-// TestPeriodsOfVictims: the default period is 30 seconds. A victim that is terminating already keeps
-// the period it was given.
+// TestPeriodsOfVictims: the default period is 30 seconds. A victim that is terminating already
+// keeps the period it was given.
 func TestPeriodsOfVictims(t *testing.T) {
 	minute := int64(60)
 	going := et.Pod("going", et.On("n"), et.Terminating(), cores("1"))
