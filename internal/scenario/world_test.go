@@ -143,11 +143,11 @@ train-9 job-failed wave 0 at 0 gone 30: Job/train has failed: 1 of its pods fail
 train-0 eviction wave 1 at 0 gone 30: train-0-2 at 50 on "b" ready 54
 train-1 eviction wave 1 at 0 gone 30: train-1-2 at 50 on "b" ready 54
 `},
-		{"or not at all", append(two[:4:4], job(batchv1.JobSpec{BackoffLimit: new(int32(0)), PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		{"what a policy ignores fails no Job and delays it all the same", append(two[:4:4], job(batchv1.JobSpec{BackoffLimit: new(int32(0)), PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 			Action: ignore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
 		}}}})), `
-train-0 eviction wave 1 at 0 gone 30: train-0-2 at 30 on "b" ready 34
-train-1 eviction wave 1 at 0 gone 30: train-1-2 at 30 on "b" ready 34
+train-0 eviction wave 1 at 0 gone 30: train-0-2 at 50 on "b" ready 54
+train-1 eviction wave 1 at 0 gone 30: train-1-2 at 50 on "b" ready 54
 `},
 		{"pods that wait take room", []any{node("a", "1"), node("b", "2"), waits, web}, `
 web-0 eviction wave 1 at 0 gone 30: web-0-2 at 0 on "" (0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.)
