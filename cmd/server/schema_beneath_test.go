@@ -50,7 +50,8 @@ var bodies = map[string]string{
 	"POST /v1/previews":               `{"objects":` + oneCell + `,"pod":` + somePod + `}`,
 	"POST /v1/decisions/{id}/replay":  `{}`,
 	"POST /v1/replays":                `{"cluster":"default"}`,
-	"POST /v1/simulations":            `{"base":"default@latest","wait":"0s","arrivals":` + someWork + `}`,
+	"POST /v1/simulations":            `{"base":"default@latest","wait":"0s","clock":true,"arrivals":` + someWork + `}`,
+	"GET /v1/simulations/{id}/at":     `?time=0s`,
 	"POST /v1/priorityclasses":        `{"metadata":{"name":"NEW"},"value":7}`,
 	"PUT /v1/priorityclasses/{name}":  `{"metadata":{"name":"mine"},"value":5,"description":"NEW"}`,
 	"POST /v1/tokens":                 `{"name":"NEW","grants":[{"role":"viewer","clusters":["*"],"namespaces":["*"]}]}`,
@@ -168,6 +169,7 @@ func (b *beneath) fill() {
 	b.made("decisions", "/v1/decisions", bodies["POST /v1/decisions"])
 	b.made("replays", "/v1/replays", bodies["POST /v1/replays"])
 	b.made("simulations", "/v1/simulations", bodies["POST /v1/simulations"])
+	b.until("v1/simulations/"+b.ids["simulations"], func(text string) bool { return strings.Contains(text, `"state":"done"`) })
 	b.made("tokens", "/v1/tokens", strings.ReplaceAll(bodies["POST /v1/tokens"], "NEW", fmt.Sprint("t", b.n)))
 	b.ids["priorityclasses"], b.ids["queries"] = "mine", "revisions"
 	if code, out := b.post(b.t, "/v1/priorityclasses", `{"metadata":{"name":"mine"},"value":5}`); code >= 300 && code != http.StatusConflict {
