@@ -84,6 +84,29 @@ func TestScaleAmidRollOut(t *testing.T) {
 	}
 }
 
+// TestScaleFromNothing has an update to no replicas be scaled up at once, while pods of two older
+// sets are still there: their shares are of the pods that there are.
+func TestScaleFromNothing(t *testing.T) {
+	objects := append(shopPods(4, "a"), alive("a", "99"))
+	for _, o := range objects[2:4] {
+		p := o.(*corev1.Pod)
+		p.Name, p.OwnerReferences[0].Name = strings.Replace(p.Name, "shop-1", "shop-0", 1), "shop-0"
+		p.Labels["pod-template-hash"] = "0"
+	}
+	q := `{"events":[{"rollOut":` + shopDeployment(`"replicas":0,"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}},`) +
+		`},{"scale":{"kind":"Deployment","name":"shop","replicas":8}}],"until":{"duration":"10m"}}`
+	out := clocked(t, q, objects...).Clock
+	told := toldTimeline(out.Timeline)
+	for _, set := range []string{"shop-0", "shop-1"} {
+		if want := "0 scaled ReplicaSet/" + set + ": to 5 replicas\n"; !strings.Contains(told, want) {
+			t.Errorf("no %sin\n%s", want, told)
+		}
+	}
+	if out.Rollouts[0].CompleteAfterSeconds == nil {
+		t.Errorf("%+v", out.Rollouts[0])
+	}
+}
+
 // TestRollOutStalls passes the deadline of an update whose pods do not fit, and says when.
 func TestRollOutStalls(t *testing.T) {
 	stuck := shopDeployment(`"replicas":2,"progressDeadlineSeconds":60,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`)

@@ -37,14 +37,11 @@ func scaled(n *intstr.IntOrString, of int, up bool) int {
 func (w *World) scaleDeployment(d *Deployment, to int) error {
 	most, by := d.Replicas+d.Surge, to-d.Replicas // before
 	d.Limit(to)
-	for _, of := range d.Sets() {
-		if of.like == nil {
-			continue
-		}
-		if err := w.budgets.scaled(w.Fork, of.like, int32(by)); err != nil {
+	all := d.Sets()
+	if i := slices.IndexFunc(all, func(s *ReplicaSet) bool { return s.like != nil }); i >= 0 { // all have labels that budgets select
+		if err := w.budgets.scaled(w.Fork, all[i].like, int32(by)); err != nil {
 			return err
 		}
-		break
 	}
 	sets := d.activeOld()
 	if d.New.Replicas > 0 || len(sets) == 0 {
@@ -63,9 +60,14 @@ func (w *World) scaleDeployment(d *Deployment, to int) error {
 		add = to + d.Surge
 	}
 	age := map[*ReplicaSet]int{}
+	had := 0
 	for i, s := range sets { // the oldest first
 		age[s] = i
-		add -= s.Replicas
+		had += s.Replicas
+	}
+	add -= had
+	if most == 0 {
+		most = had // getReplicaSetFraction takes the pods that there are
 	}
 	slices.SortFunc(sets, func(a, b *ReplicaSet) int {
 		newer := cmp.Compare(age[b], age[a])
