@@ -329,6 +329,12 @@ func (q *Request) checkClock(b Bounds) error {
 // mostEvents bounds the events of a scenario.
 const mostEvents = 1000
 
+// PodNamed names a pod.
+type PodNamed struct {
+	Namespace string `json:"namespace,omitempty" default:"default" example:"shop"`
+	Name      string `json:"name" example:"web-1"`
+} // @name SimulationPodName
+
 // podOf reads the name of a pod that an event is about.
 func podOf(field string, p *PodNamed) (world.PodName, error) {
 	if p.Name == "" {

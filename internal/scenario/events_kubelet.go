@@ -12,12 +12,6 @@ import (
 	"berth/internal/world"
 )
 
-// PodNamed names a pod.
-type PodNamed struct {
-	Namespace string `json:"namespace,omitempty" default:"default" example:"shop"`
-	Name      string `json:"name" example:"web-1"`
-} // @name SimulationPodName
-
 // ContainerExit is a container that ends by itself.
 type ContainerExit struct {
 	PodNamed

@@ -71,7 +71,12 @@ func (r *rollout) read(ctx context.Context, v *revision.View) error {
 		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.Name, b.Name))
 	}) {
 		pods := s.Pods()
-		n := len(pods) - len(slices.DeleteFunc(slices.Clone(pods), world.Active))
+		n := 0
+		for _, p := range pods {
+			if world.Active(p) {
+				n++
+			}
+		}
 		if s.wants == nil || r.d.Seconds() > 0 { // an older revision, no ReplicaSet, or it was scaled
 			s.Replicas = n
 		} else if s.Replicas = int(*s.wants); n != s.Replicas {

@@ -14,13 +14,7 @@ import (
 func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) {
 	rec := &Replacement{Name: p.Name, CreatedAfterSeconds: w.Seconds()}
 	n := NameOf(p)
-	had := w.created[n]
-	w.created[n] = &created{rec: rec, took: took}
-	w.OnUndo(func() {
-		if w.created[n] = had; had == nil {
-			delete(w.created, n)
-		}
-	})
+	setIn(w.Fork, w.created, n, &created{rec: rec, took: took})
 	why, err := w.quotas.refuses(p)
 	switch {
 	case err != nil:
@@ -59,10 +53,7 @@ func (w *World) replace(old *corev1.Pod, rec *Left) error {
 		return nil
 	}
 	s, _ := successionOf(old)
-	st := w.State()
-	p := successor(old, s, func(name string) bool {
-		return st.Pod(old.Namespace, name) == nil && w.created[PodName{old.Namespace, name}] == nil
-	}, w.Instant())
+	p := successor(old, s, func(name string) bool { return !w.taken(PodName{old.Namespace, name}) }, w.Instant())
 	took, err := w.startOf(old)
 	if err != nil {
 		return err
@@ -73,6 +64,11 @@ func (w *World) replace(old *corev1.Pod, rec *Left) error {
 	}
 	rec.Replacement, err = w.Create(p, took)
 	return err
+}
+
+// taken reports whether a pod of this name is there, or was made.
+func (w *World) taken(n PodName) bool {
+	return w.State().Pod(n.Namespace, n.Name) != nil || w.created[n] != nil
 }
 
 // startOf returns how long the pod that takes another one's place needs until it is ready.

@@ -51,12 +51,8 @@ func (d *Deployment) Sets() []*ReplicaSet { return append(slices.Clone(d.Old), d
 // RollOut has a Deployment's update begin: its sets follow their pods already. It comes in the
 // place of an update of it that is on its way.
 func (w *World) RollOut(d *Deployment) error {
-	n := PodName{d.Namespace, d.Name}
-	if was := w.deployments[n]; was != nil {
-		w.rollouts = slices.DeleteFunc(w.rollouts, func(of *Deployment) bool { return of == was })
-	}
-	w.deployments[n] = d
-	w.rollouts = append(w.rollouts, d)
+	was := w.rollout(d.Namespace, d.Name)
+	w.rollouts = append(slices.DeleteFunc(w.rollouts, func(of *Deployment) bool { return of == was }), d)
 	slices.SortFunc(w.rollouts, func(a, b *Deployment) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -75,6 +71,15 @@ func (w *World) RollOut(d *Deployment) error {
 		return w.resize(d, active[0], d.Replicas)
 	}
 	return nil
+}
+
+// rollout returns the Deployment of a name whose update has begun; nil where there is none.
+func (w *World) rollout(namespace, name string) *Deployment {
+	i := slices.IndexFunc(w.rollouts, func(d *Deployment) bool { return d.Namespace == namespace && d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return w.rollouts[i]
 }
 
 // activeOld returns the old sets that want pods (controller_utils.go FilterActiveReplicaSets).

@@ -40,6 +40,19 @@ func (f *Fork) OnUndo(do func()) {
 	}
 }
 
+// setIn sets an entry of a map, or takes it out where it is zero. Undo takes that back.
+func setIn[K, V comparable](f *Fork, m map[K]V, k K, v V) {
+	was := m[k]
+	var zero V
+	set := func(v V) {
+		if m[k] = v; v == zero {
+			delete(m, k)
+		}
+	}
+	set(v)
+	f.OnUndo(func() { set(was) })
+}
+
 // remember has a pod put back as it is now when changes are taken back.
 func (f *Fork) remember(namespace, name string) error {
 	if !f.marked {

@@ -139,7 +139,7 @@ func (w *World) written(k *ledPod, moments []podlife.LifeMoment) error {
 	if err := w.setStatus(pod, &p); err != nil {
 		return err
 	}
-	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+	if hasEnded(&p) {
 		delete(w.led, k.name)
 		return w.over(&p)
 	}
@@ -163,7 +163,7 @@ func (w *World) written(k *ledPod, moments []podlife.LifeMoment) error {
 // setStatus stores a pod whose status was another one. Budgets and its controller hear of its
 // readiness.
 func (w *World) setStatus(old, p *corev1.Pod) error {
-	over := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+	over := hasEnded(p)
 	was, is := IsReady(old), IsReady(p)
 	if was != is && p.DeletionTimestamp == nil { // else it counts no more already
 		by := int32(1)
@@ -270,7 +270,7 @@ func (w *World) restart(pod *corev1.Pod, gaveUp bool) error {
 		return w.Gone(pod, rec)
 	case w.starting(n):
 		return w.resume(pod, gaveUp)
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case hasEnded(pod):
 		return nil
 	}
 	k, err := w.lead(pod)

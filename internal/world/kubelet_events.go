@@ -33,7 +33,7 @@ func (w *World) Happens(n PodName, e *PodEvent) (refused string, err error) {
 		return fmt.Sprintf("pods %q not found", n.Name), err
 	case pod.DeletionTimestamp != nil:
 		return "it is being deleted", nil
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case hasEnded(pod):
 		return "it has ended", nil
 	case pod.Spec.NodeName == "" || w.starting(n):
 		if e.ExitCode != nil && e.Every == nil {

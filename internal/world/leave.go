@@ -162,21 +162,10 @@ func (w *World) EachOn(node string, visit func(*corev1.Pod) error) error {
 // nil for any other.
 func (w *World) Leaving(n PodName) *Left { return w.leaving[n] }
 
-func (w *World) setLeaving(n PodName, rec *Left) {
-	was := w.leaving[n]
-	set := func(rec *Left) {
-		if w.leaving[n] = rec; rec == nil {
-			delete(w.leaving, n)
-		}
-	}
-	set(rec)
-	w.OnUndo(func() { set(was) })
-}
-
 // terminate stores a pod as one that is being deleted: it keeps its room, and spreads count it no
 // more.
 func (w *World) terminate(pod *corev1.Pod, rec *Left, grace int64) error {
-	w.setLeaving(NameOf(pod), rec)
+	setIn(w.Fork, w.leaving, NameOf(pod), rec)
 	if grace < 0 {
 		grace = podlife.GracePeriod(pod)
 	}
@@ -198,7 +187,7 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 	if err := w.Delete(pod.Namespace, pod.Name); err != nil {
 		return err
 	}
-	w.setLeaving(NameOf(pod), nil)
+	setIn(w.Fork, w.leaving, NameOf(pod), nil)
 	if err := w.releaseClaims(pod); err != nil {
 		return err
 	}

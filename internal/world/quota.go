@@ -140,22 +140,9 @@ func (q *quotas) add(s *quotaSpace, p *corev1.Pod, by int) {
 // created counts a pod that is stored once it has a node.
 func (q *quotas) created(p *corev1.Pod) {
 	if s := q.byNS[p.Namespace]; s != nil {
-		setIn(q.w, s.unstored, NameOf(p), p)
+		setIn(q.w.Fork, s.unstored, NameOf(p), p)
 		q.add(s, p, 1)
 	}
-}
-
-// setIn sets an entry of a map, or takes it out where it is zero.
-func setIn[K, V comparable](w *World, m map[K]V, k K, v V) {
-	was := m[k]
-	var zero V
-	set := func(v V) {
-		if m[k] = v; v == zero {
-			delete(m, k)
-		}
-	}
-	set(v)
-	w.OnUndo(func() { set(was) })
 }
 
 // changed counts a pod as it is stored now, and no more as it was. One that is being deleted counts
@@ -173,13 +160,13 @@ func (q *quotas) changed(n PodName, after *corev1.Pod) error {
 			return err
 		}
 	} else {
-		setIn(q.w, s.unstored, n, nil)
+		setIn(q.w.Fork, s.unstored, n, nil)
 	}
 	if s.expired[n] {
 		if after != nil && before != nil && after.UID == before.UID {
 			return nil
 		}
-		setIn(q.w, s.expired, n, false)
+		setIn(q.w.Fork, s.expired, n, false)
 		before = nil
 	}
 	q.add(s, before, -1)
@@ -197,7 +184,7 @@ func (q *quotas) changed(n PodName, after *corev1.Pod) error {
 			return nil
 		}
 		if err == nil {
-			setIn(q.w, s.expired, n, true)
+			setIn(q.w.Fork, s.expired, n, true)
 			q.add(s, p, -1)
 		}
 		return err
@@ -249,7 +236,7 @@ func (q *quotas) wait(k ownerKey, h *heldPods, schedule bool) {
 		h.at = q.w.now + d
 		q.w.due.schedule(h.at, syncs, k.Kind+"/"+k.namespace+"/"+k.Name+"~create", func() error { return q.retry(k) })
 	}
-	setIn(q.w, q.held, k, h)
+	setIn(q.w.Fork, q.held, k, h)
 }
 
 // retry creates the pods of a controller, up to the first one that a quota does not let in.
@@ -275,7 +262,7 @@ func (q *quotas) retry(k ownerKey) error {
 		c.rec.CreatedAfterSeconds = q.w.Seconds()
 		q.w.enter(&p, c.rec)
 	}
-	setIn(q.w, q.held, k, nil)
+	setIn(q.w.Fork, q.held, k, nil)
 	return nil
 }
 
@@ -287,7 +274,7 @@ func (q *quotas) tryNow(k ownerKey) error {
 	}
 	now := *h
 	now.at = q.w.now
-	setIn(q.w, q.held, k, &now)
+	setIn(q.w.Fork, q.held, k, &now)
 	return q.retry(k)
 }
 
@@ -303,10 +290,10 @@ func (q *quotas) trim(k ownerKey, most int) int {
 		}
 		cut := *h
 		if cut.pods = h.pods[:most]; most == 0 {
-			setIn(q.w, q.held, k, nil)
+			setIn(q.w.Fork, q.held, k, nil)
 			return 0
 		}
-		setIn(q.w, q.held, k, &cut)
+		setIn(q.w.Fork, q.held, k, &cut)
 	}
 	return min(most, len(h.pods))
 }

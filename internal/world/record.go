@@ -185,7 +185,7 @@ const (
 	CauseTaint      = "taint"
 	CauseOrphaned   = "orphaned"
 	CauseScaleDown  = "scale-down"
-	// CauseUpdate is of pods that a StatefulSet or a DaemonSet replaces by its new template.
+	// CauseUpdate is of pods that a StatefulSet replaces by its new template.
 	CauseUpdate = "update"
 	// CauseJobFailed is of pods that a Job deletes once it has failed.
 	CauseJobFailed = "job-failed"

@@ -24,7 +24,7 @@ func (w *World) Scale(kind, namespace, name string, to int) (refused string, err
 	case "StatefulSet":
 		return w.sets.scale(ownerKey{namespace, state.Owner{Kind: kind, Name: name}}, to)
 	case "Deployment":
-		if d := w.deployments[PodName{namespace, name}]; d != nil {
+		if d := w.rollout(namespace, name); d != nil {
 			return "", w.scaleDeployment(d, to)
 		}
 		sets := map[string]bool{}
@@ -98,7 +98,7 @@ func (s *ReplicaSet) active() (list []*member) {
 // Active reports whether a pod counts for its controller
 // (pkg/controller/controller_utils.go IsPodActive).
 func Active(p *corev1.Pod) bool {
-	return p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed
+	return p.DeletionTimestamp == nil && !hasEnded(p)
 }
 
 // Like returns what its pods are like: its first one; nil where it had none.
@@ -237,7 +237,7 @@ func (w *World) manage(s *ReplicaSet, to int) error {
 	}
 	for i := 0; more > 0; i++ {
 		p := s.Named(i)
-		if w.State().Pod(s.Namespace, p.Name) != nil || w.created[NameOf(p)] != nil {
+		if w.taken(NameOf(p)) {
 			continue
 		}
 		more--
@@ -262,11 +262,11 @@ func (w *World) shrink(s *ReplicaSet, list []*member, n int) error {
 	}
 	if n < len(list) {
 		on := w.related(s, list[0].pod)
-		ranked := map[*member]*Member{}
+		ranked := map[*member]*candidate{}
 		for _, m := range list {
 			ranked[m] = w.ranked(m.pod)
 		}
-		first := FirstToGo(w.Seconds(), on)
+		first := firstToGo(w.Seconds(), on)
 		if err := steps.Sort(w.steps, list, func(a, b *member) int { return first(ranked[a], ranked[b]) }); err != nil {
 			return err
 		}
@@ -285,9 +285,9 @@ func (w *World) readySince(p *corev1.Pod) (second int64, ready bool) {
 	c := ReadyCondition(p)
 	switch {
 	case c == nil && w.created[NameOf(p)] == nil && AssumedReady(p):
-		return LongAgo, true
+		return longAgo, true
 	case !IsReady(p) || c.LastTransitionTime.IsZero():
-		return LongAgo, IsReady(p)
+		return longAgo, IsReady(p)
 	}
 	return int64(c.LastTransitionTime.Sub(w.o.Now).Seconds()), true
 }
@@ -319,10 +319,7 @@ func (w *World) related(s *ReplicaSet, member *corev1.Pod) map[string]int {
 
 // another has a controller make one more pod like one of its pods.
 func (w *World) another(like *corev1.Pod) (*Replacement, error) {
-	st := w.State()
-	p := successor(like, atDeletion, func(name string) bool {
-		return st.Pod(like.Namespace, name) == nil && w.created[PodName{like.Namespace, name}] == nil
-	}, w.Instant())
+	p := successor(like, atDeletion, func(name string) bool { return !w.taken(PodName{like.Namespace, name}) }, w.Instant())
 	took, err := w.startOf(like)
 	if err != nil {
 		return nil, err
@@ -333,8 +330,8 @@ func (w *World) another(like *corev1.Pod) (*Replacement, error) {
 }
 
 // ranked returns what a pod is ranked by.
-func (w *World) ranked(p *corev1.Pod) *Member {
-	m := &Member{Pod: p, Node: p.Spec.NodeName, Phase: p.Status.Phase, Made: LongAgo}
+func (w *World) ranked(p *corev1.Pod) *candidate {
+	m := &candidate{Pod: p, Node: p.Spec.NodeName, Phase: p.Status.Phase, Made: longAgo}
 	if m.Since, m.Ready = w.readySince(p); m.Phase == "" && !m.Ready {
 		m.Phase = corev1.PodPending
 	}

@@ -9,24 +9,24 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Member is a pod of a ReplicaSet as its controller ranks it. Seconds count from the start.
-type Member struct {
+// candidate is a pod of a ReplicaSet as its controller ranks it. Seconds count from the start.
+type candidate struct {
 	Pod   *corev1.Pod
 	Node  string // empty: it waits
 	Phase corev1.PodPhase
 	Ready bool
-	// Since is when it became ready, and Made when it was created; LongAgo where that is not known.
+	// Since is when it became ready, and Made when it was created; longAgo where that is not known.
 	Since, Made int64
 }
 
-// LongAgo is a time before all others.
-const LongAgo = -1 << 40
+// longAgo is a time before all others.
+const longAgo = -1 << 40
 
-// FirstToGo returns the order in which a ReplicaSet's controller deletes pods
+// firstToGo returns the order in which a ReplicaSet's controller deletes pods
 // (pkg/controller/controller_utils.go ActivePodsWithRanks.Less). now is in seconds, and on how many
 // pods of the ReplicaSet, or of its Deployment, are on each node.
-func FirstToGo(now int64, on map[string]int) func(a, b *Member) int {
-	return func(a, b *Member) int {
+func firstToGo(now int64, on map[string]int) func(a, b *candidate) int {
+	return func(a, b *candidate) int {
 		if c := cmp.Or(
 			falseFirst(a.Node != "", b.Node != ""),
 			cmp.Compare(phaseRank(a.Phase), phaseRank(b.Phase)),
@@ -53,8 +53,8 @@ func FirstToGo(now int64, on map[string]int) func(a, b *Member) int {
 
 // younger puts the later one first, by powers of two of the age in nanoseconds, and the lower UID
 // within one (controller_utils.go logarithmicRankDiff). A time that is not known is the latest.
-func younger(a, b *Member, secondA, secondB, now int64) int {
-	if secondA == LongAgo || secondB == LongAgo {
+func younger(a, b *candidate, secondA, secondB, now int64) int {
+	if secondA == longAgo || secondB == longAgo {
 		return cmp.Compare(secondA, secondB)
 	}
 	rank := func(second int64) int64 {

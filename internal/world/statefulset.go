@@ -233,8 +233,11 @@ func (s *statefulSet) pod(i int) string { return fmt.Sprintf("%s-%d", s.name, i)
 // removeEnded deletes the pod of an ordinal that has ended, and reports whether it had
 // (stateful_set_control.go processReplica). Another one is made once it is gone.
 func (c *statefulSets) removeEnded(s *statefulSet, i int) (ended bool, err error) {
-	pod, err := c.w.waitingOrStored(PodName{s.namespace, s.pod(i)})
-	if err != nil || pod == nil || !hasEnded(pod) {
+	if p := c.w.State().Pod(s.namespace, s.pod(i)); p == nil || !p.Terminal {
+		return false, nil
+	}
+	pod, err := c.w.Pod(s.namespace, s.pod(i))
+	if err != nil {
 		return false, err
 	}
 	return true, c.w.remove(pod, &Left{Cause: CauseDeletion})
@@ -243,7 +246,7 @@ func (c *statefulSets) removeEnded(s *statefulSet, i int) (ended bool, err error
 // blocks returns why no pod above an ordinal is made, and when it will be; empty where none is
 // blocked, and 0 where an event tells.
 func (c *statefulSets) blocks(s *statefulSet, i int) (why string, until time.Duration) {
-	name := fmt.Sprintf("%s-%d", s.name, i)
+	name := s.pod(i)
 	pod, err := c.w.Pod(s.namespace, name)
 	switch {
 	case err != nil || pod.Spec.NodeName == "":
@@ -286,7 +289,7 @@ func (c *statefulSets) create(s *statefulSet, i int, p *setPlace) error {
 	}
 	updated := s.takes(i)
 	if updated {
-		old = c.renewed(s, i)
+		old = s.named(s.update.pod, s.first, i)
 	}
 	c.w.set(p, setPlace{pod: old, here: true, updated: updated})
 	if rec == nil {

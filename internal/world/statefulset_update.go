@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine/state"
 )
@@ -42,8 +41,7 @@ func (w *World) seen(u *Update, pods, available int, complete bool) {
 type setUpdate struct {
 	Update
 	pod       *corev1.Pod // of the lowest ordinal, by the new template
-	revision  string
-	partition int // ordinals below it keep the old template, counted from the lowest one
+	partition int         // ordinals below it keep the old template, counted from the lowest one
 	onDelete  bool
 }
 
@@ -64,14 +62,14 @@ func (w *World) UpdateSet(set *appsv1.StatefulSet, like *corev1.Pod) (_ *Update,
 	s.minReady = time.Duration(set.Spec.MinReadySeconds) * time.Second
 	u := &setUpdate{
 		Update:   Update{Kind: "StatefulSet", Namespace: s.namespace, Name: s.name, Began: w.Seconds(), LeastAvailable: len(s.ordinals)},
-		revision: cmp.Or(like.Labels[appsv1.ControllerRevisionHashLabelKey], s.name+"-new"), onDelete: set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType,
+		onDelete: set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType,
 	}
 	if r := set.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil {
 		u.partition = int(*r.Partition)
 	}
 	p := *like
 	p.Labels = Without(p.Labels)
-	p.Labels[appsv1.ControllerRevisionHashLabelKey] = u.revision
+	p.Labels[appsv1.ControllerRevisionHashLabelKey] = cmp.Or(like.Labels[appsv1.ControllerRevisionHashLabelKey], s.name+"-new")
 	u.pod, s.update = &p, u
 	for _, of := range s.places {
 		of.updated = false
@@ -139,11 +137,4 @@ func (c *statefulSets) again(s *statefulSet, at time.Duration) {
 	if at > 0 {
 		c.w.due.schedule(at, syncs, s.namespace+"/"+s.name, func() error { return c.syncSet(s) })
 	}
-}
-
-// renewed is the pod of an ordinal by the new template.
-func (c *statefulSets) renewed(s *statefulSet, i int) *corev1.Pod {
-	p := s.named(s.update.pod, s.first, i)
-	p.CreationTimestamp = metav1.Time{}
-	return p
 }

@@ -79,17 +79,9 @@ func (w *World) evictByTaint(pod *corev1.Pod, node *corev1.Node, played bool) {
 
 // setCount has the count of a pod begin, or end where it is nil.
 func (w *World) setCount(n PodName, c *taintCount) {
-	was := w.counts[n]
-	if was == c {
-		return
+	if w.counts[n] != c {
+		setIn(w.Fork, w.counts, n, c)
 	}
-	set := func(c *taintCount) {
-		if w.counts[n] = c; c == nil {
-			delete(w.counts, n)
-		}
-	}
-	set(c)
-	w.OnUndo(func() { set(was) })
 }
 
 // untaint takes a taint off a node.

@@ -58,8 +58,7 @@ type World struct {
 
 	replicaSets map[ownerKey]*ReplicaSet // that are followed
 	members     map[PodName]*member      // their pods
-	deployments map[PodName]*Deployment
-	rollouts    []*Deployment // the same, by name
+	rollouts    []*Deployment            // by namespace and name
 }
 
 // maxPreempted is how often pods that follow each other may be preempted: there are pods whose
@@ -90,7 +89,7 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 	w := &World{
 		Fork: f, ctx: ctx, steps: steps.Of(ctx), budgets: b, start: start, log: []*Left{}, queue: newQueue(ctx, f),
 		created: map[PodName]*created{}, preempted: map[PodName]int{}, counts: map[PodName]*taintCount{}, leaving: map[PodName]*Left{},
-		replicaSets: map[ownerKey]*ReplicaSet{}, members: map[PodName]*member{}, deployments: map[PodName]*Deployment{},
+		replicaSets: map[ownerKey]*ReplicaSet{}, members: map[PodName]*member{},
 	}
 	w.queue.each, w.queue.lingers = w.attempted, true
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}

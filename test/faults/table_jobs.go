@@ -67,7 +67,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`, ``}
 		{"internal/world/quota.go", `d = min(2*d, most)`, `d = min(d, most)`},
 	}},
 	{"quota-of-stuck-pods", "pods that are being deleted on a dead node count against quotas for ever", "./internal/scenario", "TestQuotas", []edit{
-		{"internal/world/quota.go", `setIn(q.w, s.expired, n, true)`, `return nil`},
+		{"internal/world/quota.go", `setIn(q.w.Fork, s.expired, n, true)`, `return nil`},
 	}},
 	{"jobs-of-a-cluster-unbounded", "one cluster takes all jobs", "./internal/handlers", "TestJobsAreBoundedAndEnd", []edit{
 		{"internal/store/jobs.go", `n.Cluster >= places*int64(l.PerCluster):`, `n.Cluster >= 2*places*int64(l.PerCluster):`},
