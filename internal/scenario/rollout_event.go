@@ -71,12 +71,12 @@ func (x *scheduling) rollOut(field string, of *RollOutOf) (func() error, error) 
 
 // updateSet reads an event in which a StatefulSet is updated.
 func (x *scheduling) updateSet(field string, raw json.RawMessage) (func() error, error) {
-	_, one := ReplicasIn(raw)
-	like, err := x.s.Editor.Pod(x.scratch.View, field, one)
+	set, err := x.readSet(field, raw)
 	if err != nil {
 		return nil, err
 	}
-	set, err := x.readSet(field, raw)
+	_, one := ReplicasIn(raw)
+	like, err := x.s.Editor.Pod(x.scratch.View, field, one)
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +95,19 @@ func (x *scheduling) updateSet(field string, raw json.RawMessage) (func() error,
 
 // readSet reads a StatefulSet.
 func (x *scheduling) readSet(field string, raw json.RawMessage) (*appsv1.StatefulSet, error) {
+	other := decision.Errorf(decision.Invalid, field+".kind", "want a StatefulSet of apps/v1")
+	var head struct{ Kind string }
+	if json.Unmarshal(raw, &head) != nil || head.Kind != "StatefulSet" {
+		return nil, other // before its kind's own fields are checked
+	}
 	o, err := x.s.Editor.Read(field, raw)
 	if err != nil {
 		return nil, err
 	}
-	set, ok := o.Value.(*appsv1.StatefulSet)
-	if !ok {
-		return nil, decision.Errorf(decision.Invalid, field+".kind", "want a StatefulSet of apps/v1")
+	if set, ok := o.Value.(*appsv1.StatefulSet); ok {
+		return set, nil
 	}
-	return set, nil
+	return nil, other
 }
 
 // rolledOut sums up an update.

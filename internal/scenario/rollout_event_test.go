@@ -1,12 +1,14 @@
 package scenario_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"berth/internal/scenario"
 	"berth/internal/world"
 	"berth/test/enginetest"
 )
@@ -166,5 +168,22 @@ func TestUpdateSet(t *testing.T) {
 	}
 	if u := clocked(t, question(`"updateStrategy":{"type":"OnDelete"},`, `,{"at":"5s","delete":{"name":"kv-1"}},{"at":"5s","delete":{"name":"kv-0"}},{"at":"5s","delete":{"name":"kv-2"}}`), append(objects, alive("b", "9"))...).Clock.Rollouts[0]; u.CompleteAfterSeconds == nil {
 		t.Errorf("all were deleted: %+v", u)
+	}
+}
+
+// TestRollOutRefuses names the field of a workload that is none, or of another kind.
+func TestRollOutRefuses(t *testing.T) {
+	for given, want := range map[string]string{
+		`{}`: "events[0].rollOut: want a deployment or a statefulSet",
+		`{"statefulSet":{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"x"}}}`: "events[0].rollOut.statefulSet.kind: want a StatefulSet",
+		`{"deployment":{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"x"}}}`: "events[0].rollOut.deployment: want a Deployment",
+	} {
+		var q scenario.Request
+		if err := json.Unmarshal([]byte(`{"clock":true,"events":[{"rollOut":`+given+`}]}`), &q); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := simulate(t, viewOf(t, alive("a", "2")), q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", given, err, want)
+		}
 	}
 }
