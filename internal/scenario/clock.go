@@ -57,9 +57,7 @@ const (
 type clocked struct {
 	d        *disruption
 	arrivals []world.PodName
-	drains   []*draining
 	updates  []*update
-	retries  int // events that are another try of a drain alone
 }
 
 // withClock answers a scenario with a clock.
@@ -126,7 +124,7 @@ func (r *clocked) run(until int64) (ended string, err error) {
 		at, ok := r.d.Next()
 		loops, _ := r.d.Looping()
 		switch {
-		case !ok || r.d.Due() == r.retries+loops && at > changed+retrySeconds: // each was tried since
+		case !ok || r.d.Due() == loops && at > changed+retrySeconds: // drains have gone on since
 			deadline, ahead := r.d.NextDeadline()
 			if !ahead {
 				return EndedIdle, nil
@@ -162,7 +160,7 @@ func (r *clocked) report(sim *simulation, run *ProfileRun, ended string) (*Clock
 	if out.Timeline == nil {
 		out.Timeline = []world.Moment{}
 	}
-	for _, x := range r.drains {
+	for _, x := range d.drains {
 		x.end()
 		out.Drains = append(out.Drains, x.nodes...)
 	}
@@ -189,103 +187,6 @@ func (r *clocked) report(sim *simulation, run *ProfileRun, ended string) (*Clock
 	var err error
 	run.Groups, err = sim.groups(d.Fork, waiting)
 	return out, err
-}
-
-// draining is a drain of nodes, one after the other, as kubectl does it: what a budget refuses is
-// tried again every five seconds.
-type draining struct {
-	r     *clocked
-	q     *DrainQuestion
-	names []string
-	nodes []*DrainedNode
-	todo  []world.PodName
-	round evictions
-	over  bool
-}
-
-// begin cordons the nodes and drains the first one.
-func (x *draining) begin() error {
-	for _, n := range x.names {
-		if _, err := x.r.d.Node(n); err != nil {
-			continue // removed meanwhile
-		}
-		if err := x.r.d.CordonNode(n, true); err != nil {
-			return err
-		}
-	}
-	return x.next()
-}
-
-// next drains the next node.
-func (x *draining) next() error {
-	if len(x.names) == len(x.nodes) {
-		x.over = true
-		return nil
-	}
-	d := x.r.d
-	out := &DrainedNode{Name: x.names[len(x.nodes)], Outcome: NodeDrained, StartSeconds: d.Seconds()}
-	x.nodes = append(x.nodes, out)
-	d.Note(world.Moment{What: world.DrainBegins, Node: out.Name})
-	todo, err := d.sort(out.Name, x.q, out)
-	if err != nil {
-		return err
-	}
-	if len(out.Refused) > 0 {
-		out.Outcome, x.over = NodeRefused, true
-		d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: out.whyNot()})
-		return nil
-	}
-	x.todo = todo
-	return x.evict()
-}
-
-// evict evicts what budgets let go, and tries the rest again later.
-func (x *draining) evict() error {
-	d, out := x.r.d, x.nodes[len(x.nodes)-1]
-	x.round = evictions{last: max(x.round.last, d.Seconds())}
-	before := out.Evicted
-	for _, n := range x.todo {
-		if err := d.evictFrom(out.Name, n, x.q, out, &x.round); err != nil {
-			return err
-		}
-	}
-	if out.Evicted > before {
-		out.Waves++
-	}
-	x.todo = x.round.later
-	key := "~drain/" + out.Name // behind what kubelets write at the instant
-	if len(x.todo) > 0 {
-		x.r.retries++
-		d.At(d.Seconds()+retrySeconds, key, func() error {
-			x.r.retries--
-			return x.evict()
-		})
-		return nil
-	}
-	d.At(x.round.last, key, x.drained)
-	return nil
-}
-
-// drained ends the drain of a node whose pods are gone.
-func (x *draining) drained() error {
-	d, out := x.r.d, x.nodes[len(x.nodes)-1]
-	out.Seconds = d.Seconds() - out.StartSeconds
-	d.Note(world.Moment{What: world.DrainEnds, Node: out.Name, Why: out.whyNot()})
-	if len(out.Blocked) > 0 {
-		out.Outcome, x.over = NodeBlocked, true
-		return nil
-	}
-	return x.next()
-}
-
-// end marks a drain that was on its way when the run ended.
-func (x *draining) end() {
-	if x.over || len(x.nodes) == 0 {
-		return
-	}
-	out := x.nodes[len(x.nodes)-1]
-	out.Outcome, out.Seconds = NodeBlocked, x.r.d.Seconds()-out.StartSeconds
-	out.Blocked = append(out.Blocked, x.round.refused...)
 }
 
 // checkClock refuses what no scenario with a clock can be, and what needs one.

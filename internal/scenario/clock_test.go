@@ -327,7 +327,7 @@ func TestClockEnds(t *testing.T) {
 	web := running(enginetest.Pod("web-1", enginetest.Requests("cpu", "1"), enginetest.On("a"), enginetest.Labels("app", "web")), "ReplicaSet", "web", 20, 30)
 	objects := []any{alive("a", "2"), web, budgetOf("web", "web", 1, 1)}
 	out := clocked(t, `{"events":[{"at":"10s","drain":{"nodes":["a"]}}],"until":{"duration":"1h"}}`, objects...).Clock
-	if d := out.Drains[0]; out.Ended != scenario.EndedIdle || out.Seconds != 15 || d.Outcome != scenario.NodeBlocked || len(d.Blocked) != 1 || d.Blocked[0].Name != "web-1" {
+	if d := out.Drains[0]; out.Ended != scenario.EndedIdle || out.Seconds != 10 || d.Outcome != scenario.NodeBlocked || len(d.Blocked) != 1 || d.Blocked[0].Name != "web-1" {
 		t.Errorf("a drain that is blocked ended %s after %d s: %+v", out.Ended, out.Seconds, d)
 	}
 	// A toleration of no time lets the scheduler bind what is deleted at once.
@@ -480,5 +480,17 @@ func TestTimelines(t *testing.T) {
 		if _, err := q.Answer(t.Context(), &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: editor(), Options: world.Options{Profiles: configs(t)["today"], Now: noon}}); err == nil || !strings.HasPrefix(err.Error(), "timeline: an answer about each") {
 			t.Errorf("%T: %v", q, err)
 		}
+	}
+}
+
+// TestClockDrainGoesOn: a node that is refused does not stop the drain of the others, as in kubectl
+// drain ("continuing command").
+func TestClockDrainGoesOn(t *testing.T) {
+	bare := running(enginetest.Pod("bare", enginetest.Requests("cpu", "1"), enginetest.On("a")), "", "", 20, 30)
+	bare.OwnerReferences = nil
+	web := running(enginetest.Pod("web-1", enginetest.Requests("cpu", "1"), enginetest.On("b")), "ReplicaSet", "web", 20, 30)
+	out := clocked(t, `{"events":[{"at":"10s","drain":{"nodes":["a","b"]}}]}`, alive("a", "2"), alive("b", "2"), alive("c", "2"), bare, web).Clock
+	if d := out.Drains; len(d) != 2 || d[0].Outcome != scenario.NodeRefused || d[1].Outcome != scenario.NodeDrained || d[1].Evicted != 1 || d[1].Seconds != 30 {
+		t.Errorf("drains: %+v", d)
 	}
 }

@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"berth/internal/steps"
@@ -13,6 +15,44 @@ type disruption struct {
 	*world.World
 	steps *steps.Counter
 	ended map[string]int // pods that had ended before, by node; nil: not counted yet
+	// drains are under way, or are to begin.
+	drains []*draining
+}
+
+// Next returns the second at which something happens next, in the world or in a drain; false where
+// nothing does.
+func (d *disruption) Next() (second int64, ok bool) {
+	next, happens := d.World.Next()
+	second, ok = next, happens
+	for _, x := range d.drains {
+		if happens {
+			x.plan(next)
+		}
+		if x.planned && (!ok || x.at < second) {
+			second, ok = x.at, true
+		}
+	}
+	return second, ok
+}
+
+// Advance goes on to a second: all that is due until then happens, and at each instant the world
+// comes to rest before a drain goes on.
+func (d *disruption) Advance(to int64) error {
+	for {
+		at, ok := d.Next()
+		if !ok || at > to {
+			return d.World.Advance(to)
+		}
+		if err := d.World.Advance(at); err != nil {
+			return err
+		}
+		if err := d.drainsGoOn(); err != nil {
+			return err
+		}
+		if err := d.World.Advance(at); err != nil {
+			return err
+		}
+	}
 }
 
 // Telling is part of questions that can have what happens written down.
@@ -53,4 +93,21 @@ func newDisruption(ctx context.Context, f *world.Fork, given *int64) (*disruptio
 		return nil, err
 	}
 	return &disruption{World: w, steps: steps.Of(ctx)}, w.Endings()
+}
+
+// drainsGoOn has drains do what is due, in the order of their nodes' names.
+func (d *disruption) drainsGoOn() error {
+	var due []*draining
+	for _, x := range d.drains {
+		if x.planned && x.at <= d.Seconds() {
+			due = append(due, x)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *draining) int { return strings.Compare(a.node().Name, b.node().Name) })
+	for _, x := range due {
+		if err := x.act(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

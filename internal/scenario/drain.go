@@ -1,9 +1,7 @@
 package scenario
 
 import (
-	"cmp"
 	"context"
-	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,7 +9,6 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/podlife"
 	"berth/internal/revision"
-	"berth/internal/store"
 	"berth/internal/world"
 )
 
@@ -216,136 +213,29 @@ func (q *DrainQuestion) drain(ctx context.Context, f *world.Fork, names []string
 }
 
 func (d *disruption) drainAll(names []string, q *DrainQuestion, out *Drain) error {
-	for _, n := range names {
-		if err := d.CordonNode(n, true); err != nil {
-			return err
-		}
-	}
-	for i, n := range names {
-		node, err := d.drain(n, q)
-		if err != nil {
-			return err
-		}
-		out.Nodes = append(out.Nodes, node)
-		d.Options().Watch.Progressed("nodes", i+1, len(names))
+	var err error
+	if out.Nodes, err = d.drainEach(names, q); err != nil {
+		return err
 	}
 	out.Seconds = d.Seconds()
 	return d.Finish()
 }
 
-// evictions is what one round over a node's pods leaves for the next.
-type evictions struct {
-	later   []world.PodName // refused by a budget for now
-	refused []PodReason     // why
-	last    int64           // when the last evicted pod is gone
-}
-
-// evictFrom evicts one pod from a node, or deletes it where budgets do not count.
-func (d *disruption) evictFrom(node string, n world.PodName, q *DrainQuestion, out *DrainedNode, round *evictions) error {
-	pod, err := d.Pod(n.Namespace, n.Name)
-	if errors.Is(err, store.ErrNotFound) || err == nil && pod.Spec.NodeName != node {
-		return nil // gone meanwhile
+// drainEach cordons nodes and drains one after the other, until the last one is drained or could be
+// drained by no waiting.
+func (d *disruption) drainEach(names []string, q *DrainQuestion) ([]*DrainedNode, error) {
+	x := &draining{d: d, q: q, names: names, anyway: true}
+	d.drains = []*draining{x}
+	defer func() { d.drains = nil }()
+	err := x.begin()
+	if err == nil {
+		err = d.World.Advance(d.Seconds()) // the scheduler and controllers see what was evicted
 	}
-	if err != nil {
-		return err
+	for err == nil && !x.over {
+		err = x.goOn()
+		d.Options().Watch.Progressed("nodes", len(x.nodes), len(names))
 	}
-	if rec := d.Leaving(n); rec != nil && q.GracePeriodSeconds == nil { // an eviction adds nothing
-		if rec.GoneAfterSeconds != nil {
-			round.last = max(round.last, *rec.GoneAfterSeconds)
-			return nil
-		}
-		out.Blocked = append(out.Blocked, staysTerminating(n))
-		return nil
-	}
-	evicts := q.RespectBudgets == nil || *q.RespectBudgets
-	v := podlife.EvictionVerdict{Allowed: true}
-	if evicts {
-		v = d.JudgeEviction(pod)
-	}
-	if !v.Allowed {
-		why := PodReason{n.Namespace, n.Name, cmp.Or(v.Cause, v.Message), v.Remedy}
-		if v.Temporary() {
-			round.later, round.refused = append(round.later, n), append(round.refused, why)
-		} else {
-			out.Blocked = append(out.Blocked, why)
-		}
-		return nil
-	}
-	rec := &world.Left{Cause: world.CauseEviction, Wave: out.Waves + 1, Rule: &v.Rule}
-	if !evicts {
-		rec.Cause, rec.Rule = world.CauseDeletion, nil
-	}
-	out.Evicted++
-	gone, err := d.Evict(pod, rec, q.GracePeriodSeconds)
-	if err != nil {
-		return err
-	}
-	round.last = max(round.last, gone)
-	if gone < 0 {
-		out.Blocked = append(out.Blocked, staysTerminating(n))
-	}
-	return nil
-}
-
-func staysTerminating(n world.PodName) PodReason {
-	return PodReason{n.Namespace, n.Name, "it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists", nil}
-}
-
-// drain drains a node that is cordoned.
-func (d *disruption) drain(node string, q *DrainQuestion) (*DrainedNode, error) {
-	out := &DrainedNode{Name: node, Outcome: NodeDrained, StartSeconds: d.Seconds()}
-	d.Note(world.Moment{What: world.DrainBegins, Node: node})
-	defer func() { d.Note(world.Moment{What: world.DrainEnds, Node: node, Why: out.whyNot()}) }()
-	todo, err := d.sort(node, q, out)
-	if err != nil {
-		return nil, err
-	}
-	if len(out.Refused) > 0 {
-		out.Outcome = NodeRefused
-		return out, nil
-	}
-	if out.Ended, err = d.endedOn(node); err != nil {
-		return nil, err
-	}
-	last := d.Seconds()
-	for len(todo) > 0 {
-		round := evictions{last: last}
-		before := out.Evicted
-		for _, n := range todo {
-			if err := d.evictFrom(node, n, q, out, &round); err != nil {
-				return nil, err
-			}
-		}
-		if out.Evicted > before {
-			out.Waves++
-		}
-		if err := d.Schedule(); err != nil {
-			return nil, err
-		}
-		todo, last = round.later, round.last
-		next, ok := d.Next()
-		if len(todo) > 0 && !ok {
-			out.Blocked = append(out.Blocked, round.refused...) // nothing will change any more
-			break
-		}
-		if len(todo) > 0 {
-			waited := (max(next, d.Seconds()+1) - out.StartSeconds + retrySeconds - 1) / retrySeconds * retrySeconds
-			if err := d.Advance(out.StartSeconds + waited); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := d.Advance(last); err != nil {
-		return nil, err
-	}
-	out.Seconds = d.Seconds() - out.StartSeconds
-	if len(out.Blocked) > 0 {
-		out.Outcome = NodeBlocked
-	} else if q.removes() {
-		out.Removed = true
-		return out, d.remove(node)
-	}
-	return out, nil
+	return x.nodes, err
 }
 
 // sort lists the pods of a node that a drain takes, by namespace and name: kubectl evicts them at

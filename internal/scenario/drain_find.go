@@ -140,12 +140,11 @@ func useOf(st *state.State, row int) float64 {
 // empty drains a node if all its pods find another one, and returns why where it is kept as it was.
 func (d *disruption) empty(name string, q *DrainQuestion) (node *DrainedNode, pod, why string, err error) {
 	back := d.Mark()
-	if err := d.CordonNode(name, true); err != nil {
+	nodes, err := d.drainEach([]string{name}, q)
+	if err != nil {
 		return nil, "", "", err
 	}
-	if node, err = d.drain(name, q); err != nil {
-		return nil, "", "", err
-	}
+	node = nodes[0]
 	if err := d.Finish(); err != nil {
 		return nil, "", "", err
 	}

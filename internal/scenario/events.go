@@ -322,10 +322,10 @@ func (x *scheduling) drain(field string, of *DrainOf) (func() error, error) {
 	if of.GracePeriodSeconds != nil && *of.GracePeriodSeconds < 0 {
 		return nil, decision.Errorf(decision.Invalid, field+".gracePeriodSeconds", "want 0 or more")
 	}
-	d := &draining{r: x.clocked, names: names, q: &DrainQuestion{
+	d := &draining{d: x.d, names: names, q: &DrainQuestion{
 		RespectBudgets: of.RespectBudgets, GracePeriodSeconds: of.GracePeriodSeconds, DeleteEmptyDirData: true, Force: of.Force,
 	}}
-	x.drains = append(x.drains, d)
+	x.d.drains = append(x.d.drains, d)
 	return d.begin, nil
 }
 

@@ -221,6 +221,7 @@ func (g *game) drainNext(of *drainOf, names []string) {
 	for _, p := range todo {
 		if kind, _ := p.owner(); kind == "" && !of.Force && !p.over() {
 			g.tell(Moment{What: "drainEnds", Node: name, Why: "refused: " + p.Name + ": no controller manages it (use --force to delete it for good)"}, nil)
+			g.drainNext(of, names[1:])
 			return
 		}
 	}

@@ -81,8 +81,8 @@ const (
 	byScenario = iota
 	byNode
 	byKubelet
-	byDrain
 	byController
+	byDrain // once all else has come to rest
 )
 
 // game is a cluster that goes on.
@@ -188,9 +188,12 @@ func (g *game) play(until int64) error {
 				first = i
 			}
 		}
-		if first < 0 || g.due[first].at > g.now {
+		if first < 0 || g.due[first].at > g.now || g.due[first].rank == byDrain {
 			if err := g.schedule(); err != nil {
 				return err
+			}
+			if g.drainsGoOn() {
+				continue
 			}
 			if first = g.soonest(); first < 0 || g.due[first].at > until {
 				return nil
@@ -202,6 +205,26 @@ func (g *game) play(until int64) error {
 		g.due = slices.Delete(g.due, first, first+1)
 		t.do()
 	}
+}
+
+// drainsGoOn has drains go on that are due, unless something else is.
+func (g *game) drainsGoOn() (went bool) {
+	var due []timer
+	for _, t := range g.due {
+		switch {
+		case t.at > g.now:
+		case t.rank != byDrain:
+			return false
+		default:
+			due = append(due, t)
+		}
+	}
+	slices.SortFunc(due, func(a, b timer) int { return strings.Compare(a.key, b.key) })
+	g.due = slices.DeleteFunc(g.due, func(t timer) bool { return t.at <= g.now })
+	for _, t := range due {
+		t.do()
+	}
+	return len(due) > 0
 }
 
 func (g *game) soonest() (first int) {
