@@ -3,6 +3,9 @@ package world
 import (
 	"cmp"
 	"container/heap"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -67,4 +70,57 @@ func (h *eventHeap) Pop() any {
 	(*h)[last] = event{}
 	*h = (*h)[:last]
 	return e
+}
+
+// loop is what is to happen and the pods that wait. Every run, with or without a clock, goes on by
+// it.
+type loop struct {
+	due   events
+	queue *queue
+}
+
+// step has all happen that is due at an instant, controllers react and the scheduler try the pods
+// that wait, until none of them has anything to do. React reports whether it changed anything;
+// observe sees what the scheduler did. Both may be nil.
+func (l *loop) step(now time.Duration, react func() (changed bool, err error), observe func() error) error {
+	for rounds := 0; ; rounds++ {
+		if err := l.due.run(now); err != nil {
+			return err
+		}
+		changed := false
+		if react != nil {
+			var err error
+			if changed, err = react(); err != nil {
+				return err
+			}
+		}
+		err := l.queue.tryAll()
+		if observe != nil {
+			err = errors.Join(err, observe())
+		}
+		if next, ok := l.due.next(); err != nil || !changed && (!ok || next > now) {
+			return err
+		}
+		if rounds == maxRounds {
+			object := "a Deployment"
+			if len(l.due.list) > 0 {
+				object, _, _ = strings.Cut(l.due.list[0].key, "~")
+			}
+			return &HotLoopError{seconds(now), fmt.Sprintf("%.100s", object)}
+		}
+	}
+}
+
+// maxRounds is how often one instant may bring about what is due at once.
+const maxRounds = 1000
+
+// HotLoopError ends a run in which one instant brings about more and more, as in a cluster in which
+// controllers undo what others do.
+type HotLoopError struct {
+	Seconds int64  // of the instant, from the start
+	Object  string // one of those that turn
+}
+
+func (e *HotLoopError) Error() string {
+	return fmt.Sprintf("hot loop: after %d s the cluster changes again and again, at %s", e.Seconds, e.Object)
 }

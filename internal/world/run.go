@@ -31,23 +31,20 @@ type Outcome struct {
 //
 // Each is called after each attempt and may be nil. Its argument is valid for the call.
 func (f *Fork) Run(ctx context.Context, arrivals []Arrival, l Limits, each func(*Attempt) error) (*Outcome, error) {
-	r := &run{q: newQueue(ctx, f), known: map[PodName]*entry{}, coming: len(arrivals), out: &Outcome{}, each: each}
-	r.q.l, r.q.each = l, r.attempted
+	r := &run{loop: loop{queue: newQueue(ctx, f)}, known: map[PodName]*entry{}, coming: len(arrivals), out: &Outcome{}, each: each}
+	r.queue.l, r.queue.each = l, r.attempted
 	if err := r.enter(arrivals); err != nil {
 		return nil, err
 	}
-	for !r.q.stopped {
+	for !r.queue.stopped {
 		at, ok := r.due.next()
 		// Pods that leave when no other arrives and none waits are of no account: the end is the
 		// state after the last attempt.
-		if !ok || r.coming == 0 && !r.q.tries() {
+		if !ok || r.coming == 0 && !r.queue.tries() {
 			break
 		}
 		r.now = at
-		if err := r.due.run(at); err != nil {
-			return nil, err
-		}
-		if err := r.q.tryAll(); err != nil {
+		if err := r.step(at, nil, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -55,10 +52,9 @@ func (f *Fork) Run(ctx context.Context, arrivals []Arrival, l Limits, each func(
 }
 
 type run struct {
-	q      *queue
+	loop
 	known  map[PodName]*entry
 	listed []*entry // as the arrivals are
-	due    events
 	now    time.Duration
 	coming int
 	out    *Outcome
@@ -67,10 +63,10 @@ type run struct {
 
 // enter reads the arrivals.
 func (r *run) enter(arrivals []Arrival) error {
-	f := r.q.f
+	f := r.queue.f
 	st := f.State()
 	for i := range arrivals {
-		if err := r.q.steps.Take(1); err != nil {
+		if err := r.queue.steps.Take(1); err != nil {
 			return err
 		}
 		name := NameOf(arrivals[i].Pod)
@@ -80,12 +76,12 @@ func (r *run) enter(arrivals []Arrival) error {
 		if held := st.Pod(name.Namespace, name.Name); held != nil && (held.NodeName != "" || held.UID != string(arrivals[i].Pod.UID)) {
 			return decision.Errorf(decision.Invalid, "arrivals", "pod %s is in %s already", name, f.base.ID())
 		}
-		e := r.q.entry(arrivals[i])
+		e := r.queue.entry(arrivals[i])
 		r.known[name] = e
 		r.listed = append(r.listed, e)
 		r.due.schedule(e.At, arrives, listed(i), func() error {
 			r.coming--
-			r.q.add(e)
+			r.queue.add(e)
 			return nil
 		})
 	}
@@ -126,13 +122,13 @@ func (r *run) leave(e *entry) error {
 		return nil
 	}
 	e.place = left
-	return r.q.f.Delete(e.Pod.Namespace, e.Pod.Name)
+	return r.queue.f.Delete(e.Pod.Namespace, e.Pod.Name)
 }
 
 // end sums the run up.
 func (r *run) end() *Outcome {
 	out := r.out
-	out.Attempts, out.Waves, out.Stopped = r.q.attempts, r.q.waves, r.q.stopped
+	out.Attempts, out.Waves, out.Stopped = r.queue.attempts, r.queue.waves, r.queue.stopped
 	var rest []*entry
 	for _, e := range r.listed {
 		switch e.place {
@@ -146,7 +142,7 @@ func (r *run) end() *Outcome {
 	slices.SortStableFunc(rest, before)
 	for _, e := range rest {
 		w := Waiting{e.Pod, e.last}
-		if r.q.gated(e.Pod) {
+		if r.queue.gated(e.Pod) {
 			out.Gated = append(out.Gated, w)
 		} else {
 			out.Waiting = append(out.Waiting, w)

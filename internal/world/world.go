@@ -3,8 +3,6 @@ package world
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,10 +18,9 @@ import (
 // before a pod is tried. It is for one goroutine.
 type World struct {
 	*Fork
+	loop
 	ctx     context.Context
 	steps   *steps.Counter
-	due     events
-	queue   *queue
 	budgets *budgets
 	sets    *statefulSets
 	jobs    *jobs
@@ -87,7 +84,7 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 		return nil, err
 	}
 	w := &World{
-		Fork: f, ctx: ctx, steps: steps.Of(ctx), budgets: b, start: start, log: []*Left{}, queue: newQueue(ctx, f),
+		Fork: f, ctx: ctx, steps: steps.Of(ctx), budgets: b, start: start, log: []*Left{}, loop: loop{queue: newQueue(ctx, f)},
 		created: map[PodName]*created{}, preempted: map[PodName]int{}, counts: map[PodName]*taintCount{}, leaving: map[PodName]*Left{},
 		replicaSets: map[ownerKey]*ReplicaSet{}, members: map[PodName]*member{},
 	}
@@ -163,43 +160,11 @@ func (w *World) Advance(to int64) error {
 func (w *World) step(at time.Duration) error {
 	w.passDeadlines(seconds(at))
 	w.now = max(w.now, at)
-	for rounds := 0; ; rounds++ {
-		if err := w.due.run(w.now); err != nil {
-			return err
-		}
-		changed, err := w.syncDeployments()
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(w.queue.tryAll(), w.observeDeployments()); err != nil {
-			return err
-		}
-		if next, ok := w.due.next(); !changed && (!ok || next > w.now) {
-			return w.failed
-		}
-		if rounds == maxRounds {
-			object := "a Deployment"
-			if len(w.due.list) > 0 {
-				object, _, _ = strings.Cut(w.due.list[0].key, "~")
-			}
-			return &HotLoopError{w.Seconds(), fmt.Sprintf("%.100s", object)}
-		}
+	if err := w.loop.step(w.now, w.syncDeployments, w.observeDeployments); err != nil {
+		return err
 	}
+	return w.failed
 }
-
-// HotLoopError ends a run in which one instant brings about more and more, as in a cluster in which
-// controllers undo what others do.
-type HotLoopError struct {
-	Seconds int64  // of the instant, from the start
-	Object  string // one of those that turn
-}
-
-func (e *HotLoopError) Error() string {
-	return fmt.Sprintf("hot loop: after %d s the cluster changes again and again, at %s", e.Seconds, e.Object)
-}
-
-// maxRounds is how often one instant may bring about what is due at once.
-const maxRounds = 1000
 
 // Finish lets all happen that is still to come.
 func (w *World) Finish() error {
