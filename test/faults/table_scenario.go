@@ -51,7 +51,7 @@ var scenarioFaults = []fault{
 		{"internal/store/sqlcommon/logs.go", "\nON CONFLICT DO NOTHING", "\nON CONFLICT (cluster, revision, resource) DO UPDATE SET requested = excluded.requested"},
 	}},
 	{"scenario-departures", "a pod whose time is over goes on using its node", "./internal/scenario", "TestDepartures", []edit{
-		{"internal/world/run.go", `return r.q.f.Delete(e.Pod.Namespace, e.Pod.Name)`, `return nil`},
+		{"internal/world/run.go", `return r.queue.f.Delete(e.Pod.Namespace, e.Pod.Name)`, `return nil`},
 	}},
 	{"scenario-first-difference", "the first difference is decided on the state after it", "./internal/scenario", "TestSimulate", []edit{
 		{"internal/scenario/differ.go", `world.Limits{Attempts: k, `, `world.Limits{Attempts: k + 1, `},
@@ -184,7 +184,10 @@ var scenarioFaults = []fault{
 		{"internal/world/world.go", `if c.runs > 0 {`, `if c.runs > 0 && false {`},
 	}},
 	{"drain-tries-for-good", "a drain that nothing lets go on keeps the clock running", "./internal/scenario", "TestClockEnds", []edit{
-		{"internal/scenario/clock.go", `case !ok || r.d.Due() == r.retries+loops && at > changed+retrySeconds:`, `case !ok:`},
+		{"internal/scenario/disruption.go", `if happens {`, `if true {`},
+	}},
+	{"drain-stops-at-refused", "a node that is refused stops the drain of those after it", "./internal/scenario", "TestClockDrainGoesOn", []edit{
+		{"internal/scenario/draining.go", "\t\treturn x.next()\n\t}\n\tif out.Ended", "\t\tx.over = true\n\t\treturn nil\n\t}\n\tif out.Ended"},
 	}},
 	{"job-misses-success", "a Job does not hear of a pod that has succeeded", "./internal/scenario", "TestClockLeadsPods", []edit{
 		{"internal/world/kubelet.go", `case ControlledBy(pod, "Job") && !failed:`, `case ControlledBy(pod, "Job") && false:`},
