@@ -67,6 +67,10 @@ func (w Ways) Find(r *engine.Result) *Search {
 	if s.potential.Empty() {
 		return s
 	}
+	if q.State.NoneBelow(q.Priority()) {
+		s.bare.Or(s.potential)
+		return s
+	}
 	s.runs = newDryRun(r, s.potential, w)
 	s.candidates = (*candidatePool.Get().(*[]candidate))[:0]
 	for row := range s.potential.All() {

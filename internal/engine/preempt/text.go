@@ -31,10 +31,14 @@ func (s *Search) notHelpful() string {
 	if s.reason != "" {
 		return s.reason
 	}
-	counts := map[string]int{}
-	tried := 0
-	for row := range s.potential.All() {
-		tried++
+	tried, counts := s.potential.Count(), map[string]int{}
+	if n := s.bare.Count(); n > 0 {
+		counts[ReasonNoVictims] = n
+	}
+	others := s.r.Query.Bits()
+	others.Or(s.potential)
+	others.AndNot(s.bare)
+	for row := range others.All() {
 		for _, reason := range s.whyNot(row).Reasons {
 			counts[reason]++
 		}

@@ -2,6 +2,7 @@ package state
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,6 +58,9 @@ func (e *Edit) place(p *Pod) {
 		e.count(p, 1)
 		on := e.s.onNode.edit(e.id, int(p.Row))
 		*on = (*on).with(e.id, p)
+		if e.s.floor = min(e.s.floor, p.Priority); !p.hasPriority { // it follows its class
+			e.s.floor = math.MinInt32
+		}
 	case p.Terminal:
 	case p.NodeName != "":
 		list := append(e.waitingPods(p.NodeName), p)

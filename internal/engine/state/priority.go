@@ -52,6 +52,10 @@ func (s *State) PriorityOf(p *Pod) int32 {
 	return a.Priority
 }
 
+// NoneBelow reports whether it is known that no pod on a node has a priority below this one. False
+// says nothing.
+func (s *State) NoneBelow(priority int32) bool { return s.floor >= priority }
+
 // UnknownClass returns the class that a pod of the state without a priority names, where the state
 // has no such class and it is no built-in one; "" otherwise.
 func (s *State) UnknownClass(p *Pod) string {

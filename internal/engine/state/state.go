@@ -1,6 +1,7 @@
 package state
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -21,6 +22,7 @@ type State struct {
 	use    blocks[useBlock]
 	scalar vec[*Requested] // by scalar id
 	onNode vec[*PodList]   // by row
+	floor  int32           // no pod on a node has a lower priority, nor had one in an earlier state
 	// varied is where pods are that count as something else by another Counting, and views are the
 	// states for these.
 	varied *Postings
@@ -68,7 +70,7 @@ type namespaced struct {
 // NewState returns the state of an empty cluster.
 func NewState() *State {
 	return &State{
-		t: newTables(), nodes: emptyNodeSet(), views: &views{},
+		t: newTables(), nodes: emptyNodeSet(), views: &views{}, floor: math.MaxInt32,
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
 		budgets: &budgetSet{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{memo: &deviceMemo{}}, attached: &attachedSet{},
