@@ -338,9 +338,10 @@ func (w *World) unready(pod *corev1.Pod) error {
 
 // setReady changes the condition Ready of a pod that has one.
 func (w *World) setReady(pod *corev1.Pod, to corev1.ConditionStatus) error {
-	p := pod.DeepCopy()
-	if c := ReadyCondition(p); c != nil {
+	p := *pod
+	p.Status.Conditions = slices.Clone(p.Status.Conditions)
+	if c := ReadyCondition(&p); c != nil {
 		c.Status, c.LastTransitionTime = to, metav1.NewTime(w.Instant())
 	}
-	return w.setStatus(pod, p)
+	return w.setStatus(pod, &p)
 }
