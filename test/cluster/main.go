@@ -23,6 +23,7 @@ type options struct {
 	nodes, pods, rounds int
 	turns               int
 	keep                bool
+	rows                string
 }
 
 // scenario is one thing that is tried.
@@ -45,6 +46,7 @@ var scenarios = []scenario{
 	{"spread", "topology spread holds over 60 pods", spread(full)},
 	{"spread-alone", "the same with berth as the only holder of the rule", spread(extenderOnly)},
 	{"drain", "kubectl drain evicts and leaves the pods that berth said, in waves of that size", drains},
+	{"future", "what happens in a cluster with all controllers is what berth said, and when", futures},
 	{"agreement", "kube-scheduler's choice is among the best of berth's on the same revision", agreement},
 	{"killed", "berth is killed and started again", killed},
 	{"severed", "the way to the apiserver is cut", severed},
@@ -68,6 +70,7 @@ func main() {
 	flag.IntVar(&o.turns, "turns", 5, "turns of each in turns")
 	flag.DurationVar(&o.hold, "hold", 2500*time.Millisecond, "berth's --hold-rejections in woken; 0 shows what it is for")
 	flag.IntVar(&o.rounds, "rounds", 2, "how often woken tries each kind of moment in each set-up")
+	flag.StringVar(&o.rows, "rows", "", "run only these rows of future, by name, with commas between them")
 	flag.BoolVar(&o.keep, "keep", false, "keep the directory with all logs")
 	flag.Parse()
 	if err := run(&o); err != nil {
