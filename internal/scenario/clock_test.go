@@ -268,11 +268,11 @@ func TestClock(t *testing.T) {
 1 leaves web-1 a: eviction
 1 created web-1-2
 1 bound web-1-2 a
-2 created new-0
-2 nominated new-0 c
-2 leaves api-1 c: preemption by default/new-0
+2 created new
+2 nominated new c
+2 leaves api-1 c: preemption by default/new
 2 gone api-1 c
-2 bound new-0 c
+2 bound new c
 `,
 			[]any{alive("a", "2"), alive("b", "2"), alive("c", "2"), web("web-1", "a"), web("web-2", "b"), bare("api-1", "c", 50), budgetOf("web", "web", 2, 1)},
 		},

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/decision"
+	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/world"
 )
@@ -21,7 +22,8 @@ import (
 type Event struct {
 	// At is from the start, in whole seconds; the start if absent.
 	At *metav1.Duration `json:"at,omitempty" swaggertype:"string" example:"1m30s"`
-	// Create has pods come: a v1.Pod, or the pods of a workload.
+	// Create has pods come: a v1.Pod, under its own name where there is no count, or the pods of a
+	// workload.
 	Create *Workload `json:"create,omitempty"`
 	// Delete and Evict name a pod. An eviction may be refused by a budget, once.
 	Delete *PodNamed `json:"delete,omitempty"`
@@ -209,9 +211,14 @@ func (x *scheduling) create(field string, w *Workload, second int64, key string)
 	}
 	fresh := x.pods[had:]
 	var head struct {
-		Kind string `json:"kind"`
+		Kind     string
+		Metadata struct{ Name string }
 	}
-	_ = json.Unmarshal(w.Pod, &head) // it was read
+	_ = json.Unmarshal(w.Pod, &head)                                                           // it was read
+	if w.Count == nil && head.Metadata.Name != "" && (head.Kind == "" || head.Kind == "Pod") { // one pod, which later events name
+		fresh[0].Pod.Name = head.Metadata.Name
+		fresh[0].Pod.UID = object.DerivedUID(object.Key{Kind: "Pod", Namespace: fresh[0].Pod.Namespace, Name: head.Metadata.Name})
+	}
 	if head.Kind != "StatefulSet" {
 		for i, a := range fresh {
 			x.arrives(second, fmt.Sprintf("%s/%06d", key, i), a)

@@ -76,7 +76,7 @@ func TestQuotas(t *testing.T) {
 		{
 			"what a quota never lets in ends no run, a person's pod is refused, and a scale-down forgets it",
 			`{"events":[{"create":{"pod":` + lone + `}},{"at":"1s","scale":{"kind":"ReplicaSet","name":"web","replicas":3}},{"at":"5s","scale":{"kind":"ReplicaSet","name":"web","replicas":1}}]}`, `
-0 refused lone-0: create: pods "lone-0" is forbidden: exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1
+0 refused lone: create: pods "lone" is forbidden: exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1
 1 scaled ReplicaSet/web: to 3 replicas
 1 refused web-1-2: create: pods "web-1-2" is forbidden: exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1
 5 scaled ReplicaSet/web: to 1 replicas
@@ -184,7 +184,7 @@ func TestApplied(t *testing.T) {
 	quota := `{"kind":"ResourceQuota","apiVersion":"v1","metadata":{"namespace":"default","name":"few"},"spec":{"hard":{"pods":"0"}}}`
 	lone := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"lone"},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 	out = clocked(t, `{"events":[{"apply":`+quota+`},{"at":"1s","create":{"pod":`+lone+`}}]}`, alive("a", "4"))
-	if got := toldTimeline(out.Clock.Timeline); !strings.HasPrefix(got, "0 applied ResourceQuota/default/few\n1 refused lone-0: create: pods \"lone-0\" is forbidden: exceeded quota: few") {
+	if got := toldTimeline(out.Clock.Timeline); !strings.HasPrefix(got, "0 applied ResourceQuota/default/few\n1 refused lone: create: pods \"lone\" is forbidden: exceeded quota: few") {
 		t.Errorf("\n%s", got)
 	}
 	for event, want := range map[string]string{
