@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/decision"
 	"berth/internal/revision"
 	"berth/internal/world"
@@ -28,6 +30,7 @@ func (q *Request) begin(ctx context.Context, s *Stage, c configured) (*clocked, 
 		return nil, nil, err
 	}
 	r.d.SetNodeRates(rates)
+	r.d.Admits(func(workload []byte) (*corev1.Pod, error) { return s.Editor.Pod(v, "template", workload) })
 	r.d.Tell()
 	if err := errors.Join(r.d.NodesBefore(), r.d.PodsBefore()); err != nil {
 		return nil, nil, err

@@ -148,21 +148,8 @@ func daemonFor(of *corev1.Pod, node string) *corev1.Pod {
 	pod.UID = object.DerivedUID(object.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name})
 	pod.CreationTimestamp, pod.DeletionTimestamp = metav1.Time{}, nil
 	pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{}
-	pinTo(pod, node)
+	world.PinTo(pod, node)
 	return pod
-}
-
-// pinTo replaces the required node affinity of a pod by the name of a node.
-func pinTo(pod *corev1.Pod, node string) {
-	if pod.Spec.Affinity == nil {
-		pod.Spec.Affinity = &corev1.Affinity{}
-	}
-	if pod.Spec.Affinity.NodeAffinity == nil {
-		pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
-	}
-	pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-		MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
-	}}}
 }
 
 // inField puts the place of the edits before the field that a ledger's error names.

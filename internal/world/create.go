@@ -15,6 +15,9 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 	rec := &Replacement{Name: p.Name, CreatedAfterSeconds: w.Seconds()}
 	n := NameOf(p)
 	setIn(w.Fork, w.created, n, &created{rec: rec, took: took})
+	if err := w.daemons.created(p); err != nil {
+		return nil, err
+	}
 	why, err := w.quotas.refuses(p)
 	switch {
 	case err != nil:

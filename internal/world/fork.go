@@ -133,8 +133,9 @@ type Fork struct {
 	applied map[object.Key]any      // what a scenario stored, of kinds that nothing else changes
 	// onPod is called before a pod is stored, or deleted where it is nil; may be nil.
 	onPod   func(n PodName, after *corev1.Pod) error
-	now     time.Duration // since Options.Now: decisions are made then
-	changes uint64        // counts every write
+	onNode  func(before, after *corev1.Node) // likewise, once a node is stored
+	now     time.Duration                    // since Options.Now: decisions are made then
+	changes uint64                           // counts every write
 	eventCounts
 	before eventCounts // when the changes began to be remembered
 	marked bool

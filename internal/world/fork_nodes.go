@@ -59,6 +59,9 @@ func (f *Fork) setNode(name string, after *corev1.Node, heard func()) error {
 	if err := store(after); err != nil {
 		return fmt.Errorf("node %s: %w", name, err)
 	}
+	if f.onNode != nil {
+		f.onNode(before, after)
+	}
 	return nil
 }
 
@@ -80,6 +83,9 @@ func (f *Fork) addNode(n *corev1.Node, with ...any) error {
 		if err := f.walk.Changes().Put(o); err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
 		}
+	}
+	if f.onNode != nil {
+		f.onNode(nil, n)
 	}
 	return nil
 }

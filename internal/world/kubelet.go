@@ -204,6 +204,9 @@ func (w *World) over(pod *corev1.Pod) error {
 	succeeds, why := successionOf(&alive)
 	switch {
 	case succeeds == onceGone: // its controller deletes it (stateful_set_control.go processReplica)
+		if known, err := w.daemons.over(pod); err != nil || known {
+			return err
+		}
 		return w.Leave(&alive, rec, 0)
 	case ControlledBy(pod, "Job") && !failed:
 		return w.jobs.succeeded(pod)

@@ -64,14 +64,17 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 			return err
 		}
 	}
-	if succeeds == atDeletion {
-		if err := w.replace(pod, rec); err != nil {
-			return err
-		}
-	} else if succeeds == afterBackoff {
-		if err := w.jobs.lost(pod, rec, false); err != nil {
-			return err
-		}
+	var err error
+	switch succeeds {
+	case atDeletion:
+		err = w.replace(pod, rec)
+	case afterBackoff:
+		err = w.jobs.lost(pod, rec, false)
+	case onceGone:
+		err = w.daemons.leaves(pod, rec)
+	}
+	if err != nil {
+		return err
 	}
 	if grace == 0 {
 		return w.Gone(pod, rec)
@@ -205,9 +208,36 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 		return w.sets.lost(pod, rec)
 	}
 	rec.NotReplaced = why
+	if known, err := w.daemons.lost(pod, rec); err != nil || known {
+		return err
+	}
 	if IsDaemon(pod) && w.State().Nodes().Row(pod.Spec.NodeName) < 0 {
 		rec.NotReplaced = "its node is gone"
 		return nil
 	}
 	return w.replace(pod, rec)
+}
+
+// orphanSeconds is from the deletion of a Node object until PodGC has deleted the pods of the node,
+// at the latest (pkg/controller/podgc/gc_controller.go quarantineTime, gcCheckPeriod).
+const orphanSeconds = 60
+
+// orphaned has PodGC delete the pods of a node that is gone, without a grace period
+// (gc_controller.go gcOrphaned).
+func (w *World) orphaned(node string, pods []PodName) error {
+	for _, name := range pods {
+		pod, err := w.Pod(name.Namespace, name.Name)
+		if err != nil || pod.Spec.NodeName != node {
+			continue // gone meanwhile
+		}
+		if rec := w.leaving[name]; rec != nil {
+			err = w.Gone(pod, rec)
+		} else {
+			err = w.Leave(pod, &Left{Cause: CauseOrphaned}, 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

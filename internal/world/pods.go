@@ -50,8 +50,8 @@ const (
 
 // successionOf returns what becomes of a pod's place, and why where nothing does.
 func successionOf(pod *corev1.Pod) (s succession, why string) {
-	// A set keeps a place for each ordinal, and fills it again (processReplica).
-	if hasEnded(pod) && !ControlledBy(pod, "StatefulSet") {
+	// A StatefulSet keeps a place for each ordinal, a DaemonSet for each node, and fills it again.
+	if hasEnded(pod) && !ControlledBy(pod, "StatefulSet") && !IsDaemon(pod) {
 		return noSuccessor, "it has ended"
 	}
 	if IsMirror(pod) {
@@ -115,10 +115,8 @@ func comparePods(a, b PodName) int {
 func successor(pod *corev1.Pod, s succession, free func(name string) bool, now time.Time) *corev1.Pod {
 	p := *pod
 	if s != onceGone || IsDaemon(pod) {
-		for i := 2; ; i++ {
-			if p.Name = pod.Name + "-" + strconv.Itoa(i); free(p.Name) {
-				break
-			}
+		for i := 2; i == 2 && pod.UID != "" || !free(p.Name); i++ { // without a UID it is the first of its name
+			p.Name = pod.Name + "-" + strconv.Itoa(i)
 		}
 	}
 	p.UID = object.DerivedUID(object.Key{Kind: "Pod", Namespace: p.Namespace, Name: p.Name})

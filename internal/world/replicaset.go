@@ -175,6 +175,7 @@ func (w *World) join(s *ReplicaSet, pod *corev1.Pod) {
 
 // saw hears of a pod that is stored; nil: it is gone.
 func (w *World) saw(n PodName, pod *corev1.Pod) {
+	w.daemons.saw(n, pod)
 	switch m := w.members[n]; {
 	case m == nil:
 	case pod != nil:

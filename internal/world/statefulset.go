@@ -69,7 +69,7 @@ func keyOf(pod *corev1.Pod) ownerKey {
 	return ownerKey{pod.Namespace, state.Owner{Kind: kind, Name: name}}
 }
 
-// podsOf lists the pods of the base that a StatefulSet or a Job controls.
+// podsOf lists the pods of the base that a StatefulSet, a DaemonSet or a Job controls.
 func (w *World) podsOf(k ownerKey) ([]PodName, error) {
 	if w.byOwner == nil && w.of != nil {
 		w.byOwner = w.of.byOwner
@@ -87,7 +87,7 @@ func (w *World) podsOf(k ownerKey) ([]PodName, error) {
 		if p.Owner == (unique.Handle[state.Owner]{}) {
 			return
 		}
-		if o := p.Owner.Value(); o.Kind == "StatefulSet" || o.Kind == "Job" {
+		if o := p.Owner.Value(); o.Kind == "StatefulSet" || o.Kind == "DaemonSet" || o.Kind == "Job" {
 			k := ownerKey{p.Namespace, o}
 			w.byOwner[k] = append(w.byOwner[k], PodName{p.Namespace, p.Name})
 		}

@@ -56,6 +56,9 @@ type World struct {
 	replicaSets map[ownerKey]*ReplicaSet // that are followed
 	members     map[PodName]*member      // their pods
 	rollouts    []*Deployment            // by namespace and name
+	daemons     *daemonSets
+	// admit makes what admission makes of a workload's pod; nil: nothing does.
+	admit func(workload []byte) (*corev1.Pod, error)
 }
 
 // maxPreempted is how often pods that follow each other may be preempted: there are pods whose
@@ -92,6 +95,8 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
 	w.led, w.toCome, w.takes = map[PodName]*ledPod{}, map[PodName][]*PodEvent{}, map[takesKey]time.Duration{}
 	w.sets, w.jobs, w.volumes = &statefulSets{w: w}, &jobs{w: w}, &attachments{w: w}
+	w.daemons = &daemonSets{w: w}
+	f.onNode = w.daemons.nodeChanged
 	w.quotas, err = quotasOf(ctx, w)
 	f.onPod = func(n PodName, after *corev1.Pod) error {
 		w.saw(n, after)

@@ -1,0 +1,203 @@
+package world
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+
+	"berth/internal/engine/state"
+	"berth/internal/kube/object"
+)
+
+// daemonSets is the controller of the DaemonSets that the base has, or a scenario brings
+// (pkg/controller/daemon/daemon_controller.go). A DaemonSet stays as the base has it until a node
+// needs a pod of it or may not keep one, one of its pods leaves, or its template changes.
+type daemonSets struct {
+	w       *World
+	read    bool
+	all     []*daemonSet // by namespace and name
+	at      map[PodName]*daemonPlace
+	changed map[string]bool // the nodes to be looked at
+}
+
+// daemonSpec is what a DaemonSet wants. It is not changed.
+type daemonSpec struct {
+	key      ownerKey
+	raw      []byte
+	set      *appsv1.DaemonSetSpec
+	pod      *corev1.Pod // of its template, pinned to no node
+	affinity nodeaffinity.RequiredNodeAffinity
+}
+
+// daemonSet is a DaemonSet with its pods by nodes.
+type daemonSet struct {
+	*daemonSpec
+	like   *corev1.Pod // what its pods are like; nil: not known
+	places map[string]*daemonPlace
+	order  []string // the nodes of places, by name; nil: it is as the base has it
+	busy   bool     // its controller is at work
+	due    time.Duration
+	// misplaced is on how many nodes it had pods at the last sync that should have none.
+	misplaced int
+	hash      string  // of the template of the update
+	update    *Update // nil: there was none
+	updates   int
+}
+
+// daemonPlace is a node of a DaemonSet.
+type daemonPlace struct {
+	of   *daemonSet
+	node string
+	// run reports whether a pod should come to the node, stay whether one that is there may stay.
+	run, stay bool
+	there     bool // the node is there
+	pods      []*corev1.Pod
+	lost      *lostPod // whose successor the next pod is; nil: of none
+	// failed is when a failed pod was deleted there of late, after which backoff counts.
+	failed, backoff time.Duration
+	// gaveUp reports that its pods were preempted too often to be followed any further.
+	gaveUp bool
+	due    int64 // when its pod is available, if that is scheduled
+}
+
+// The back-off of failed pods (cmd/kube-controller-manager/app/apps.go newDaemonSetController).
+const (
+	daemonBackoff     = time.Second
+	mostDaemonBackoff = 15 * time.Minute
+)
+
+// sets returns the DaemonSets.
+func (c *daemonSets) sets() ([]*daemonSet, error) {
+	if c.read {
+		return c.all, nil
+	}
+	specs := []*daemonSpec(nil)
+	if c.w.of != nil {
+		specs = c.w.of.daemons
+	}
+	if specs == nil {
+		for key, raw := range c.w.base.In("", "DaemonSet") {
+			if err := c.w.steps.Take(readSteps); err != nil {
+				return nil, err
+			}
+			s, err := daemonSpecOf(key, raw)
+			if err != nil {
+				return nil, err
+			}
+			specs = append(specs, s)
+		}
+		if c.w.of != nil {
+			c.w.of.daemons = specs
+		}
+	}
+	c.read = true
+	for _, s := range specs {
+		c.add(s)
+	}
+	return c.all, nil
+}
+
+func (c *daemonSets) add(s *daemonSpec) *daemonSet {
+	d := &daemonSet{daemonSpec: s, due: -1}
+	c.all = append(c.all, d)
+	slices.SortFunc(c.all, func(a, b *daemonSet) int {
+		return cmp.Or(cmp.Compare(a.key.namespace, b.key.namespace), cmp.Compare(a.key.Name, b.key.Name))
+	})
+	return d
+}
+
+// daemonSpecOf reads a DaemonSet as it is stored.
+func daemonSpecOf(key object.Key, raw []byte) (*daemonSpec, error) {
+	o, err := object.FromCanonical(key.Kind, raw)
+	if err != nil {
+		return nil, fmt.Errorf("read DaemonSet %s/%s: %w", key.Namespace, key.Name, err)
+	}
+	made, err := object.PodOf(raw, object.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("read DaemonSet %s/%s: %w", key.Namespace, key.Name, err)
+	}
+	pod := &corev1.Pod{}
+	if err := json.Unmarshal(made.Pod, pod); err != nil {
+		return nil, fmt.Errorf("read DaemonSet %s/%s: %w", key.Namespace, key.Name, err)
+	}
+	k := ownerKey{key.Namespace, state.Owner{Kind: key.Kind, Name: key.Name}}
+	return &daemonSpec{k, raw, &o.Value.(*appsv1.DaemonSet).Spec, pod, nodeaffinity.GetRequiredNodeAffinity(pod)}, nil
+}
+
+// should reports whether a pod of the DaemonSet should come to a node, and whether one that is
+// there may stay (NodeShouldRunDaemonPod).
+func (s *daemonSpec) should(n *state.Node) (run, stay bool) {
+	if on := s.set.Template.Spec.NodeName; on != "" && on != n.Name {
+		return false, false
+	}
+	if ok, err := s.affinity.Match(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels}}); err != nil || !ok {
+		return false, false
+	}
+	run, stay = true, true
+	for i := range n.Taints {
+		t := &n.Taints[i]
+		if t.Effect == corev1.TaintEffectPreferNoSchedule || slices.ContainsFunc(s.pod.Spec.Tolerations, func(of corev1.Toleration) bool {
+			return of.ToleratesTaint(klog.Logger{}, t, false)
+		}) {
+			continue
+		}
+		run, stay = false, stay && t.Effect != corev1.TaintEffectNoExecute
+	}
+	return run, stay
+}
+
+// of returns the DaemonSet of a pod; nil where it is not known.
+func (c *daemonSets) of(pod *corev1.Pod) (*daemonSet, error) {
+	if !IsDaemon(pod) {
+		return nil, nil
+	}
+	return c.named(keyOf(pod))
+}
+
+func (c *daemonSets) named(k ownerKey) (*daemonSet, error) {
+	list, err := c.sets()
+	if i := slices.IndexFunc(list, func(s *daemonSet) bool { return s.key == k }); i >= 0 {
+		return list[i], err
+	}
+	return nil, err
+}
+
+// targetOf returns the node that a daemon pod is on, or is pinned to
+// (daemon/util/daemonset_util.go GetTargetNodeName).
+func targetOf(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" {
+		return pod.Spec.NodeName
+	}
+	if required := state.RequiredNodeAffinity(pod); required != nil {
+		for _, term := range required.NodeSelectorTerms {
+			for _, f := range term.MatchFields {
+				if f.Key == metav1.ObjectNameField && f.Operator == corev1.NodeSelectorOpIn && len(f.Values) == 1 {
+					return f.Values[0]
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// PinTo replaces the required node affinity of a pod by the name of a node, as the controller of
+// DaemonSets does (daemon/util/daemonset_util.go ReplaceDaemonSetPodNodeNameNodeAffinity).
+func PinTo(pod *corev1.Pod, node string) {
+	if pod.Spec.Affinity == nil {
+		pod.Spec.Affinity = &corev1.Affinity{}
+	}
+	if pod.Spec.Affinity.NodeAffinity == nil {
+		pod.Spec.Affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchFields: []corev1.NodeSelectorRequirement{{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}},
+	}}}
+}

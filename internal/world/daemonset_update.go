@@ -1,0 +1,400 @@
+package world
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/kube/object"
+)
+
+// create makes the pod of a node: of the new template, or like the set's others. Without one, what
+// admission makes of the template shows what it is like.
+func (c *daemonSets) create(s *daemonSet, p *daemonPlace) (made bool, err error) {
+	if s.like == nil && c.w.admit != nil {
+		if s.like, err = c.w.admit(s.raw); err != nil {
+			return false, err
+		}
+	}
+	if s.like == nil {
+		return false, nil
+	}
+	lost := p.lost
+	var old *corev1.Pod
+	switch {
+	case lost != nil && s.hash == "":
+		old = lost.pod.DeepCopy()
+	default:
+		old = s.like.DeepCopy()
+		if old.UID = ""; lost != nil {
+			old.UID, old.Name = lost.pod.UID, lost.pod.Name
+		} else if old.Name = s.key.Name + "-" + p.node; len(p.pods) > 0 {
+			old.UID, old.Name = p.pods[0].UID, p.pods[0].Name
+		}
+	}
+	PinTo(old, p.node)
+	rec := &Left{}
+	if p.lost = nil; lost != nil {
+		rec = lost.rec
+		rec.NotReplaced = ""
+	}
+	if err := c.w.replace(old, rec); err != nil {
+		return false, err
+	}
+	if rec.Replacement == nil {
+		p.gaveUp = true
+		return false, nil
+	}
+	if lost == nil {
+		c.w.further(s.key.namespace, rec.Replacement)
+	}
+	return true, nil
+}
+
+// leaves hears of a pod that is being deleted. Where more than one may be on a node, its successor
+// comes at once.
+func (c *daemonSets) leaves(pod *corev1.Pod, rec *Left) error {
+	s, err := c.of(pod)
+	if err != nil || s == nil || !s.surges() {
+		return err
+	}
+	if err := c.touch(s); err != nil {
+		return err
+	}
+	s.place(targetOf(pod)).lost = &lostPod{pod, rec}
+	c.later(s, c.w.now)
+	return nil
+}
+
+// lost hears of a pod that is gone, and has its successor made; known reports whether its
+// DaemonSet is.
+func (c *daemonSets) lost(pod *corev1.Pod, rec *Left) (known bool, err error) {
+	s, err := c.of(pod)
+	if err != nil || s == nil {
+		return false, err
+	}
+	if err := c.touch(s); err != nil {
+		return true, err
+	}
+	p := s.place(targetOf(pod))
+	if rec.Replacement != nil {
+		return true, nil
+	}
+	switch {
+	case !p.there || c.w.State().Nodes().Row(p.node) < 0:
+		rec.NotReplaced = "its node is gone"
+		return true, nil
+	case !p.run:
+		rec.NotReplaced = "its node takes no pod of DaemonSet/" + s.key.Name
+	default:
+		rec.NotReplaced = "its DaemonSet has another pod on the node"
+	}
+	if p.lost = nil; len(p.counted()) == 0 {
+		p.lost = &lostPod{pod, rec}
+	}
+	return true, c.sync(s)
+}
+
+// over hears of a pod whose containers have stopped for good; known reports whether its DaemonSet
+// is, whose controller deletes it.
+func (c *daemonSets) over(pod *corev1.Pod) (known bool, err error) {
+	s, err := c.of(pod)
+	if err != nil || s == nil {
+		return false, err
+	}
+	if err := c.touch(s); err != nil {
+		return true, err
+	}
+	c.later(s, c.w.now)
+	return true, nil
+}
+
+// surges reports whether a node may have two pods amid an update (daemonset_util.go AllowsSurge).
+func (s *daemonSet) surges() bool { return s.surge(1) > 0 }
+
+func (s *daemonSet) surge(nodes int) int {
+	r := s.rolling()
+	if r == nil || r.MaxSurge == nil {
+		return 0
+	}
+	return scaled(r.MaxSurge, nodes, true)
+}
+
+// rolling returns the numbers of a rolling update; nil where it has another strategy.
+func (s *daemonSet) rolling() *appsv1.RollingUpdateDaemonSet {
+	if s.set.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
+		return nil
+	}
+	if s.set.UpdateStrategy.RollingUpdate == nil {
+		return &appsv1.RollingUpdateDaemonSet{}
+	}
+	return s.set.UpdateStrategy.RollingUpdate
+}
+
+// isNew reports whether a pod is of the template as it is now.
+func (s *daemonSet) isNew(pod *corev1.Pod) bool {
+	return s.hash == "" || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == s.hash
+}
+
+// availableAt returns when a pod is available if it stays ready; false where it is not ready.
+func (c *daemonSets) availableAt(s *daemonSet, pod *corev1.Pod) (second int64, ready bool) {
+	at, ready := c.w.readySince(pod)
+	return at + int64(s.set.MinReadySeconds), ready
+}
+
+func (c *daemonSets) available(s *daemonSet, pod *corev1.Pod) bool {
+	at, ready := c.availableAt(s, pod)
+	return ready && at <= c.w.Seconds()
+}
+
+// tooMany returns the pods of a node that go where two may be there: the oldest one of the new
+// template and, until that is available, the oldest one of the old template as long as it is ready
+// stay (podsShouldBeOnNode).
+func (c *daemonSets) tooMany(s *daemonSet, running []*corev1.Pod) (doomed []*corev1.Pod) {
+	var fresh, old *corev1.Pod
+	for _, pod := range running {
+		switch is := s.isNew(pod); {
+		case is && fresh == nil:
+			fresh = pod
+		case !is && old == nil:
+			old = pod
+		default:
+			doomed = append(doomed, pod)
+		}
+	}
+	if fresh != nil && old != nil {
+		if _, ready := c.w.readySince(old); !ready || c.available(s, fresh) {
+			doomed = append(doomed, old)
+		}
+	}
+	return doomed
+}
+
+// roll deletes pods of the old template, or makes those of the new one beside them (update.go
+// rollingUpdate). Which of several nodes comes first is chance upstream, and here by name.
+func (c *daemonSets) roll(s *daemonSet) error {
+	r := s.rolling()
+	if s.update == nil || r == nil {
+		return nil
+	}
+	desired := 0
+	for _, p := range s.places {
+		if p.run {
+			desired++
+		}
+	}
+	surge, unavailable := s.surge(desired), 1
+	if r.MaxUnavailable != nil {
+		unavailable = scaled(r.MaxUnavailable, desired, true)
+	}
+	if surge == 0 {
+		if unavailable == 0 {
+			unavailable = 1
+		}
+		return c.rollDown(s, unavailable)
+	}
+	return c.rollUp(s, surge, desired)
+}
+
+// twoOf returns the pods of a node by their templates; false where there are several of one
+// (findUpdatedPodsOnNode).
+func (s *daemonSet) twoOf(p *daemonPlace) (fresh, old *corev1.Pod, ok bool) {
+	for _, pod := range p.counted() {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		of := &old
+		if s.isNew(pod) {
+			of = &fresh
+		}
+		if *of != nil {
+			return nil, nil, false
+		}
+		*of = pod
+	}
+	return fresh, old, true
+}
+
+// rollDown deletes old pods: those that are not available, and others as long as no more than a
+// number of nodes lacks an available pod.
+func (c *daemonSets) rollDown(s *daemonSet, most int) error {
+	n := 0
+	var doomed, may []*corev1.Pod
+	for _, name := range s.order {
+		p := s.places[name]
+		fresh, old, ok := s.twoOf(p)
+		switch {
+		case !p.run && len(p.counted()) == 0:
+		case !ok, (fresh == nil) == (old == nil):
+			n++
+		case fresh != nil:
+			if !c.available(s, fresh) {
+				n++
+			}
+		case !c.available(s, old):
+			doomed = append(doomed, old)
+			n++
+		default:
+			may = append(may, old)
+		}
+	}
+	return c.update(append(doomed, may[:max(0, min(most-n, len(may)))]...))
+}
+
+// rollUp makes new pods beside old ones: beside those that are not available, and beside a number
+// of others at a time. Old ones go once the new ones are available.
+func (c *daemonSets) rollUp(s *daemonSet, most, desired int) error {
+	n, available := 0, 0
+	var doomed, stray []*corev1.Pod
+	var need, may []*daemonPlace
+	for _, name := range s.order {
+		p := s.places[name]
+		fresh, old, ok := s.twoOf(p)
+		if !ok {
+			n++
+			continue
+		}
+		well := old
+		if well == nil {
+			well = fresh
+		}
+		is := well != nil && c.available(s, well)
+		if is {
+			available++
+		}
+		switch {
+		case old == nil:
+		case fresh != nil && !c.available(s, fresh):
+			n++
+		case fresh != nil, !p.run && !is:
+			doomed = append(doomed, old)
+		case !p.run:
+			stray = append(stray, old)
+		case !is:
+			need = append(need, p)
+		default:
+			may = append(may, p)
+		}
+	}
+	doomed = append(doomed, stray[:max(0, min(available-desired, len(stray)))]...)
+	for _, p := range append(need, may[:max(0, min(most-n, len(may)))]...) {
+		if _, err := c.create(s, p); err != nil {
+			return err
+		}
+	}
+	return c.update(doomed)
+}
+
+// update deletes pods of the old template.
+func (c *daemonSets) update(doomed []*corev1.Pod) error {
+	for _, pod := range doomed {
+		if err := c.w.remove(pod, &Left{Cause: CauseUpdate}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observe counts the pods of a DaemonSet, and has its controller act when one of them becomes
+// available (updateDaemonSetStatus).
+func (c *daemonSets) observe(s *daemonSet) {
+	s.misplaced = 0
+	all, desired, updated, available := 0, 0, 0, 0
+	for _, name := range s.order {
+		p := s.places[name]
+		all += len(p.pods)
+		there := p.counted()
+		switch {
+		case !p.there:
+		case p.run:
+			desired++
+		case len(there) > 0:
+			s.misplaced++
+		}
+		for _, pod := range there {
+			if at, ready := c.availableAt(s, pod); ready && at > c.w.Seconds() && at != p.due {
+				p.due = at
+				c.later(s, time.Duration(at)*time.Second)
+			}
+		}
+		if !p.run || len(there) == 0 {
+			continue
+		}
+		first := there[0]
+		for _, pod := range there[1:] {
+			if olderDaemon(pod, first) < 0 {
+				first = pod
+			}
+		}
+		if s.isNew(first) {
+			updated++
+		}
+		if c.available(s, first) {
+			available++
+		}
+	}
+	if s.update != nil {
+		c.w.seen(s.update, all, available, updated == desired && available == desired)
+	}
+}
+
+// UpdateDaemons has a DaemonSet take another template, of which like is the pod, pinned to no node.
+// One that is not there comes with made; otherwise it is refused. With same the template is the one
+// that it has, and only its strategy is another one.
+func (w *World) UpdateDaemons(o object.Object, like *corev1.Pod, made, same bool) (_ *Update, refused string, err error) {
+	c := w.daemons
+	spec, err := daemonSpecOf(o.Key, o.JSON)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := c.named(spec.key)
+	if err != nil {
+		return nil, "", err
+	}
+	if s == nil {
+		names, err := w.podsOf(spec.key)
+		if err != nil || !made && len(names) == 0 {
+			return nil, fmt.Sprintf("daemonsets.apps %q not found", o.Key.Name), err
+		}
+		s, made = c.add(spec), len(names) == 0
+	} else {
+		made = false
+	}
+	if err := c.touch(s); err != nil {
+		return nil, "", err
+	}
+	s.daemonSpec = spec
+	for _, name := range s.order {
+		c.judge(s, name)
+	}
+	if made || same {
+		c.later(s, w.now)
+		return nil, "", nil
+	}
+	p := *like
+	s.updates++
+	s.hash = fmt.Sprintf("%s-new-%d", s.key.Name, s.updates)
+	p.Labels = Without(p.Labels)
+	if p.Labels == nil {
+		p.Labels = map[string]string{}
+	}
+	p.Labels[appsv1.ControllerRevisionHashLabelKey] = s.hash
+	if s.like != nil {
+		p.Status = s.like.Status // its pods take as long to start as the old ones
+	}
+	s.like = &p
+	s.update = &Update{Kind: "DaemonSet", Namespace: s.key.namespace, Name: s.key.Name, Began: w.Seconds(), LeastAvailable: math.MaxInt}
+	how := appsv1.RollingUpdateDaemonSetStrategyType
+	if s.rolling() == nil {
+		how = appsv1.OnDeleteDaemonSetStrategyType
+	}
+	w.tell(Moment{What: RolloutBegins, Owner: s.update.owner(), Why: string(how)})
+	c.observe(s)
+	return s.update, "", c.sync(s)
+}
+
+// Admits has the world know what pods controllers make by a workload that no pod is there of.
+func (w *World) Admits(pod func(workload []byte) (*corev1.Pod, error)) { w.admit = pod }
