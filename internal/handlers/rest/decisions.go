@@ -20,6 +20,7 @@ import (
 	"berth/internal/handlers/observe"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/scenario"
 	"berth/internal/semantics"
 	"berth/internal/span"
 )
@@ -60,6 +61,9 @@ type DecisionRequest struct {
 	// Bind binds a Scheduled outcome in the same call, and writes the nomination of a Preempting
 	// one; victims stay. It needs a snapshot.
 	Bind bool `json:"bind,omitempty"`
+	// With is what is otherwise than in the snapshot, made on a fork in memory before the decision,
+	// with dryRun. The answer's snapshotDigest is that of the state with the edits.
+	With *scenario.Edits `json:"with,omitempty"`
 	// Now is the time that the decision is made at, for what depends on it; the server's time if
 	// absent. It is recorded beside the time of the record.
 	Now *time.Time `json:"now,omitempty"`
@@ -147,13 +151,13 @@ func (a *API) profileLabel(q *decision.Question, name string) string {
 	return observe.OtherLabel
 }
 
-// decideApart decides on a state that a scenario comes to, at its time unless the question names
-// another. Nothing is recorded.
+// decideApart decides on a state that is no revision: what a scenario comes to, at its time unless
+// the question names another, or a revision with edits. Nothing is recorded.
 func (a *API) decideApart(ctx context.Context, v *revision.View, q decision.Question) (*decision.Answer, error) {
 	if err := admit.MayPod(ctx, access.Decide, v.Cluster, ""); err != nil {
 		return nil, err
 	}
-	if q.Now.IsZero() {
+	if q.Now.IsZero() && revision.IsApart(v.ID()) {
 		q.Now = v.CreatedAt
 	}
 	q, err := q.Normalize(time.Now)
@@ -176,14 +180,37 @@ func (a *API) decodeDecision(ctx context.Context, body []byte, p *posted) (q dec
 	if err := exchange.DecodeStrict(body, &req, exchange.DecisionBounds(&a.Limits)); err != nil {
 		return q, nil, err
 	}
-	if revision.IsApart(req.Snapshot) && req.DryRun && !req.Bind {
-		if apart, err = a.stateOf(ctx, "snapshot", req.Snapshot, ""); err != nil {
+	edited := req.With != nil
+	if edited && (!req.DryRun || req.Bind) {
+		return q, nil, exchange.BadField(http.StatusBadRequest, "with", "edits are made for one dry call: want dryRun beside it, without bind. POST /v1/snapshots/{id}/changes changes a cluster")
+	}
+	if (edited || revision.IsApart(req.Snapshot)) && req.DryRun && !req.Bind {
+		id := cmp.Or(req.Snapshot, revision.FormatID(exchange.DefaultCluster, 0))
+		if apart, err = a.stateOf(ctx, "snapshot", id, ""); err != nil {
 			return q, nil, err
 		}
 		req.Snapshot = revision.FormatID(apart.Cluster, apart.Revision)
 	}
+	if edited {
+		if apart, err = a.edited(ctx, apart, &req, p); err != nil {
+			return q, nil, err
+		}
+	}
 	q, err = a.questionOf(&req, p)
 	return q, apart, err
+}
+
+// edited returns a state with the edits of a dry call.
+func (a *API) edited(ctx context.Context, v *revision.View, req *DecisionRequest, p *posted) (*revision.View, error) {
+	if err := admit.MayPod(ctx, access.Decide, v.Cluster, ""); err != nil {
+		return nil, err
+	}
+	c := &scenarioCall{a: a, at: asOf{view: v, now: v.CreatedAt}, posted: p, classes: a.priorityClasses, edits: "with"}
+	s, err := c.stage(ctx, &FitRequest{ScenarioBase: ScenarioBase{Edits: req.With, Config: req.Config, Semantics: req.Semantics}})
+	if err != nil {
+		return nil, err
+	}
+	return s.WithDaemons(ctx, s.Options)
 }
 
 // questionOf makes a question of a request.

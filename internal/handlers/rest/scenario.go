@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -56,6 +57,7 @@ type scenarioCall struct {
 	posted  *posted
 	classes ledger.Classes
 	watch   *world.Watch
+	edits   string // the place of the edits in the request; empty: "edits"
 	// semantics is the release of configurations that name none; empty: that of the cluster.
 	semantics string
 }
@@ -150,7 +152,7 @@ func (c *scenarioCall) stage(ctx context.Context, req scenarioRequest) (*scenari
 	if base.Profile == "" {
 		s.Options.Strangers = &world.Strangers{}
 	}
-	s.Edited, err = s.Editor.Apply(ctx, c.at.view, "edits", base.Edits)
+	s.Edited, err = s.Editor.Apply(ctx, c.at.view, cmp.Or(c.edits, "edits"), base.Edits)
 	return s, err
 }
 
