@@ -111,6 +111,9 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	if t.NodesDrained < len(d.Nodes) || t.Unserved() {
 		c = red
 	}
+	if kept := keptWords(d.Nodes); kept != "" && d.Find == nil {
+		word = kept
+	}
 	about := "of " + plural(len(d.Nodes), "node")
 	if d.Find != nil {
 		word, about = count(len(d.Nodes))+" FOUND", "that can be emptied, "+count(d.Find.Tried)+" tried"
@@ -132,12 +135,13 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	}
 	p.list(table, "nodes")
 	p.others(d.Others)
-	p.remedies(d.Nodes)
-	p.disrupted(d.Pods)
-	p.moments(d.Timeline, d.TimelineOmitted)
+	p.budgetRemedies(d.Nodes)
+	p.remedies(d.Remedies)
 	if d.Find != nil {
 		p.kept(d.Find.Reasons)
 	}
+	p.disrupted(d.Pods)
+	p.moments(d.Timeline, d.TimelineOmitted)
 }
 
 // kept lists why nodes are not to be emptied, those with equal reasons in one line.
@@ -190,8 +194,23 @@ func (p *page) because(n *scenario.DrainedNode) string {
 	return ""
 }
 
-// remedies lists the changes of budgets after which pods that are blocked may go, each once.
-func (p *page) remedies(nodes []*scenario.DrainedNode) {
+// keptWords counts the nodes that are not drained, by how that is; empty where all are.
+func keptWords(nodes []*scenario.DrainedNode) string {
+	by := map[string]int{}
+	for _, n := range nodes {
+		by[n.Outcome]++
+	}
+	var list []string
+	for _, o := range []string{scenario.NodeBlocked, scenario.NodeRefused} {
+		if by[o] > 0 {
+			list = append(list, count(by[o])+" "+strings.ToUpper(o))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// budgetRemedies lists the changes of budgets after which pods that are blocked may go, each once.
+func (p *page) budgetRemedies(nodes []*scenario.DrainedNode) {
 	known := map[string]bool{}
 	for _, n := range nodes {
 		for _, pod := range n.Blocked {
@@ -226,39 +245,6 @@ func (p *page) notes(list []string) {
 	for _, note := range list {
 		p.text("Note: " + note + ".")
 	}
-}
-
-// disrupted lists the pods that left: those whose replacements wait first, with kube-scheduler's
-// message, then all in order.
-func (p *page) disrupted(list []*world.Left) {
-	var stuck, still [][]string
-	for _, d := range list {
-		if r := d.Replacement; r != nil && r.NotStarted != "" {
-			still = append(still, []string{d.Namespace + "/" + r.Name, "on " + r.Node + ": " + r.NotStarted})
-		}
-		if r := d.Replacement; r != nil && r.Node == "" {
-			stuck = append(stuck, []string{d.Namespace + "/" + r.Name, r.Message})
-		}
-	}
-	p.whys(".WITHOUT A NODE", stuck, "pods")
-	p.whys(".CANNOT START", still, "pods")
-	t := newTable(".POD", "@FROM", "CAUSE", ">LEAVES", ">GONE", "~TO", ">READY")
-	for _, d := range list {
-		gone, to, ready := "never", d.NotReplaced, ""
-		if d.GoneAfterSeconds != nil {
-			gone = span(*d.GoneAfterSeconds)
-		}
-		if r := d.Replacement; r != nil {
-			if to = r.Node; to == "" {
-				to = "(none)"
-			}
-			if r.ReadyAfterSeconds != nil {
-				ready = span(*r.ReadyAfterSeconds)
-			}
-		}
-		t.add(d.Namespace+"/"+d.Name, d.Node, d.Cause, span(d.LeavesAfterSeconds), gone, to, ready)
-	}
-	p.list(t, "pods")
 }
 
 func (a *app) loseCommand() *cobra.Command {
@@ -341,6 +327,7 @@ func (p *page) loss(l *scenario.Loss) {
 	}
 	p.table(zones)
 	p.others(l.Others)
+	p.remedies(l.Remedies)
 	p.disrupted(l.Pods)
 	var staying [][]string
 	for _, s := range l.Staying {

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"berth/internal/scenario"
+	"berth/internal/world"
 )
 
 func (a *app) rolloutCommand() *cobra.Command {
@@ -90,9 +92,10 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 	if r.Why != "" {
 		p.text("Because " + r.Why)
 	}
-	if r.Try != "" {
+	if len(r.Remedies) == 0 && r.Try != "" {
 		p.labelled("TRY", r.Try)
 	}
+	p.remedies(r.Remedies)
 	if r.DeadlineExceededAfterSeconds != nil {
 		p.line("Progress deadline exceeded after %s", span(*r.DeadlineExceededAfterSeconds))
 	}
@@ -140,4 +143,68 @@ func displaced(n int) string {
 		return ""
 	}
 	return ", " + count(n) + " of which without another node"
+}
+
+// remedies lists changes that help, each with its command.
+func (p *page) remedies(list []scenario.Remedy) {
+	for _, r := range list {
+		text := r.Change
+		if kind, name, _ := strings.Cut(r.For, " "); kind == "pod" {
+			text += ": for " + name
+			if r.Pods > 0 {
+				text += " and " + plural(r.Pods, "other pod")
+			}
+		}
+		if r.Warning != "" {
+			text += "; " + r.Warning
+		}
+		p.labelled("TRY", text)
+		if r.Command != "" {
+			p.labelled("RUN", r.Command)
+		}
+	}
+}
+
+// disrupted lists the pods that left: those whose replacements wait first, with kube-scheduler's
+// message, then all in order.
+func (p *page) disrupted(list []*world.Left) {
+	var stuck, still [][]string
+	rows := map[string]int{} // of stuck, by message
+	for _, d := range list {
+		if r := d.Replacement; r != nil && r.NotStarted != "" {
+			still = append(still, []string{d.Namespace + "/" + r.Name, "on " + r.Node + ": " + r.NotStarted})
+		}
+		if r := d.Replacement; r != nil && r.Node == "" {
+			at, known := rows[r.Message]
+			if !known {
+				at, rows[r.Message] = len(stuck), len(stuck)
+				stuck = append(stuck, []string{d.Namespace + "/" + r.Name, "0", r.Message})
+			}
+			n, _ := strconv.Atoi(stuck[at][1])
+			stuck[at][1] = strconv.Itoa(n + 1)
+		}
+	}
+	without := newTable(".WITHOUT A NODE", ">PODS", "~BECAUSE")
+	for _, row := range stuck {
+		without.add(row...)
+	}
+	p.list(without, "reasons")
+	p.whys(".CANNOT START", still, "pods")
+	t := newTable(".POD", "@FROM", "CAUSE", ">LEAVES", ">GONE", "~TO", ">READY")
+	for _, d := range list {
+		gone, to, ready := "never", d.NotReplaced, ""
+		if d.GoneAfterSeconds != nil {
+			gone = span(*d.GoneAfterSeconds)
+		}
+		if r := d.Replacement; r != nil {
+			if to = r.Node; to == "" {
+				to = "(none)"
+			}
+			if r.ReadyAfterSeconds != nil {
+				ready = span(*r.ReadyAfterSeconds)
+			}
+		}
+		t.add(d.Namespace+"/"+d.Name, d.Node, d.Cause, span(d.LeavesAfterSeconds), gone, to, ready)
+	}
+	p.list(t, "pods")
 }

@@ -64,6 +64,7 @@ type Drain struct {
 	// Digest is over the rest of the answer.
 	Digest string `json:"digest"`
 	Told
+	Remedied
 } // @name Drain
 
 // DrainTotals sum a drain up.
@@ -186,7 +187,10 @@ func (q *DrainQuestion) On(ctx context.Context, f *world.Fork) (*Drain, error) {
 		return nil, err
 	}
 	out.Warnings = d.Warnings()
-	return out, nil
+	if q.Find == 0 {
+		err = q.remedy(ctx, d, out)
+	}
+	return out, err
 }
 
 // drain drains nodes, or finds those that can be emptied.

@@ -49,7 +49,7 @@ const (
 // withoutReasons returns the answer that digests are over: they were there before the reasons.
 func (d *Drain) withoutReasons() *Drain {
 	out := *d
-	if out.Told = (Told{}); d.Find != nil {
+	if out.Told, out.Remedied = (Told{}), (Remedied{}); d.Find != nil {
 		find := *d.Find
 		find.Reasons, out.Find = nil, &find
 	}

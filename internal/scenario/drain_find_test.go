@@ -59,7 +59,7 @@ func TestFindLeavesNoTrace(t *testing.T) {
 			waited[o.Namespace+"/"+o.Name] = true
 		}
 		for _, p := range first.Pods {
-			if waited[p.By] {
+			if waited[p.By] || p.LeavesAfterSeconds < first.Nodes[0].StartSeconds {
 				continue
 			}
 			if moved++; p.Replacement != nil && p.Replacement.Node == "" || p.Cause == "preemption" {

@@ -50,6 +50,7 @@ type Loss struct {
 	// Digest is over the rest of the answer.
 	Digest string `json:"digest"`
 	Told
+	Remedied
 } // @name Loss
 
 // LossTotals sum a loss up.
@@ -78,10 +79,10 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, hotLoop(err)
 	}
-	told := out.Told
-	out.Told = Told{}
+	told, remedied := out.Told, out.Remedied
+	out.Told, out.Remedied = Told{}, Remedied{}
 	out.Digest, err = digestOf(ctx, "berth-loss-1", out)
-	out.Told = told
+	out.Told, out.Remedied = told, remedied
 	out.Snapshot, out.Warnings = f.Base().ID(), append(out.Warnings, s.warnings()...) // no part of the digest
 	return out, err
 }
@@ -117,7 +118,8 @@ func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
 		return nil, err
 	}
 	l.out.Warnings = l.d.Warnings()
-	return l.out, nil
+	l.out.Remedies, err = l.d.placing(ctx, l.d.unplaced(), names, "recover", "toleration", "capacity")
+	return l.out, err
 }
 
 // sweep has zones or nodes die one by one.

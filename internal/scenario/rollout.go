@@ -27,6 +27,7 @@ type Rollout struct {
 	// Why is what keeps a stuck one, and Try what would help, where it is known.
 	Why string `json:"why,omitempty"`
 	Try string `json:"try,omitempty"`
+	Remedied
 	// Seconds is when it is complete, or when the last thing happens.
 	Seconds int64 `json:"seconds"`
 	// DeadlineExceededAfterSeconds is when the Deployment first reports that it exceeded its
@@ -119,14 +120,28 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err := checkNumber("startSeconds", q.StartSeconds, mostSeconds); err != nil {
 		return nil, err
 	}
-	if r.d, err = newDisruption(ctx, f, nil); err != nil {
+	if err := r.play(ctx, f, q.Timeline); err != nil {
 		return nil, err
 	}
-	if q.Timeline {
+	if r.out.Outcome == RolloutStuck {
+		if err := r.remedy(ctx, f.Base()); err != nil {
+			return nil, err
+		}
+	}
+	r.out.Warnings, r.out.Told = s.warnings(), r.d.told()
+	return r.out, nil
+}
+
+// play has the update happen on a fork, in a world of its own.
+func (r *rollout) play(ctx context.Context, f *world.Fork, tells bool) (err error) {
+	if r.d, err = newDisruption(ctx, f, nil); err != nil {
+		return err
+	}
+	if tells {
 		r.d.Tell()
 	}
 	if err := r.read(ctx, f.Base()); err != nil {
-		return nil, err
+		return err
 	}
 	r.out = &Rollout{
 		Snapshot: f.Base().ID(), Strategy: string(r.Spec.Strategy.Type), Removed: []*world.Left{},
@@ -135,7 +150,7 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	}
 	rows, err := mayUse(ctx, f, r.pod)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	keys := r.keys()
 	before := make([]map[string]int, len(keys))
@@ -143,14 +158,13 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		before[i] = r.domains(key)
 	}
 	if err := r.run(); err != nil {
-		return nil, hotLoop(err)
+		return hotLoop(err)
 	}
 	for i, key := range keys {
 		r.out.Spread = append(r.out.Spread, spreadOf(key, f.Base().State.Nodes(), rows, before[i], r.domains(key)))
 	}
 	r.report()
-	r.out.Warnings, r.out.Told = s.warnings(), r.d.told()
-	return r.out, nil
+	return nil
 }
 
 // report sums a rollout up.

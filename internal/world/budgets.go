@@ -88,6 +88,15 @@ func (w *World) JudgeEviction(pod *corev1.Pod) podlife.EvictionVerdict {
 	return podlife.JudgeEviction(pod, list, IsReady(pod))
 }
 
+// BudgetOf returns the budget that an eviction of a pod counts against, with its status as it is
+// now; nil where it has none, or several. Not to be written.
+func (w *World) BudgetOf(pod *corev1.Pod) *policyv1.PodDisruptionBudget {
+	if list := w.budgets.of(pod); len(list) == 1 {
+		return list[0].pdb
+	}
+	return nil
+}
+
 // changed counts a pod that became healthy (1), or was and is no more (-1). Preemptions read the
 // allowances too, from the state.
 func (b *budgets) changed(f *Fork, pod *corev1.Pod, by int32) error {
@@ -137,6 +146,10 @@ func (b *budgets) scaled(f *Fork, pod *corev1.Pod, by int32) error {
 // getExpectedPodCount, updatePdbStatus).
 func desire(pdb *policyv1.PodDisruptionBudget) error {
 	spec, s := &pdb.Spec, &pdb.Status
+	if spec.MaxUnavailable == nil && spec.MinAvailable == nil { // it wants none, and lets none go
+		s.ExpectedPods, s.DesiredHealthy, s.DisruptionsAllowed = 0, 0, 0
+		return nil
+	}
 	n, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(spec.MaxUnavailable, spec.MinAvailable), int(s.ExpectedPods), true)
 	if err != nil {
 		return decision.Errorf(decision.Invalid, "events", "budget %s/%s: %v", pdb.Namespace, pdb.Name, err)

@@ -16,6 +16,21 @@ import (
 	"berth/internal/steps"
 )
 
+// ScaledBy returns the workload whose replicas a pod is one of, and how many pods it has that are
+// not being deleted; 0 where it is none that can be scaled.
+func (w *World) ScaledBy(pod *corev1.Pod) (kind, name string, pods int) {
+	top, ok := w.State().TopOwnerOf(pod)
+	if !ok || !slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet"}, top.Kind) {
+		return "", "", 0
+	}
+	w.eachControlled(pod.Namespace, func(p *state.Pod) {
+		if of, _ := w.State().TopOwner(p); of == top && !p.Terminating {
+			pods++
+		}
+	})
+	return top.Kind, top.Name, pods
+}
+
 // Scale has a workload of a kind want another number of pods: a ReplicaSet, a StatefulSet, or a
 // Deployment of which one ReplicaSet has pods. It returns why that cannot be; empty where it can.
 func (w *World) Scale(kind, namespace, name string, to int) (refused string, err error) {

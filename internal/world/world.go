@@ -171,12 +171,15 @@ func (w *World) step(at time.Duration) error {
 	return w.failed
 }
 
-// Finish lets all happen that is still to come.
+// Finish lets all happen that is still to come, with what the last attempts bring about.
 func (w *World) Finish() error {
 	for {
 		at, ok := w.due.next()
 		if !ok || w.Due() == 0 {
-			return w.queue.tryAll()
+			if err := w.queue.tryAll(); err != nil || w.Due() == 0 {
+				return err
+			}
+			continue
 		}
 		if err := w.step(at); err != nil {
 			return err

@@ -175,7 +175,7 @@ var scenarioFaults = []fault{
 		{"internal/world/nodezones.go", `if c.full = c.judge(); c.full && !was {`, `if c.full && !was {`},
 	}},
 	{"orphans-at-once", "PodGC deletes the pods of a removed node at once", "./internal/scenario", "TestClock", []edit{
-		{"internal/world/podgc.go", `const orphanSeconds = 60`, `const orphanSeconds = 0`},
+		{"internal/world/leave.go", `const orphanSeconds = 60`, `const orphanSeconds = 0`},
 	}},
 	{"condemned-at-once", "an ordered set that is scaled down ends all pods at once", "./internal/scenario", "TestClock", []edit{
 		{"internal/world/statefulset_scale.go", `if s.ordered {`, `if false {`},
