@@ -144,13 +144,14 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	p.moments(d.Timeline, d.TimelineOmitted)
 }
 
-// kept lists why nodes are not to be emptied, those with equal reasons in one line.
+// kept lists why nodes are not to be emptied, those with equal reasons in one line with the pod of
+// the first.
 func (p *page) kept(list []scenario.KeptReason) {
 	t := newTable("@NOT TO BE EMPTIED", ">NODES", "~BECAUSE")
 	for _, r := range list {
-		why := r.Reason
-		if r.Nodes == 1 {
-			why = r.First
+		why := r.First
+		if r.Nodes > 1 {
+			why = "on the first, " + why
 		}
 		t.add(r.Names[0], count(r.Nodes), why)
 	}
