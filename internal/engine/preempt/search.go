@@ -2,6 +2,7 @@ package preempt
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -164,10 +165,11 @@ func Victims(r *engine.Result) []engine.Victim {
 
 // ClearedNominations lists the pods that lose their nomination to the chosen node: those of lower
 // priority than the pod, of schedulers that the configuration runs, by namespace and name
-// (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods).
+// (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods). None does where all victims
+// are being deleted already, so that nothing is left to do (executor.go prepareCandidateAsync).
 func ClearedNominations(r *engine.Result) []*state.Pod {
 	node := r.NominatedNode()
-	if node == "" {
+	if node == "" || !slices.ContainsFunc(Victims(r), func(v engine.Victim) bool { return !v.Terminating }) {
 		return nil
 	}
 	var out []*state.Pod
