@@ -49,7 +49,7 @@ func CollectGarbage(count *steps.Counter, pods []*corev1.Pod, nodes []*corev1.No
 		}
 		n, known := g.nodes[p.Spec.NodeName]
 		switch {
-		case p.DeletionTimestamp != nil && known && outOfServiceNode(n):
+		case p.DeletionTimestamp != nil && known && OutOfService(n):
 			outOfService = append(outOfService, p)
 		case p.Spec.NodeName != "" && !known:
 			orphaned = append(orphaned, p)
@@ -131,9 +131,9 @@ func counts(p *corev1.Pod) bool {
 	return true
 }
 
-// outOfServiceNode has the taint, with whatever effect, and is not ready; one
-// without the condition is not ready either.
-func outOfServiceNode(n *corev1.Node) bool {
+// OutOfService reports whether a node has the taint, with whatever effect, and is not ready; one
+// without the condition is not, either (pkg/controller/podgc/gc_controller.go gcTerminating).
+func OutOfService(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			if c.Status == corev1.ConditionTrue {

@@ -180,7 +180,7 @@ func lossTaint(node *corev1.Node, lostSince *time.Time) (early, late *corev1.Tai
 // by the kubelet's own word.
 func EndsPods(node *corev1.Node) bool {
 	ready := readyCondition(node)
-	return ready == nil || ready.Status != corev1.ConditionUnknown || outOfServiceNode(node)
+	return ready == nil || ready.Status != corev1.ConditionUnknown || OutOfService(node)
 }
 
 // readyCondition returns the condition Ready of a node; nil if it has none.

@@ -97,7 +97,7 @@ func (w *ending) stranded() {
 			after = max(0, int64(addSeconds(*w.NodeLostSince, orphanLatest).Sub(w.Now)/time.Second))
 		}
 		w.collected(after, "node no longer exists")
-	case w.Node != nil && outOfServiceNode(w.Node):
+	case w.Node != nil && OutOfService(w.Node):
 		w.collected(gcPeriod, "")
 	default:
 		w.out.Phase = phaseNow(w.Pod)

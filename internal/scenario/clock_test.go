@@ -295,6 +295,18 @@ func TestClock(t *testing.T) {
 			[]any{alive("a", "3"), web("web-1", "a"), brief("brief", "a")},
 		},
 		{
+			"PodGC deletes what is left on a node that is taken out of service, at its next pass",
+			`{"events":[{"nodesDie":{"nodes":["a"]}},{"at":"60s","delete":{"name":"brief"}},{"at":"100s","taint":{"nodes":["a"],"key":"node.kubernetes.io/out-of-service","effect":"NoSchedule"}}],"until":{"duration":"3m"}}`, `
+0 nodeDied a
+50 nodeNotReady a
+50 unready brief a
+60 leaves brief a: deletion
+100 tainted a: node.kubernetes.io/out-of-service:NoSchedule
+120 gone brief a
+`,
+			[]any{alive("a", "3"), brief("brief", "a")},
+		},
+		{
 			"a pod that comes to a tainted node stays as long as it tolerates the taint; a second one does not shorten its count",
 			`{"events":[{"taint":{"nodes":["a"],"key":"x","effect":"NoExecute"}},{"at":"90s","uncordon":{"nodes":["a"]}},{"at":"100s","taint":{"nodes":["a"],"key":"x","effect":"NoExecute","value":"2"}}],"startSeconds":4}`, `
 0 waits brief

@@ -145,6 +145,9 @@ func (w *World) TaintNode(name string, taint corev1.Taint, on bool) error {
 	w.tell(what)
 	since := metav1.NewTime(w.Instant())
 	taint.TimeAdded = &since
+	if taint.Key == corev1.TaintNodeOutOfService {
+		w.collect(name)
+	}
 	if err := w.Taint(name, taint, nil); err != nil || taint.Effect != corev1.TaintEffectNoExecute {
 		return err
 	}

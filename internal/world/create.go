@@ -26,7 +26,7 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 		w.quotas.hold(p, rec, why)
 	default:
 		w.enter(p, rec)
-		err = w.quotas.tryNow(keyOf(p))
+		err = w.quotas.hears(p, 1)
 	}
 	return rec, err
 }

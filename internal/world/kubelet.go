@@ -165,6 +165,11 @@ func (w *World) written(k *ledPod, moments []podlife.LifeMoment) error {
 func (w *World) setStatus(old, p *corev1.Pod) error {
 	over := hasEnded(p)
 	was, is := IsReady(old), IsReady(p)
+	if over { // before a quota has room again, which is counted later
+		if err := w.quotas.hears(p, 2); err != nil {
+			return err
+		}
+	}
 	if was != is && p.DeletionTimestamp == nil { // else it counts no more already
 		by := int32(1)
 		if was {
@@ -179,6 +184,15 @@ func (w *World) setStatus(old, p *corev1.Pod) error {
 		w.tellPod(PodReady, p, "")
 	case !is && !over && (was || AssumedReady(old)):
 		w.tellPod(PodUnready, p, "")
+	}
+	if was != is && !over {
+		tries := 2
+		if p.DeletionTimestamp != nil {
+			tries = 1 // its controller counts it no more
+		}
+		if err := w.quotas.hears(p, tries); err != nil {
+			return err
+		}
 	}
 	if c := w.created[NameOf(p)]; c != nil && c.pod != nil {
 		w.move(c, p)

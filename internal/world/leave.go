@@ -24,6 +24,9 @@ func (w *World) Leave(pod *corev1.Pod, rec *Left, grace int64) error {
 		why += " by " + rec.By
 	}
 	w.tellPod(PodLeaves, pod, why)
+	if err := w.quotas.hears(pod, 2); err != nil {
+		return err
+	}
 	if IsReady(pod) && pod.DeletionTimestamp == nil {
 		if err := w.budgets.changed(w.Fork, pod, -1); err != nil {
 			return err
@@ -184,6 +187,9 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 	if err := w.steps.Take(leaveSteps); err != nil {
 		return err
 	}
+	if err := w.quotas.hears(pod, 1); err != nil { // before its quota counts it no more
+		return err
+	}
 	at := w.Seconds()
 	kept(w, rec).GoneAfterSeconds = &at
 	w.tellPod(PodGone, pod, "")
@@ -240,4 +246,28 @@ func (w *World) orphaned(node string, pods []PodName) error {
 		}
 	}
 	return nil
+}
+
+// passSeconds is between two passes of PodGC (gc_controller.go gcCheckPeriod).
+const passSeconds = 20
+
+// collect has PodGC delete the pods of a node that are being deleted, by its next pass, if the node
+// is not ready and out of service then (gc_controller.go gcTerminating).
+func (w *World) collect(name string) {
+	w.At(w.Seconds()+passSeconds, "Node/"+name, func() error {
+		node, err := w.Node(name)
+		if err != nil || !podlife.OutOfService(node) {
+			return nil // removed, back, or in service again
+		}
+		return w.EachOn(name, func(pod *corev1.Pod) error {
+			rec := w.leaving[NameOf(pod)]
+			switch {
+			case pod.DeletionTimestamp == nil:
+				return nil
+			case rec == nil:
+				rec = &Left{} // it was being deleted before the start
+			}
+			return w.Gone(pod, rec)
+		})
+	})
 }

@@ -98,7 +98,10 @@ func (w *World) NodesBefore() error {
 		if err != nil {
 			return err
 		}
-		if !podlife.EndsPods(node) { // it does not say so itself
+		switch {
+		case podlife.OutOfService(node):
+			w.collect(name)
+		case !podlife.EndsPods(node): // it does not say so itself
 			if err := w.Die(name); err != nil {
 				return err
 			}
@@ -152,6 +155,9 @@ func (c *nodeLifecycle) notReady(n *LostNode) error {
 		z.insert(n.Name)
 	}
 	c.givenUp = append(c.givenUp, n.Name)
+	if now, err := w.Node(n.Name); err == nil && podlife.OutOfService(now) {
+		w.collect(n.Name)
+	}
 	c.pass()
 	return nil
 }

@@ -230,7 +230,7 @@ func (q *quotas) wait(k ownerKey, h *heldPods, schedule bool) {
 		if k.Kind == "Job" {
 			d, most = jobCreateBackoff, mostJobCreate
 		}
-		for range h.failures - 1 {
+		for i := 1; i < h.failures && d < most; i++ {
 			d = min(2*d, most)
 		}
 		h.at = q.w.now + d
@@ -239,12 +239,18 @@ func (q *quotas) wait(k ownerKey, h *heldPods, schedule bool) {
 	setIn(q.w.Fork, q.held, k, h)
 }
 
-// retry creates the pods of a controller, up to the first one that a quota does not let in.
+// retry has a controller try again whose back-off is over.
 func (q *quotas) retry(k ownerKey) error {
 	h := q.held[k]
 	if h == nil || q.w.now < h.at {
 		return nil
 	}
+	return q.create(k, h, true)
+}
+
+// create creates the pods of a controller, up to the first one that a quota does not let in. due:
+// no other attempt is to come.
+func (q *quotas) create(k ownerKey, h *heldPods, due bool) error {
 	for i, c := range h.pods {
 		why, err := q.refuses(c.pod)
 		if err != nil {
@@ -252,8 +258,7 @@ func (q *quotas) retry(k ownerKey) error {
 		}
 		if why != "" {
 			q.refused(c.pod, c.rec, why)
-			failures := h.failures + 1
-			q.wait(k, &heldPods{pods: h.pods[i:], failures: failures}, true)
+			q.wait(k, &heldPods{pods: h.pods[i:], failures: h.failures + 1, at: h.at}, due)
 			return nil
 		}
 		p := *c.pod
@@ -266,16 +271,25 @@ func (q *quotas) retry(k ownerKey) error {
 	return nil
 }
 
-// tryNow has a controller try again that has just created a pod.
-func (q *quotas) tryNow(k ownerKey) error {
-	h := q.held[k]
-	if h == nil {
+// hears has the controller of a pod that changes try at once, so many times: for the pod, and for
+// what it writes to its own status. Each failure makes its next back-off longer, and puts off no
+// attempt that is due before (pkg/controller/replicaset/replica_set.go updatePod, updateRS,
+// processNextWorkItem; client-go workqueue AddRateLimited, insert).
+func (q *quotas) hears(p *corev1.Pod, tries int) error {
+	if len(q.held) == 0 {
 		return nil
 	}
-	now := *h
-	now.at = q.w.now
-	setIn(q.w.Fork, q.held, k, &now)
-	return q.retry(k)
+	k := keyOf(p)
+	for range tries {
+		h := q.held[k]
+		if h == nil {
+			return nil
+		}
+		if err := q.create(k, h, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // trim leaves so many of the pods that a controller has to create, and returns how many there are.

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -240,7 +241,7 @@ func (w *World) attempted(_ *entry, at *Attempt) error {
 		w.move(c, at.Pod)
 		c.rec.Node, c.rec.WaitedFor, c.rec.Message = at.Node, c.rec.Message, ""
 		w.tellPod(PodBound, at.Pod, "")
-		if err := w.boundToTainted(at.Pod); err != nil {
+		if err := cmp.Or(w.quotas.hears(at.Pod, 1), w.boundToTainted(at.Pod)); err != nil {
 			return err
 		}
 		return w.volumes.starts(c, at.Pod)
