@@ -40,7 +40,10 @@ type course struct {
 	Waiting int          `json:"waiting"`
 	Nodes   []futureNode `json:"nodes"`
 	Objects []json.RawMessage
-	// Request is what berth is asked. Its events happen to the cluster, too.
+	// Before are events that happen to the cluster before its question, one when all is quiet
+	// after the other.
+	Before []happening `json:"before"`
+	// Request is the question. Its events happen to the cluster, too.
 	Request map[string]json.RawMessage `json:"request"`
 	// Quiet is for how many more seconds nothing may happen at the end.
 	Quiet int64 `json:"quiet"`
@@ -232,9 +235,26 @@ func (f *future) build(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := f.quieten(ctx, 4*time.Second); err != nil {
+		return err
+	}
+	for i := range f.Before {
+		if err := f.happen(ctx, &f.Before[i]); err != nil {
+			return err
+		}
+		if err := f.quieten(ctx, 1500*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quieten waits until nothing happens any more.
+func (f *future) quieten(ctx context.Context, after time.Duration) error {
+	began := time.Now()
 	return until(ctx, 60*time.Second, "all is quiet and all pods are ready", func() bool {
 		f.seen.mu.Lock()
-		quiet := time.Since(f.seen.last) > 4*time.Second
+		quiet := time.Since(began) > after && time.Since(f.seen.last) > after
 		f.seen.mu.Unlock()
 		waiting := 0
 		f.k.mu.Lock()

@@ -84,7 +84,7 @@ func (f *future) happen(ctx context.Context, h *happening) error {
 	case h.Delete != nil:
 		return f.p.client.CoreV1().Pods(pods(h.Delete)).Delete(ctx, h.Delete.Name, metav1.DeleteOptions{})
 	case h.Evict != nil:
-		// A budget may refuse, of which berth's answer says that the pod stays.
+		// A budget may refuse: then the pod stays, as berth's answer has it.
 		_ = f.p.client.PolicyV1().Evictions(pods(h.Evict)).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: h.Evict.Name, Namespace: pods(h.Evict)}})
 		return nil
 	case h.Ungate != nil:

@@ -272,7 +272,7 @@ func (k *nodelets) start(p *corev1.Pod, took time.Duration) {
 	k.patchPod(p, s)
 }
 
-// exit ends all containers of a pod, whose kubelet then says that it has failed or succeeded.
+// exit ends all containers of a pod, which its kubelet then calls failed or succeeded.
 func (k *nodelets) exit(p *corev1.Pod, code int32) {
 	s := p.Status.DeepCopy()
 	if s.Phase = corev1.PodFailed; code == 0 {

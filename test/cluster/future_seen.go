@@ -20,7 +20,7 @@ type sighting struct {
 }
 
 // compared are the things that are compared, by berth's names of them.
-var compared = strings.Split("created,nominated,bound,ready,unready,leaves,gone,failed,succeeded,nodeNotReady,nodeTainted,rolloutComplete,drainEnds", ",")
+var compared = strings.Split("created,nominated,bound,ready,unready,leaves,gone,failed,succeeded,nodeNotReady,nodeTainted,rolloutComplete,deadlineExceeded,drainEnds", ",")
 
 // sightings are what was seen of a cluster since the start.
 type sightings struct {
@@ -34,11 +34,12 @@ type sightings struct {
 	base    map[types.UID]bool // pods that were there
 	sets    map[string]bool    // ReplicaSets that were there, and those without a Deployment
 	leaving map[types.UID]bool // pods whose deletion was seen
+	late    map[string]bool    // Deployments without progress
 	rolling map[string]int64   // generations of updates that are on their way
 }
 
 func newSightings(r *course) *sightings {
-	return &sightings{row: r, base: map[types.UID]bool{}, sets: map[string]bool{}, leaving: map[types.UID]bool{}, rolling: map[string]int64{}}
+	return &sightings{row: r, base: map[types.UID]bool{}, sets: map[string]bool{}, leaving: map[types.UID]bool{}, rolling: map[string]int64{}, late: map[string]bool{}}
 }
 
 // failed notes that something played could not be done; what is gone meanwhile need not.
@@ -146,10 +147,11 @@ func (s *sightings) node(old, n *corev1.Node) {
 // workload notes that an update is complete, by the rules of kubectl rollout status
 // (k8s.io/kubectl/pkg/polymorphichelpers/rollout_status.go).
 func (s *sightings) workload(_, o any) {
-	name, complete, generation := "", false, int64(0)
+	name, complete, late, generation := "", false, false, int64(0)
 	switch w := o.(type) {
 	case *appsv1.Deployment:
 		name, generation = "Deployment/"+w.Name, w.Generation
+		late = slices.ContainsFunc(w.Status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Reason == "ProgressDeadlineExceeded" })
 		complete = w.Status.ObservedGeneration >= generation && w.Status.UpdatedReplicas >= *w.Spec.Replicas && w.Status.Replicas == w.Status.UpdatedReplicas && w.Status.AvailableReplicas == w.Status.UpdatedReplicas
 	case *appsv1.StatefulSet:
 		name, generation = "StatefulSet/"+w.Name, w.Generation
@@ -163,6 +165,10 @@ func (s *sightings) workload(_, o any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if late && !s.late[name] {
+		s.note("deadlineExceeded", name, "")
+	}
+	s.late[name] = late
 	if g, rolls := s.rolling[name]; rolls && complete && generation >= g {
 		delete(s.rolling, name)
 		s.note("rolloutComplete", name, "")

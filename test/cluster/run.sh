@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run berth between a real apiserver and a real kube-scheduler: run.sh [SCENARIO] [flags]
-# etcd, kube-apiserver and kube-scheduler are built from their Go modules, at the
-# version that go.mod names: some seven minutes the first time. CLUSTER_BIN is a
+# etcd, kube-apiserver, kube-scheduler and kube-controller-manager are built from their Go
+# modules, at the version that go.mod names: some seven minutes the first time. CLUSTER_BIN is a
 # directory that has them already, or is to have them; OLDER the commit that upgrade begins with. Exits 1 where a scenario fails.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,11 +13,13 @@ mkdir -p bin "$own" "$bin"
 bin=$(cd "$bin" && pwd)
 version=$(cd test/cluster && go list -m -f '{{.Version}}' k8s.io/kubernetes)
 current() {
-  [ -x "$bin/kube-apiserver" ] && [ -x "$bin/kube-scheduler" ] || return 1
+  for program in kube-apiserver kube-scheduler kube-controller-manager; do
+    [ -x "$bin/$program" ] || return 1
+  done
   [ -n "${CLUSTER_BIN:-}" ] || [ "$(cat "$bin/version" 2>/dev/null)" = "$version" ]
 }
 if ! current; then
-  echo "building kube-apiserver and kube-scheduler $version (some minutes the first time)"
+  echo "building kube-apiserver, kube-scheduler and kube-controller-manager $version (some minutes the first time)"
   (cd test/cluster && CGO_ENABLED=0 GOBIN=$bin go install -p 2 -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=$version" tool)
   echo "$version" >"$bin/version"
 fi
