@@ -162,3 +162,23 @@ func TestZoneGoesOn(t *testing.T) {
 		t.Errorf("tainted at %v, want %v", tainted, want)
 	}
 }
+
+// TestJobOfALostNode: a pod of a node that is lost has failed when it lost its readiness, so that its
+// Job's back-off is over once it is deleted. One whose Job waits for its end is made again when the
+// node is back.
+func TestJobOfALostNode(t *testing.T) {
+	pod := jobPod("train-1", "a")
+	forty := int64(40)
+	pod.Spec.Tolerations = []corev1.Toleration{{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &forty}}
+	for policy, want := range map[batchv1.PodReplacementPolicy]string{
+		batchv1.TerminatingOrFailed: "90 created train-1-2\n90 bound train-1-2 b\n94 ready train-1-2 b\n120 nodeBack a\n150 gone train-1 a\n",
+		batchv1.Failed:              "120 nodeBack a\n150 gone train-1 a\n160 created train-1-2\n160 bound train-1-2 b\n164 ready train-1-2 b\n",
+	} {
+		out := clocked(t, `{"events":[{"at":"1s","cordon":{"nodes":["a"]}},{"nodesDie":{"nodes":["a"]}},{"at":"120s","nodesReturn":{"nodes":["a"]}}]}`,
+			alive("a", "4"), alive("b", "4"), pod, job(batchv1.JobSpec{PodReplacementPolicy: &policy}))
+		_, got, _ := strings.Cut(toldTimeline(out.Clock.Timeline), "90 leaves train-1 a: taint\n")
+		if got != want {
+			t.Errorf("%s: got\n%swant\n%s", policy, got, want)
+		}
+	}
+}

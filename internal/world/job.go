@@ -99,7 +99,7 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 	}
 	name := NameOf(pod)
 	switch {
-	case j.counts[name]:
+	case j.counts[name], gone && !j.whenEnd && pod.DeletionTimestamp != nil: // it was being deleted at the start
 		return nil
 	case j.whenEnd && !gone:
 		rec.held, rec.NotReplaced = true, "Job/"+j.key.Name+" makes another one once the pod is gone"
@@ -136,10 +136,20 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 		}
 	}
 	j.inRow++ // one that is ignored counts here (newBackoffRecord)
-	j.until = c.w.now + backoffAfter(j.inRow)
+	j.until = c.failedAt(pod, gone) + backoffAfter(j.inRow)
 	j.next = append(j.next, lostPod{pod, rec})
 	c.w.due.schedule(max(j.until, c.w.now), syncs, "Job/"+j.key.namespace+"/"+j.key.Name, func() error { return c.sync(j) })
 	return nil
+}
+
+// failedAt is when a pod counts as having failed: one that its kubelet has not ended when it lost its
+// readiness, be that before its deletion began (backoff_utils.go getFinishedTime).
+func (c *jobs) failedAt(pod *corev1.Pod, gone bool) time.Duration {
+	ready := ReadyCondition(pod)
+	if ready == nil || ready.Status != corev1.ConditionFalse || ready.LastTransitionTime.IsZero() || gone && !c.w.Dead(pod.Spec.NodeName) {
+		return c.w.now
+	}
+	return min(c.w.now, ready.LastTransitionTime.Sub(c.w.o.Now))
 }
 
 // backoffAfter is how long a Job waits after a number of failures (backoff_utils.go

@@ -205,7 +205,7 @@ func (w *World) Gone(pod *corev1.Pod, rec *Left) error {
 	}
 	succeeds, why := successionOf(pod)
 	switch {
-	case succeeds == afterBackoff:
+	case ControlledBy(pod, "Job") && !hasEnded(pod):
 		return w.jobs.lost(pod, rec, true)
 	case succeeds != onceGone:
 		return nil
