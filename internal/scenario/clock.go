@@ -106,7 +106,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 func notesOfClock(h *History) []string {
 	out := []string{
 		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
-		"kubelets, ReplicaSets, StatefulSets, Jobs and the node lifecycle act, and updates of Deployments and StatefulSets that events bring; autoscalers, DaemonSets on nodes that are there and rollouts that run already do not",
+		"kubelets, ReplicaSets, StatefulSets, DaemonSets, Jobs and the node lifecycle act, and updates of Deployments, StatefulSets and DaemonSets that events bring; autoscalers and rollouts that run already do not",
 	}
 	if h != nil && h.left > 0 {
 		out = append(out, fmt.Sprintf("pods of the history do not arrive that the base has: %d", h.left))

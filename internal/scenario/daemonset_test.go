@@ -149,14 +149,14 @@ func TestDaemonNodes(t *testing.T) {
 		{
 			"one that has failed is deleted at once, and made again", `{"delete":{"name":"agent-b"}}`, `
 0 leaves agent-b b: deletion
+0 leaves agent-a a: deletion
+0 gone agent-a a
+0 created agent-a-2
+0 bound agent-a-2 a
+10 ready agent-a-2 a
 30 gone agent-b b
 30 created agent-b-2
-30 leaves agent-a a: deletion
-30 gone agent-a a
-30 created agent-a-2
 30 bound agent-b-2 b
-30 bound agent-a-2 a
-40 ready agent-a-2 a
 50 ready agent-b-2 b
 `,
 			[]any{labelled("a", "gpu"), labelled("b", "gpu"), agents(onGPU), failed("a"), agent("b")},
@@ -194,4 +194,77 @@ func TestDaemonNodes(t *testing.T) {
 func surgeOf(surge, unavailable string) appsv1.DaemonSetUpdateStrategy {
 	s, u := intstr.Parse(surge), intstr.Parse(unavailable)
 	return appsv1.DaemonSetUpdateStrategy{Type: appsv1.RollingUpdateDaemonSetStrategyType, RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxSurge: &s, MaxUnavailable: &u}}
+}
+
+// TestUpdateDaemons replaces the pods of a DaemonSet node by node.
+func TestUpdateDaemons(t *testing.T) {
+	t.Parallel()
+	newer := func(change ...func(*appsv1.DaemonSet)) string {
+		return applied(t, agents(append(change, func(s *appsv1.DaemonSet) { s.Spec.Template.Spec.Containers[0].Image = "i:2" })...))
+	}
+	by := func(surge, unavailable string) func(*appsv1.DaemonSet) {
+		return func(s *appsv1.DaemonSet) { s.Spec.UpdateStrategy = surgeOf(surge, unavailable) }
+	}
+	onDelete := func(s *appsv1.DaemonSet) { s.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType }
+	waits := func(s *appsv1.DaemonSet) { s.Spec.MinReadySeconds = 15 }
+	sick := func(on string) *corev1.Pod {
+		p := agent(on)
+		p.Status.Conditions[0].Status = corev1.ConditionFalse
+		return p
+	}
+	three := []any{alive("a", "4"), alive("b", "4"), alive("c", "4"), agents(), agent("a"), agent("b"), agent("c")}
+	rollOut := func(manifest string) string { return `{"rollOut":{"daemonSet":` + manifest + `}}` }
+	for _, c := range []struct {
+		what, events string
+		done         int64 // below 0: never
+		least, most  int
+		want         []string
+		objects      []any
+	}{
+		{"one node at a time by default", rollOut(newer()), 150, 2, 3, []string{"0 leaves agent-a a: update", "30 created agent-a-2", "50 leaves agent-b b: update", "100 leaves agent-c c: update", "150 rolloutComplete DaemonSet/agent"}, three},
+		{"a share is rounded up", rollOut(newer(by("0", "34%"))), 100, 1, 3, []string{"0 leaves agent-a a: update", "0 leaves agent-b b: update", "50 leaves agent-c c: update"}, three},
+		{"a pod counts once it has been ready for minReadySeconds", rollOut(newer(waits)), 195, 2, 3, []string{"65 leaves agent-b b: update"}, three},
+		{"a surge makes new pods beside the old ones", rollOut(newer(by("50%", "0"))), 70, 3, 6, []string{"0 created agent-a-2", "0 created agent-b-2", "20 leaves agent-a a: update", "20 leaves agent-b b: update", "20 created agent-c-2", "40 leaves agent-c c: update"}, three},
+		{"with OnDelete only what is deleted is new", rollOut(newer(onDelete)) + `,{"at":"5s","delete":{"name":"agent-b"}}`, -1, 2, 3, []string{"5 leaves agent-b b: deletion", "35 created agent-b-2"}, three},
+		{"pods that are not available go beyond the number", rollOut(newer()), 90, 1, 3, []string{"0 leaves agent-a a: update", "0 leaves agent-b b: update", "40 leaves agent-c c: update"}, append(three[:4:4], sick("a"), sick("b"), agent("c"))},
+		{"a dead node's pod that is being deleted holds up the rest", `{"nodesDie":{"nodes":["a"]}},` + rollOut(newer()), -1, 2, 3, []string{"0 leaves agent-a a: update"}, three},
+		{"it goes on once the node comes back", `{"nodesDie":{"nodes":["a"]}},{"at":"10s","nodesReturn":{"nodes":["a"]}},` + rollOut(newer()), 160, 2, 3, []string{"0 leaves agent-a a: update", "40 created agent-a-2"}, three},
+		{"an applied one is updated, too", `{"apply":` + newer() + `}`, 150, 2, 3, []string{"0 leaves agent-a a: update"}, three},
+		{"a template that selects other nodes ends pods on the rest", rollOut(newer(func(s *appsv1.DaemonSet) { s.Spec.Template.Spec.NodeSelector = map[string]string{"pool": "gpu"} })), 80, 0, 3, []string{"0 leaves agent-b b: scale-down", "30 leaves agent-a a: update", "80 ready agent-a-2 a"}, append([]any{labelled("a", "gpu")}, three[1:]...)},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			out := clocked(t, `{"events":[`+c.events+`],"until":{"duration":"1h"}}`, c.objects...).Clock
+			got := toldTimeline(out.Timeline)
+			for _, line := range c.want {
+				if !strings.Contains(got, line+"\n") {
+					t.Errorf("want %s in\n%s", line, got)
+				}
+			}
+			if len(out.Rollouts) != 1 {
+				t.Fatalf("%+v", out.Rollouts)
+			}
+			u := out.Rollouts[0]
+			done := int64(-1)
+			if u.CompleteAfterSeconds != nil {
+				done = *u.CompleteAfterSeconds
+			}
+			if u.Kind != "DaemonSet" || done != c.done || u.LeastAvailable != c.least || u.MostPods != c.most {
+				t.Errorf("complete after %d, %+v\n%s", done, u, got)
+			}
+		})
+	}
+	t.Run("a template that it has changes nothing; one that is not there is refused, or applied", func(t *testing.T) {
+		out := clocked(t, `{"events":[`+rollOut(applied(t, agents(by("0", "2"))))+`]}`, three...).Clock
+		if len(out.Rollouts) != 0 || len(out.Pods) != 0 {
+			t.Errorf("%+v", out)
+		}
+		out = clocked(t, `{"events":[`+rollOut(newer())+`]}`, alive("a", "4")).Clock
+		if got := toldTimeline(out.Timeline); got != "0 refused DaemonSet/agent: rollOut: daemonsets.apps \"agent\" not found\n" {
+			t.Error(got)
+		}
+		out = clocked(t, `{"events":[{"apply":`+newer()+`}]}`, alive("a", "4"), alive("b", "4")).Clock
+		if got := toldTimeline(out.Timeline); !strings.Contains(got, "10 ready agent-b b\n") || len(out.Rollouts) != 0 {
+			t.Error(got)
+		}
+	})
 }

@@ -57,7 +57,8 @@ type Event struct {
 	// Taint adds a taint to nodes, Untaint takes it off.
 	Taint   *TaintOf `json:"taint,omitempty"`
 	Untaint *TaintOf `json:"untaint,omitempty"`
-	// Apply has an object stored as an API server stores it, of a kind without an event of its own.
+	// Apply has an object stored as an API server stores it: a DaemonSet, which then makes its pods
+	// or updates them, or one of a kind without an event of its own.
 	Apply json.RawMessage `json:"apply,omitempty" swaggertype:"object"`
 	// SetQuota changes hard limits of a ResourceQuota, SetBudget what a PodDisruptionBudget wants.
 	SetQuota  *QuotaOf  `json:"setQuota,omitempty"`

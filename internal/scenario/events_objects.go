@@ -79,7 +79,10 @@ func (x *scheduling) apply(field string, raw json.RawMessage) (func() error, err
 		return nil, err
 	}
 	if !slices.Contains(world.Appliable, o.Key.Kind) {
-		return nil, decision.Errorf(decision.Invalid, field+".apply.kind", "%s has events of its own (create, scale, ungate, setBudget), or belongs into edits: want one of %s", o.Key.Kind, strings.Join(world.Appliable, ", "))
+		if o.Key.Kind == "DaemonSet" {
+			return x.updateDaemons(field+".apply", raw, "apply")
+		}
+		return nil, decision.Errorf(decision.Invalid, field+".apply.kind", "%s has events of its own (create, scale, ungate, setBudget), or belongs into edits: want DaemonSet or one of %s", o.Key.Kind, strings.Join(world.Appliable, ", "))
 	}
 	if _, there := x.scratch.View.Object(o.Key); !there && o.Key.Kind == "Node" {
 		return nil, decision.Errorf(decision.Invalid, field+".apply", "there is no node %s: want addNodes for a new one", o.Key.Name)

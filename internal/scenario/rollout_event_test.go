@@ -174,7 +174,7 @@ func TestUpdateSet(t *testing.T) {
 // TestRollOutRefuses names the field of a workload that is none, or of another kind.
 func TestRollOutRefuses(t *testing.T) {
 	for given, want := range map[string]string{
-		`{}`: "events[0].rollOut: want a deployment or a statefulSet",
+		`{}`: "events[0].rollOut: want a deployment, a statefulSet or a daemonSet",
 		`{"statefulSet":{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"x"}}}`: "events[0].rollOut.statefulSet.kind: want a StatefulSet",
 		`{"deployment":{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"x"}}}`: "events[0].rollOut.deployment: want a Deployment",
 	} {

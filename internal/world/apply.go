@@ -37,17 +37,22 @@ func (w *World) Apply(o object.Object) error {
 		return nil
 	}
 	w.tell(m)
-	w.touch(o.Key)
 	w.changes++
 	w.event()
 	if err := w.walk.Changes().Put(o.Value); err != nil {
 		return fmt.Errorf("%s: %w", m.Owner, err)
 	}
+	w.keep(o)
+	return nil
+}
+
+// keep has views show an object that no state reads.
+func (w *World) keep(o object.Object) {
+	w.touch(o.Key)
 	if w.applied == nil {
 		w.applied = map[object.Key]any{}
 	}
 	w.applied[o.Key] = o.Value
-	return nil
 }
 
 // byController reports whether a taint of this key is written by controllers of nodes.

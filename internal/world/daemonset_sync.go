@@ -264,8 +264,11 @@ func (c *daemonSets) manage(s *daemonSet) (changed bool, err error) {
 	}
 	for _, pod := range doomed {
 		cause := CauseScaleDown
-		if hasEnded(pod) {
+		switch p := c.at[NameOf(pod)]; {
+		case hasEnded(pod):
 			cause = CauseDeletion
+		case p != nil && p.stay && !s.isNew(pod):
+			cause = CauseUpdate
 		}
 		if err := c.w.remove(pod, &Left{Cause: cause}); err != nil {
 			return false, err

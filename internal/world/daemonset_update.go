@@ -11,107 +11,6 @@ import (
 	"berth/internal/kube/object"
 )
 
-// create makes the pod of a node: of the new template, or like the set's others. Without one, what
-// admission makes of the template shows what it is like.
-func (c *daemonSets) create(s *daemonSet, p *daemonPlace) (made bool, err error) {
-	if s.like == nil && c.w.admit != nil {
-		if s.like, err = c.w.admit(s.raw); err != nil {
-			return false, err
-		}
-	}
-	if s.like == nil {
-		return false, nil
-	}
-	lost := p.lost
-	var old *corev1.Pod
-	switch {
-	case lost != nil && s.hash == "":
-		old = lost.pod.DeepCopy()
-	default:
-		old = s.like.DeepCopy()
-		if old.UID = ""; lost != nil {
-			old.UID, old.Name = lost.pod.UID, lost.pod.Name
-		} else if old.Name = s.key.Name + "-" + p.node; len(p.pods) > 0 {
-			old.UID, old.Name = p.pods[0].UID, p.pods[0].Name
-		}
-	}
-	PinTo(old, p.node)
-	rec := &Left{}
-	if p.lost = nil; lost != nil {
-		rec = lost.rec
-		rec.NotReplaced = ""
-	}
-	if err := c.w.replace(old, rec); err != nil {
-		return false, err
-	}
-	if rec.Replacement == nil {
-		p.gaveUp = true
-		return false, nil
-	}
-	if lost == nil {
-		c.w.further(s.key.namespace, rec.Replacement)
-	}
-	return true, nil
-}
-
-// leaves hears of a pod that is being deleted. Where more than one may be on a node, its successor
-// comes at once.
-func (c *daemonSets) leaves(pod *corev1.Pod, rec *Left) error {
-	s, err := c.of(pod)
-	if err != nil || s == nil || !s.surges() {
-		return err
-	}
-	if err := c.touch(s); err != nil {
-		return err
-	}
-	s.place(targetOf(pod)).lost = &lostPod{pod, rec}
-	c.later(s, c.w.now)
-	return nil
-}
-
-// lost hears of a pod that is gone, and has its successor made; known reports whether its
-// DaemonSet is.
-func (c *daemonSets) lost(pod *corev1.Pod, rec *Left) (known bool, err error) {
-	s, err := c.of(pod)
-	if err != nil || s == nil {
-		return false, err
-	}
-	if err := c.touch(s); err != nil {
-		return true, err
-	}
-	p := s.place(targetOf(pod))
-	if rec.Replacement != nil {
-		return true, nil
-	}
-	switch {
-	case !p.there || c.w.State().Nodes().Row(p.node) < 0:
-		rec.NotReplaced = "its node is gone"
-		return true, nil
-	case !p.run:
-		rec.NotReplaced = "its node takes no pod of DaemonSet/" + s.key.Name
-	default:
-		rec.NotReplaced = "its DaemonSet has another pod on the node"
-	}
-	if p.lost = nil; len(p.counted()) == 0 {
-		p.lost = &lostPod{pod, rec}
-	}
-	return true, c.sync(s)
-}
-
-// over hears of a pod whose containers have stopped for good; known reports whether its DaemonSet
-// is, whose controller deletes it.
-func (c *daemonSets) over(pod *corev1.Pod) (known bool, err error) {
-	s, err := c.of(pod)
-	if err != nil || s == nil {
-		return false, err
-	}
-	if err := c.touch(s); err != nil {
-		return true, err
-	}
-	c.later(s, c.w.now)
-	return true, nil
-}
-
 // surges reports whether a node may have two pods amid an update (daemonset_util.go AllowsSurge).
 func (s *daemonSet) surges() bool { return s.surge(1) > 0 }
 
@@ -366,6 +265,7 @@ func (w *World) UpdateDaemons(o object.Object, like *corev1.Pod, made, same bool
 	if err := c.touch(s); err != nil {
 		return nil, "", err
 	}
+	w.keep(o)
 	s.daemonSpec = spec
 	for _, name := range s.order {
 		c.judge(s, name)
