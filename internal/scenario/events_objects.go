@@ -99,10 +99,22 @@ func (x *scheduling) apply(field string, raw json.RawMessage) (func() error, err
 	if o, err = object.FromCanonical(o.Key.Kind, js); err != nil {
 		return nil, err
 	}
+	var head struct {
+		Spec struct{ Taints json.RawMessage }
+	}
+	_ = json.Unmarshal(raw, &head) // it was read
 	return func() error {
-		if _, err := x.d.Node(o.Key.Name); o.Key.Kind == "Node" && err != nil {
-			x.refusedAs(world.Moment{What: "apply", Node: o.Key.Name}, "nodes \""+o.Key.Name+"\" not found")
-			return nil
+		if node, is := o.Value.(*corev1.Node); is {
+			now, err := x.d.Node(node.Name)
+			if err != nil {
+				x.refusedAs(world.Moment{What: "apply", Node: o.Key.Name}, "nodes \""+o.Key.Name+"\" not found")
+				return nil
+			}
+			if head.Spec.Taints == nil { // it keeps those that it has by then
+				node = node.DeepCopy()
+				node.Spec.Taints = now.Spec.Taints
+				o.Value = node
+			}
 		}
 		return x.d.Apply(o)
 	}, nil

@@ -24,13 +24,17 @@ func (w *World) Apply(o object.Object) error {
 	switch v := o.Value.(type) {
 	case *corev1.Node:
 		w.tell(Moment{What: Applied, Node: v.Name})
-		return w.changeNode(v.Name, func(n *corev1.Node) {
+		err := w.changeNode(v.Name, func(n *corev1.Node) {
 			next := v.DeepCopy()
 			n.Labels, n.Annotations = next.Labels, next.Annotations
 			n.Status.Allocatable, n.Status.Capacity = next.Status.Allocatable, next.Status.Capacity
 			own := slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool { return !byController(t.Key) })
 			n.Spec.Taints = append(slices.DeleteFunc(next.Spec.Taints, func(t corev1.Taint) bool { return byController(t.Key) }), own...)
 		})
+		if err != nil {
+			return err
+		}
+		return w.evictByTaints(v.Name, false)
 	case *corev1.ResourceQuota:
 		w.quotas.put(v)
 		w.tell(m)

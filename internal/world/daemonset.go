@@ -25,7 +25,8 @@ type daemonSets struct {
 	read    bool
 	all     []*daemonSet // by namespace and name
 	at      map[PodName]*daemonPlace
-	changed map[string]bool // the nodes to be looked at
+	changed map[string]bool         // the nodes to be looked at
+	ended   map[string][]*state.Pod // of the base, by node; nil: not read yet, or none
 }
 
 // daemonSpec is what a DaemonSet wants. It is not changed.
@@ -44,7 +45,8 @@ type daemonSet struct {
 	places map[string]*daemonPlace
 	order  []string // the nodes of places, by name; nil: it is as the base has it
 	busy   bool     // its controller is at work
-	due    time.Duration
+	// due is when it acts, next when it acts later at the latest; below 0: it does not.
+	due, next time.Duration
 	// misplaced is on how many nodes it had pods at the last sync that should have none.
 	misplaced int
 	hash      string  // of the template of the update
@@ -65,7 +67,6 @@ type daemonPlace struct {
 	failed, backoff time.Duration
 	// gaveUp reports that its pods were preempted too often to be followed any further.
 	gaveUp bool
-	due    int64 // when its pod is available, if that is scheduled
 }
 
 // The back-off of failed pods (cmd/kube-controller-manager/app/apps.go newDaemonSetController).
@@ -106,7 +107,7 @@ func (c *daemonSets) sets() ([]*daemonSet, error) {
 }
 
 func (c *daemonSets) add(s *daemonSpec) *daemonSet {
-	d := &daemonSet{daemonSpec: s, due: -1}
+	d := &daemonSet{daemonSpec: s, due: -1, next: -1}
 	c.all = append(c.all, d)
 	slices.SortFunc(c.all, func(a, b *daemonSet) int {
 		return cmp.Or(cmp.Compare(a.key.namespace, b.key.namespace), cmp.Compare(a.key.Name, b.key.Name))
@@ -258,7 +259,7 @@ func (c *daemonSets) leaves(pod *corev1.Pod, rec *Left) error {
 	if s.surges() {
 		s.place(targetOf(pod)).lost = &lostPod{pod, rec}
 	}
-	c.later(s, c.w.now)
+	c.later(s)
 	return nil
 }
 
@@ -272,12 +273,12 @@ func (c *daemonSets) lost(pod *corev1.Pod, rec *Left) (known bool, err error) {
 	if err := c.touch(s); err != nil {
 		return true, err
 	}
-	p := s.place(targetOf(pod))
+	p := c.judge(s, targetOf(pod))
 	if rec.Replacement != nil {
 		return true, nil
 	}
 	switch {
-	case !p.there || c.w.State().Nodes().Row(p.node) < 0:
+	case !p.there:
 		rec.NotReplaced = "its node is gone"
 		return true, nil
 	case !p.run:
@@ -287,6 +288,10 @@ func (c *daemonSets) lost(pod *corev1.Pod, rec *Left) (known bool, err error) {
 	}
 	if p.lost = nil; len(p.counted()) == 0 {
 		p.lost = &lostPod{pod, rec}
+	}
+	if s.update != nil {
+		c.later(s)
+		return true, nil
 	}
 	return true, c.sync(s)
 }
@@ -301,6 +306,6 @@ func (c *daemonSets) over(pod *corev1.Pod) (known bool, err error) {
 	if err := c.touch(s); err != nil {
 		return true, err
 	}
-	c.later(s, c.w.now)
+	c.later(s)
 	return true, nil
 }

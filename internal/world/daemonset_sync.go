@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"berth/internal/engine/state"
 )
 
 // touch has a DaemonSet know its nodes and its pods from now on.
@@ -96,7 +98,7 @@ func (c *daemonSets) judge(s *daemonSet, node string) *daemonPlace {
 func (c *daemonSets) forget() {
 	c.at, c.changed = nil, nil
 	for _, s := range c.all {
-		s.places, s.order, s.due, s.like = nil, nil, -1, nil
+		s.places, s.order, s.due, s.next, s.like = nil, nil, -1, -1, nil
 	}
 }
 
@@ -107,7 +109,7 @@ func (c *daemonSets) created(pod *corev1.Pod) error {
 		return err
 	}
 	c.join(s, pod)
-	c.later(s, c.w.now)
+	c.later(s)
 	return nil
 }
 
@@ -119,12 +121,15 @@ func (c *daemonSets) saw(n PodName, pod *corev1.Pod) {
 	}
 	i := slices.IndexFunc(p.pods, func(of *corev1.Pod) bool { return NameOf(of) == n })
 	if pod != nil {
+		if !IsReady(p.pods[i]) && IsReady(pod) && p.of.set.MinReadySeconds > 0 { // a second more, as updatePod adds it
+			c.after(p.of, time.Duration(p.of.set.MinReadySeconds+1)*time.Second)
+		}
 		p.pods[i] = pod
 	} else {
 		p.pods = slices.Delete(p.pods, i, i+1)
 		delete(c.at, n)
 	}
-	c.later(p.of, c.w.now)
+	c.later(p.of)
 }
 
 // nodeChanged hears of a node that was added, is gone, or has other labels or taints
@@ -167,9 +172,9 @@ func (c *daemonSets) syncNodes() error {
 				continue // removed meanwhile
 			}
 			run, stay := s.should(nodes.Node(row))
-			here := false
-			for p := range c.w.State().PodsOn(row).All() {
-				here = here || p.Daemon && p.Namespace == s.key.namespace && p.Owner.Value() == s.key.Owner
+			here, err := c.here(s, name, row)
+			if err != nil {
+				return err
 			}
 			if s.places != nil {
 				c.judge(s, name)
@@ -178,22 +183,64 @@ func (c *daemonSets) syncNodes() error {
 				if err := c.touch(s); err != nil {
 					return err
 				}
-				c.later(s, c.w.now)
+				c.later(s)
 			}
 		}
 	}
 	return nil
 }
 
-// later has the controller of a DaemonSet act at an instant.
-func (c *daemonSets) later(s *daemonSet, at time.Duration) {
-	if at == c.w.now {
-		if s.due == at {
-			return
-		}
-		s.due = at
+// here reports whether a pod of a DaemonSet is bound to a node, also one that has ended.
+func (c *daemonSets) here(s *daemonSet, name string, row int) (bool, error) {
+	if s.places != nil {
+		return slices.ContainsFunc(s.place(name).pods, func(p *corev1.Pod) bool { return p.Spec.NodeName != "" }), nil
 	}
-	c.w.due.schedule(at, syncs, "DaemonSet/"+s.key.namespace+"/"+s.key.Name, func() error { return c.sync(s) })
+	for p := range c.w.State().PodsOn(row).All() {
+		if p.Daemon && p.Namespace == s.key.namespace && p.Owner.Value() == s.key.Owner {
+			return true, nil
+		}
+	}
+	if c.ended == nil && c.w.base.Summary.Hygiene.TerminalPods > 0 {
+		c.ended = map[string][]*state.Pod{}
+		pods := 0
+		c.w.base.State.EachPod(func(p *state.Pod) {
+			if pods++; p.Daemon && p.Terminal {
+				c.ended[p.NodeName] = append(c.ended[p.NodeName], p)
+			}
+		})
+		if err := c.w.steps.Take(pods); err != nil {
+			return false, err
+		}
+	}
+	return slices.ContainsFunc(c.ended[name], func(p *state.Pod) bool {
+		return p.Namespace == s.key.namespace && p.Owner.Value() == s.key.Owner && c.w.State().Pod(p.Namespace, p.Name) != nil
+	}), nil
+}
+
+// later has the controller of a DaemonSet act at this instant.
+func (c *daemonSets) later(s *daemonSet) {
+	if s.due == c.w.now {
+		return
+	}
+	s.due = c.w.now
+	c.w.due.schedule(s.due, syncs, "DaemonSet/"+s.key.namespace+"/"+s.key.Name, func() error { return c.sync(s) })
+}
+
+// after has the controller of a DaemonSet act again some time later, unless it does before: its
+// queue keeps the earliest time (client-go/util/workqueue/delaying_queue.go insert).
+func (c *daemonSets) after(s *daemonSet, wait time.Duration) {
+	at := c.w.now + wait
+	if s.next >= c.w.now && s.next <= at {
+		return
+	}
+	s.next = at
+	c.w.due.schedule(at, syncs, "DaemonSet/"+s.key.namespace+"/"+s.key.Name, func() error {
+		if s.next != at {
+			return nil
+		}
+		s.next = -1
+		return c.sync(s)
+	})
 }
 
 // sync makes and deletes the pods of a DaemonSet, and goes on with its update once none of them is
@@ -208,6 +255,9 @@ func (c *daemonSets) sync(s *daemonSet) error {
 	defer func() { s.busy = false }()
 	if err := c.w.steps.Take(len(s.order)); err != nil {
 		return err
+	}
+	for name := range c.changed { // at this instant
+		c.judge(s, name)
 	}
 	changed, err := c.manage(s)
 	if err == nil && !changed {
@@ -299,7 +349,7 @@ func (c *daemonSets) doneOn(p *daemonPlace, there []*corev1.Pod) (over, running 
 				p.backoff = 0
 			}
 			if p.backoff > 0 && now-p.failed < p.backoff {
-				c.later(p.of, now+p.backoff)
+				c.after(p.of, p.backoff)
 				continue
 			}
 			p.backoff, p.failed = max(daemonBackoff, min(2*p.backoff, mostDaemonBackoff)), now

@@ -38,15 +38,9 @@ func (s *daemonSet) isNew(pod *corev1.Pod) bool {
 	return s.hash == "" || pod.Labels[appsv1.ControllerRevisionHashLabelKey] == s.hash
 }
 
-// availableAt returns when a pod is available if it stays ready; false where it is not ready.
-func (c *daemonSets) availableAt(s *daemonSet, pod *corev1.Pod) (second int64, ready bool) {
-	at, ready := c.w.readySince(pod)
-	return at + int64(s.set.MinReadySeconds), ready
-}
-
 func (c *daemonSets) available(s *daemonSet, pod *corev1.Pod) bool {
-	at, ready := c.availableAt(s, pod)
-	return ready && at <= c.w.Seconds()
+	at, ready := c.w.readySince(pod)
+	return ready && at+int64(s.set.MinReadySeconds) <= c.w.Seconds()
 }
 
 // tooMany returns the pods of a node that go where two may be there: the oldest one of the new
@@ -90,7 +84,7 @@ func (c *daemonSets) roll(s *daemonSet) error {
 		unavailable = scaled(r.MaxUnavailable, desired, true)
 	}
 	if surge == 0 {
-		if unavailable == 0 {
+		if unavailable == 0 && desired > 0 {
 			unavailable = 1
 		}
 		return c.rollDown(s, unavailable)
@@ -197,11 +191,11 @@ func (c *daemonSets) update(doomed []*corev1.Pod) error {
 	return nil
 }
 
-// observe counts the pods of a DaemonSet, and has its controller act when one of them becomes
-// available (updateDaemonSetStatus).
+// observe counts the pods of a DaemonSet, and has its controller act again where a pod is not
+// available yet (updateDaemonSetStatus).
 func (c *daemonSets) observe(s *daemonSet) {
 	s.misplaced = 0
-	all, desired, updated, available := 0, 0, 0, 0
+	all, desired, updated, ready, available := 0, 0, 0, 0, 0
 	for _, name := range s.order {
 		p := s.places[name]
 		all += len(p.pods)
@@ -212,12 +206,6 @@ func (c *daemonSets) observe(s *daemonSet) {
 			desired++
 		case len(there) > 0:
 			s.misplaced++
-		}
-		for _, pod := range there {
-			if at, ready := c.availableAt(s, pod); ready && at > c.w.Seconds() && at != p.due {
-				p.due = at
-				c.later(s, time.Duration(at)*time.Second)
-			}
 		}
 		if !p.run || len(there) == 0 {
 			continue
@@ -231,9 +219,15 @@ func (c *daemonSets) observe(s *daemonSet) {
 		if s.isNew(first) {
 			updated++
 		}
+		if _, is := c.w.readySince(first); is {
+			ready++
+		}
 		if c.available(s, first) {
 			available++
 		}
+	}
+	if least := time.Duration(s.set.MinReadySeconds) * time.Second; least > 0 && ready != available {
+		c.after(s, least)
 	}
 	if s.update != nil {
 		c.w.seen(s.update, all, available, updated == desired && available == desired)
@@ -271,7 +265,7 @@ func (w *World) UpdateDaemons(o object.Object, like *corev1.Pod, made, same bool
 		c.judge(s, name)
 	}
 	if made || same {
-		c.later(s, w.now)
+		c.later(s)
 		return nil, "", nil
 	}
 	p := *like
@@ -293,7 +287,8 @@ func (w *World) UpdateDaemons(o object.Object, like *corev1.Pod, made, same bool
 	}
 	w.tell(Moment{What: RolloutBegins, Owner: s.update.owner(), Why: string(how)})
 	c.observe(s)
-	return s.update, "", c.sync(s)
+	c.later(s)
+	return s.update, "", nil
 }
 
 // Admits has the world know what pods controllers make by a workload that no pod is there of.

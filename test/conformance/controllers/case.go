@@ -31,16 +31,23 @@ type Case struct {
 
 // Event is an event of berth's scenarios. Each case makes those that its part knows.
 type Event struct {
-	At      string      `json:"at"`
-	Scale   *ScaleTo    `json:"scale,omitempty"`
-	Evict   *PodNamed   `json:"evict,omitempty"`
-	Delete  *PodNamed   `json:"delete,omitempty"`
-	Die     *NodesNamed `json:"nodesDie,omitempty"`
-	Return  *NodesNamed `json:"nodesReturn,omitempty"`
-	Remove  *NodesNamed `json:"removeNodes,omitempty"`
-	Taint   *TaintOf    `json:"taint,omitempty"`
-	Untaint *TaintOf    `json:"untaint,omitempty"`
+	At      string       `json:"at"`
+	Scale   *ScaleTo     `json:"scale,omitempty"`
+	Evict   *PodNamed    `json:"evict,omitempty"`
+	Delete  *PodNamed    `json:"delete,omitempty"`
+	Die     *NodesNamed  `json:"nodesDie,omitempty"`
+	Return  *NodesNamed  `json:"nodesReturn,omitempty"`
+	Remove  *NodesNamed  `json:"removeNodes,omitempty"`
+	Taint   *TaintOf     `json:"taint,omitempty"`
+	Untaint *TaintOf     `json:"untaint,omitempty"`
+	RollOut *RollOutOf   `json:"rollOut,omitempty"`
+	Apply   *corev1.Node `json:"apply,omitempty"`
 	second  int64
+}
+
+// RollOutOf is a workload with another template.
+type RollOutOf struct {
+	DaemonSet *appsv1.DaemonSet `json:"daemonSet"`
 }
 
 // ScaleTo is a number of pods for a workload.
@@ -82,7 +89,7 @@ type Part struct {
 }
 
 // Parts are all that there are.
-var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions, Jobs, Taints, Nodes, Attachments}
+var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions, Jobs, Taints, Nodes, Attachments, Daemons}
 
 // DrawCase returns the case of a seed.
 func (p *Part) DrawCase(seed uint64) *Case {
@@ -236,6 +243,8 @@ func typed[T any](o T, kind, version string) T {
 	case *appsv1.ReplicaSet:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
 	case *appsv1.StatefulSet:
+		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
+	case *appsv1.DaemonSet:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
 	case *batchv1.Job:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}

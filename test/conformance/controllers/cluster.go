@@ -28,6 +28,10 @@ type cluster struct {
 	ends func(p *corev1.Pod) bool
 	// gates says when a bound pod may start at the earliest; below 0: not known yet; nil: at once.
 	gates func(p *corev1.Pod) int64
+	// on is the node that a pod is bound to, empty for none; nil: the first one.
+	on func(p *corev1.Pod) string
+	// ready is called when a pod has become ready; may be nil.
+	ready func()
 	// begins is called when a pod's deletion begins; may be nil.
 	begins func(p *corev1.Pod)
 	start  map[string]int64 // how long pods take to start, where it is not the case's
@@ -117,11 +121,17 @@ func (c *cluster) bind() {
 	nodes := of[corev1.Node](c.k)
 	for _, name := range slices.Sorted(maps.Keys(c.pods)) {
 		p := c.pods[name]
-		if p.Spec.NodeName != "" || p.DeletionTimestamp != nil || p.Spec.NodeSelector != nil || over(p) {
+		if p.Spec.NodeName != "" || p.DeletionTimestamp != nil || c.on == nil && p.Spec.NodeSelector != nil || over(p) {
 			continue
 		}
+		node := nodes[0].Name
+		if c.on != nil {
+			if node = c.on(p); node == "" {
+				continue
+			}
+		}
 		p = p.DeepCopy()
-		p.Spec.NodeName = nodes[0].Name
+		p.Spec.NodeName = node
 		c.pods[name] = p
 		took, known := c.start[name]
 		if !known {
@@ -163,6 +173,9 @@ func (c *cluster) starts(name string, uid types.UID) error {
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: now}}
 	c.pods[name] = p
 	c.tell("ready", p)
+	if c.ready != nil {
+		c.ready()
+	}
 	return c.control()
 }
 

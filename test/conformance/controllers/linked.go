@@ -18,6 +18,7 @@ import (
 	policyclient "k8s.io/client-go/kubernetes/typed/policy/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller"
+	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/nodelifecycle"
@@ -55,6 +56,21 @@ func handleDisruption(c *nodelifecycle.Controller, ctx context.Context, conditio
 
 //go:linkname newZone k8s.io/kubernetes/pkg/controller/nodelifecycle.(*Controller).addPodEvictorForNewZone
 func newZone(c *nodelifecycle.Controller, log klog.Logger, node *corev1.Node)
+
+//go:linkname syncDaemons k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).syncDaemonSet
+func syncDaemons(c *daemon.DaemonSetsController, ctx context.Context, key string) error
+
+//go:linkname manageDaemons k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).manage
+func manageDaemons(c *daemon.DaemonSetsController, ctx context.Context, set *appsv1.DaemonSet, nodes []*corev1.Node, hash string) error
+
+//go:linkname rollDaemons k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).rollingUpdate
+func rollDaemons(c *daemon.DaemonSetsController, ctx context.Context, set *appsv1.DaemonSet, nodes []*corev1.Node, hash string) error
+
+//go:linkname syncNode k8s.io/kubernetes/pkg/controller/daemon.(*DaemonSetsController).syncNodeUpdate
+func syncNode(c *daemon.DaemonSetsController, ctx context.Context, name string) error
+
+//go:linkname shouldIgnoreNode k8s.io/kubernetes/pkg/controller/daemon.shouldIgnoreNodeUpdate
+func shouldIgnoreNode(before, after corev1.Node) bool
 
 // nodeHealth is upstream's nodeHealthData.
 type nodeHealth struct {
