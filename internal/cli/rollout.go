@@ -145,9 +145,10 @@ func displaced(n int) string {
 	return ", " + count(n) + " of which without another node"
 }
 
-// remedies lists changes that help, each with its command.
+// remedies lists changes that help, each with its command: TRY, and OR for another one that helps
+// the same.
 func (p *page) remedies(list []scenario.Remedy) {
-	for _, r := range list {
+	for i, r := range list {
 		text := r.Change
 		if kind, name, _ := strings.Cut(r.For, " "); kind == "pod" {
 			text += ": for " + name
@@ -158,7 +159,11 @@ func (p *page) remedies(list []scenario.Remedy) {
 		if r.Warning != "" {
 			text += "; " + r.Warning
 		}
-		p.labelled("TRY", text)
+		label := "TRY"
+		if i > 0 && list[i-1].For == r.For {
+			label = "OR"
+		}
+		p.labelled(label, text)
 		if r.Command != "" {
 			p.labelled("RUN", r.Command)
 		}
