@@ -70,6 +70,9 @@ func TestClock(t *testing.T) {
 	}
 	pod := `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"new"},"spec":{"priority":100,"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}`
 	set := `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":{"name":"kv"},"spec":{"serviceName":"kv","replicas":2,"selector":{"matchLabels":{"app":"kv"}},"template":{"metadata":{"labels":{"app":"kv"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}}`
+	urgent := func(name string, priority int, spec string) string {
+		return fmt.Sprintf(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q},"spec":{"priority":%d,%s"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"3"}}}]}}`, name, priority, spec)
+	}
 	// bare is a pod of some priority without a controller or a grace period.
 	bare := func(name, on string, priority int32) *corev1.Pod {
 		p := running(enginetest.Pod(name, enginetest.Requests("cpu", "2"), enginetest.On(on)), "", "", 20, 0)
@@ -293,6 +296,25 @@ func TestClock(t *testing.T) {
 200 drainEnds a: blocked: brief: it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists
 `,
 			[]any{alive("a", "3"), web("web-1", "a"), brief("brief", "a")},
+		},
+		{
+			"a higher pod waits for the victims of another one, which keeps its nomination until they are gone",
+			`{"events":[{"create":{"pod":` + urgent("high", 100, "") + `}},{"at":"2s","create":{"pod":` + urgent("highest", 200, `"nodeSelector":{"kubernetes.io/hostname":"a"},`) + `}}],"startSeconds":4}`, `
+0 created high
+0 nominated high a
+0 leaves brief a: preemption by default/high
+2 created highest
+2 nominated highest a
+5 gone brief a
+5 bound highest a
+5 nominated high b
+5 leaves api-1 b: preemption by default/high
+5 gone api-1 b
+5 bound high b
+9 ready high b
+9 ready highest a
+`,
+			[]any{alive("a", "3"), alive("b", "3"), brief("brief", "a"), bare("api-1", "b", 50)},
 		},
 		{
 			"PodGC deletes what is left on a node that is taken out of service, at its next pass",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -148,8 +149,12 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 func (f *Fork) preempt(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result, lingers bool) (err error) {
 	at.Node, at.Victims, at.Message = r.NominatedNode(), preempt.Victims(r), explain.Message(r)
 	var lower []PodName
-	for _, p := range preempt.ClearedNominations(r) {
-		lower = append(lower, PodName{p.Namespace, p.Name})
+	// Where all victims are being deleted already nothing is left to do, and no nomination is
+	// cleared (pkg/scheduler/framework/preemption/executor.go prepareCandidateAsync).
+	if slices.ContainsFunc(at.Victims, func(v engine.Victim) bool { return !v.Terminating }) {
+		for _, p := range preempt.ClearedNominations(r) {
+			lower = append(lower, PodName{p.Namespace, p.Name})
+		}
 	}
 	r.Release()
 	for _, v := range at.Victims {

@@ -171,12 +171,6 @@ func TestAHigherPriorityPodTakesTheNominatedNode(t *testing.T) {
 	if c := d.Preemption.ClearedNominations; len(c) != 1 || c[0].Name != "waiting" {
 		t.Errorf("cleared: %+v", c)
 	}
-	// Where the victims are being deleted already, no nomination is cleared.
-	d = asked(t, high, sized("n", "4"), et.Pod("victim", et.On("n"), cores("3"), et.Terminating()), waiting)
-	want(t, d, "n: victim")
-	if c := d.Preemption.ClearedNominations; len(c) != 0 {
-		t.Errorf("cleared: %+v", c)
-	}
 	if d := asked(t, et.Pod("small", et.Priority(100), cores("1")), sized("n", "4"), victim, waiting); d.Node != "n" {
 		t.Errorf("%+v", d)
 	}

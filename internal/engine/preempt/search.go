@@ -2,7 +2,6 @@ package preempt
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -165,11 +164,10 @@ func Victims(r *engine.Result) []engine.Victim {
 
 // ClearedNominations lists the pods that lose their nomination to the chosen node: those of lower
 // priority than the pod, of schedulers that the configuration runs, by namespace and name
-// (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods). None does where all victims
-// are being deleted already, so that nothing is left to do (executor.go prepareCandidateAsync).
+// (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods).
 func ClearedNominations(r *engine.Result) []*state.Pod {
 	node := r.NominatedNode()
-	if node == "" || !slices.ContainsFunc(Victims(r), func(v engine.Victim) bool { return !v.Terminating }) {
+	if node == "" {
 		return nil
 	}
 	var out []*state.Pod
