@@ -163,9 +163,9 @@ func TestZoneGoesOn(t *testing.T) {
 	}
 }
 
-// TestJobOfALostNode: a pod of a node that is lost has failed when it lost its readiness, so that its
-// Job's back-off is over once it is deleted. One whose Job waits for its end is made again when the
-// node is back.
+// TestJobOfALostNode: a pod of a node that is lost has failed when it lost its readiness, so that
+// its Job's back-off is over once it is deleted. One whose Job waits for its end is made again when
+// the node is back.
 func TestJobOfALostNode(t *testing.T) {
 	pod := jobPod("train-1", "a")
 	forty := int64(40)

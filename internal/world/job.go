@@ -142,8 +142,8 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 	return nil
 }
 
-// failedAt is when a pod counts as having failed: one that its kubelet has not ended when it lost its
-// readiness, be that before its deletion began (backoff_utils.go getFinishedTime).
+// failedAt is when a pod counts as having failed: one that its kubelet has not ended when it lost
+// its readiness, be that before its deletion began (backoff_utils.go getFinishedTime).
 func (c *jobs) failedAt(pod *corev1.Pod, gone bool) time.Duration {
 	ready := ReadyCondition(pod)
 	if ready == nil || ready.Status != corev1.ConditionFalse || ready.LastTransitionTime.IsZero() || gone && !c.w.Dead(pod.Spec.NodeName) {
