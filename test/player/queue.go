@@ -121,8 +121,12 @@ func (g *game) try(p *pod) error {
 		p.seen = len(g.heard)
 		return nil
 	case d.NominatedNode != "":
-		for _, n := range d.Preemption.ClearedNominations {
-			g.nominate(g.pods[n.Name], "")
+		// Where all victims are being deleted already there is nothing to prepare
+		// (pkg/scheduler/framework/preemption/executor.go prepareCandidateAsync).
+		if slices.ContainsFunc(d.Preemption.Victims, func(v podName) bool { return g.pods[v.Name].DeletionTimestamp == nil }) {
+			for _, n := range d.Preemption.ClearedNominations {
+				g.nominate(g.pods[n.Name], "")
+			}
 		}
 		g.nominate(p, d.NominatedNode)
 		p.seen = len(g.heard)

@@ -3,9 +3,11 @@ package player
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // set is a StatefulSet and how many pods it wants.
@@ -118,6 +120,7 @@ func (g *game) makeOrdinal(s *set, name string) bool {
 type job struct {
 	*batchv1.Job
 	failed  int32
+	last    int64 // when a pod failed last
 	until   int64
 	over    bool
 	missing []*pod
@@ -144,7 +147,14 @@ func (g *game) jobLost(p *pod) {
 	for range j.failed - 1 {
 		wait = min(2*wait, 600)
 	}
-	j.until = g.now + wait
+	// A pod that its kubelet has not ended has failed when it lost its readiness
+	// (backoff_utils.go getFinishedTime).
+	failed := g.now
+	if c := p.ready(); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+		failed = min(failed, int64(c.LastTransitionTime.Sub(g.begin)/time.Second))
+	}
+	j.last = max(j.last, failed)
+	j.until = max(g.now, j.last+wait)
 	j.missing = append(j.missing, p)
 	g.at(j.until, byController, "Job/default/"+name, func() {
 		if j.over || g.now < j.until {
