@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"strconv"
 	"testing"
+	"time"
 
 	"berth/internal/decision"
 	"berth/internal/engine"
@@ -84,4 +86,25 @@ func BenchmarkDrainHundred(b *testing.B) {
 	}
 	b.ReportMetric(float64(pods), "pods")
 	b.ReportMetric(float64((cpuTime(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
+// BenchmarkEvents has a million things happen that no attempt follows, ten a second, on 5,000 nodes.
+func BenchmarkEvents(b *testing.B) {
+	const events = 1_000_000
+	f := world.NewFork(viewOf(b, enginetest.Large(enginetest.FullSize)...), world.Options{Profiles: configs(b)["today"], Now: noon})
+	began := cpuTime(b)
+	for b.Loop() {
+		w, err := world.New(b.Context(), f, time.Second)
+		if err != nil {
+			b.Fatal(err)
+		}
+		happened := 0
+		for i := range int64(events) {
+			w.At(i*7919%(events/10), strconv.FormatInt(i, 36), func() error { happened++; return nil })
+		}
+		if err := w.Finish(); err != nil || happened != events {
+			b.Fatal(happened, err)
+		}
+	}
+	b.ReportMetric(events*float64(b.N)/(cpuTime(b)-began).Seconds(), "events/cpu-s")
 }
