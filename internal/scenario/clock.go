@@ -106,7 +106,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 func notesOfClock(h *History) []string {
 	out := []string{
 		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
-		"kubelets, ReplicaSets, StatefulSets, DaemonSets, Jobs and the node lifecycle act, and updates of Deployments, StatefulSets and DaemonSets that events bring; autoscalers and rollouts that run already do not",
+		"kubelets, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs and the node lifecycle act, and updates of Deployments, StatefulSets and DaemonSets that events bring; autoscalers and rollouts that run already do not",
 	}
 	if h != nil && h.left > 0 {
 		out = append(out, fmt.Sprintf("pods of the history do not arrive that the base has: %d", h.left))
@@ -123,6 +123,9 @@ func (r *clocked) run(until int64) (ended string, err error) {
 	for told, changed := 0, int64(0); ; {
 		at, ok := r.d.Next()
 		loops, _ := r.d.Looping()
+		if until < 0 { // CronJobs alone do not keep a run going that has no end
+			loops += r.d.CronStarts()
+		}
 		switch {
 		case !ok || r.d.Due() == loops && at > changed+retrySeconds: // drains have gone on since
 			deadline, ahead := r.d.NextDeadline()

@@ -57,8 +57,8 @@ type Event struct {
 	// Taint adds a taint to nodes, Untaint takes it off.
 	Taint   *TaintOf `json:"taint,omitempty"`
 	Untaint *TaintOf `json:"untaint,omitempty"`
-	// Apply has an object stored as an API server stores it: a DaemonSet, which then makes its pods
-	// or updates them, or one of a kind without an event of its own.
+	// Apply has an object stored as an API server stores it: a DaemonSet, Job or CronJob, which
+	// comes or has another spec (such as suspend), or one of a kind without an event of its own.
 	Apply json.RawMessage `json:"apply,omitempty" swaggertype:"object"`
 	// SetQuota changes hard limits of a ResourceQuota, SetBudget what a PodDisruptionBudget wants.
 	SetQuota  *QuotaOf  `json:"setQuota,omitempty"`
@@ -74,10 +74,11 @@ type UngateOf struct {
 
 // ScaleTo is a number of pods for a workload.
 type ScaleTo struct {
-	Kind      string `json:"kind" enums:"Deployment,ReplicaSet,StatefulSet"`
+	Kind      string `json:"kind" enums:"Deployment,ReplicaSet,StatefulSet,Job"`
 	Namespace string `json:"namespace,omitempty" example:"shop"`
 	Name      string `json:"name" example:"web"`
-	Replicas  *int   `json:"replicas"`
+	// Replicas is the number; of a Job it is its parallelism.
+	Replicas *int `json:"replicas"`
 } // @name SimulationScale
 
 // DrainOf is a drain of nodes. Pods of DaemonSets stay, and local data is lost.
@@ -256,8 +257,8 @@ func (x *scheduling) onPod(field, what string, p *PodNamed, do func(world.PodNam
 
 func (x *scheduling) scale(field string, s *ScaleTo) (func() error, error) {
 	switch {
-	case !slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet"}, s.Kind):
-		return nil, decision.Errorf(decision.Invalid, field+".kind", "want Deployment, ReplicaSet or StatefulSet")
+	case !slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "Job"}, s.Kind):
+		return nil, decision.Errorf(decision.Invalid, field+".kind", "want Deployment, ReplicaSet, StatefulSet or Job")
 	case s.Name == "":
 		return nil, decision.Errorf(decision.Malformed, field+".name", "want the name of the %s", s.Kind)
 	case s.Replicas == nil || *s.Replicas < 0 || *s.Replicas > x.most:

@@ -72,6 +72,18 @@ func (x *scheduling) setBudget(field string, b *BudgetOf) (func() error, error) 
 	}, nil
 }
 
+// applyJob reads a Job or a CronJob that comes, or has another spec.
+func (x *scheduling) applyJob(field string, raw json.RawMessage, o object.Object) (func() error, error) {
+	like, err := x.s.Editor.Pod(x.scratch.View, field, raw)
+	if err != nil {
+		return nil, err
+	}
+	if o.Key.Kind == "CronJob" {
+		return func() error { return x.d.ApplyCronJob(o) }, nil
+	}
+	return func() error { return x.d.UpdateJob(o, like) }, nil
+}
+
 // apply reads an object as edits do, on the base with what events before have applied.
 func (x *scheduling) apply(field string, raw json.RawMessage) (func() error, error) {
 	o, err := x.s.Editor.Read(field+".apply", raw)
@@ -79,10 +91,13 @@ func (x *scheduling) apply(field string, raw json.RawMessage) (func() error, err
 		return nil, err
 	}
 	if !slices.Contains(world.Appliable, o.Key.Kind) {
-		if o.Key.Kind == "DaemonSet" {
+		switch o.Key.Kind {
+		case "DaemonSet":
 			return x.updateDaemons(field+".apply", raw, "apply")
+		case "Job", "CronJob":
+			return x.applyJob(field+".apply", raw, o)
 		}
-		return nil, decision.Errorf(decision.Invalid, field+".apply.kind", "%s has events of its own (create, scale, ungate, setBudget), or belongs into edits: want DaemonSet or one of %s", o.Key.Kind, strings.Join(world.Appliable, ", "))
+		return nil, decision.Errorf(decision.Invalid, field+".apply.kind", "%s has events of its own (create, scale, ungate, setBudget), or belongs into edits: want DaemonSet, Job, CronJob or one of %s", o.Key.Kind, strings.Join(world.Appliable, ", "))
 	}
 	if _, there := x.scratch.View.Object(o.Key); !there && o.Key.Kind == "Node" {
 		return nil, decision.Errorf(decision.Invalid, field+".apply", "there is no node %s: want addNodes for a new one", o.Key.Name)

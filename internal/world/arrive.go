@@ -47,7 +47,10 @@ func (w *World) succeeded(c *created, uid types.UID) error {
 	if err := w.setStatus(c.pod, &p); err != nil {
 		return err
 	}
-	return w.ended(&p)
+	if err := w.ended(&p); err != nil || w.jobs.jobs[keyOf(&p)] == nil {
+		return err
+	}
+	return w.jobs.succeeded(&p)
 }
 
 // DeletePod deletes a pod as a person does. It returns why the API server refuses; empty where it

@@ -37,7 +37,7 @@ func (c *daemonSets) touch(s *daemonSet) error {
 			s.like = pod
 		}
 	}
-	for _, pod := range c.w.put {
+	for _, pod := range c.w.put { // join puts them in order
 		if pod != nil && IsDaemon(pod) && keyOf(pod) == s.key {
 			c.join(s, pod)
 		}

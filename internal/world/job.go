@@ -1,14 +1,14 @@
 package world
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/kube/object"
 )
@@ -33,10 +33,29 @@ type job struct {
 	// inRow is how many failures count for the back-off, which ends at until.
 	inRow  int32
 	until  time.Duration
-	over   string    // why the Job is over; empty: it is not
+	over   string    // why the Job is over, or its pods are gone; empty: it is not
 	next   []lostPod // to be replaced
 	live   map[PodName]bool
 	counts map[PodName]bool // pods whose failure was counted
+	// ending are pods that are being deleted and all are pods that were created for it here.
+	ending map[PodName]bool
+	all    []PodName
+	// done and lapsed are the indexes that have succeeded and failed, fails how often and how long
+	// each waits. Of a Job that is not Indexed there are none.
+	done, lapsed map[int]bool
+	fails        map[int]indexFails
+	began        time.Duration // when it started, or was resumed
+	like         *corev1.Pod   // what its pods are like; nil: not known
+	busy         bool          // it deletes pods
+	finished     bool          // all of its pods have ended since it was over
+	cron         *cronJob      // of which it is; may be nil
+	runs         time.Duration // how long a new pod runs once it is ready; 0: it does not end
+}
+
+// indexFails are the failures of one index: those that count, and all.
+type indexFails struct {
+	counted, all int32
+	until        time.Duration
 }
 
 type lostPod struct {
@@ -53,8 +72,9 @@ const (
 )
 
 // of returns the Job of a pod.
-func (c *jobs) of(pod *corev1.Pod) (*job, error) {
-	k := keyOf(pod)
+func (c *jobs) of(pod *corev1.Pod) (*job, error) { return c.named(keyOf(pod)) }
+
+func (c *jobs) named(k ownerKey) (*job, error) {
 	if j := c.jobs[k]; j != nil {
 		return j, nil
 	}
@@ -62,9 +82,14 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &job{key: k, spec: &batchv1.JobSpec{}, limit: defaultJobLimit, live: map[PodName]bool{}, counts: map[PodName]bool{}}
+	j := newJob(k)
 	for _, n := range pods {
-		if p := c.w.base.State.Pod(n.Namespace, n.Name); p != nil && !p.Terminal && !p.Terminating {
+		p := c.w.base.State.Pod(n.Namespace, n.Name)
+		switch {
+		case p == nil || p.Terminal:
+		case p.Terminating:
+			j.ending[n] = true
+		default:
 			j.live[n] = true
 		}
 	}
@@ -74,15 +99,15 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 			return nil, fmt.Errorf("read Job %s/%s: %w", k.namespace, k.Name, err)
 		}
 		of := o.Value.(*batchv1.Job)
-		j.spec, j.failed, j.succeeded = &of.Spec, of.Status.Failed, of.Status.Succeeded
-		if of.Spec.BackoffLimit != nil {
-			j.limit = *of.Spec.BackoffLimit
+		j.failed, j.succeeded = of.Status.Failed, of.Status.Succeeded
+		j.takes(&of.Spec)
+		j.reads(&of.Status, c.w.o.Now)
+		if err := c.indexes(j, pods); err != nil {
+			return nil, err
 		}
 	} else {
 		j.unknown = true
 	}
-	policy := j.spec.PodReplacementPolicy
-	j.whenEnd = policy != nil && *policy == batchv1.Failed || policy == nil && j.spec.PodFailurePolicy != nil
 	if c.jobs == nil {
 		c.jobs = map[ownerKey]*job{}
 	}
@@ -92,22 +117,33 @@ func (c *jobs) of(pod *corev1.Pod) (*job, error) {
 
 // lost counts a pod of a Job that is being deleted, or gone, as failed, and has the Job replace it
 // (job_controller.go isPodFailed, trackJobStatusAndRemoveFinalizers, manageJob).
-func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
+func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) (err error) {
 	j, err := c.of(pod)
 	if err != nil {
 		return err
 	}
 	name := NameOf(pod)
+	setIn(c.w.Fork, j.ending, name, !gone)
+	defer func() { err = errors.Join(err, c.finish(j)) }()
 	switch {
-	case j.counts[name], gone && !j.whenEnd && pod.DeletionTimestamp != nil: // it was being deleted at the start
+	case j.counts[name]:
+		if gone {
+			c.indexEnds(j, pod)
+		}
 		return nil
+	case gone && !j.whenEnd && pod.DeletionTimestamp != nil: // it was being deleted at the start
+		return nil
+	case rec.Cause == CauseScaleDown: // its finalizer was taken off before (deleteJobPods)
+		delete(j.live, name)
+		rec.NotReplaced = "its controller wants fewer pods"
+		return c.sync(j)
 	case j.whenEnd && !gone:
 		rec.held, rec.NotReplaced = true, "Job/"+j.key.Name+" makes another one once the pod is gone"
 		return nil
 	}
 	kept(c.w, rec).held, rec.NotReplaced = false, ""
 	was, lived := *j, j.live[name]
-	was.next = slices.Clone(j.next)
+	was.next, was.fails, was.lapsed = slices.Clone(j.next), maps.Clone(j.fails), maps.Clone(j.lapsed)
 	c.w.OnUndo(func() {
 		*j = was
 		delete(j.counts, name)
@@ -121,24 +157,37 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) error {
 		rec.held, rec.NotReplaced = true, j.over
 		return nil
 	}
-	counted := true
+	counted, lapses := true, false
 	if action := j.action(pod, rec.Cause); action != nil {
 		switch *action {
+		case batchv1.PodFailurePolicyActionFailIndex:
+			lapses = true
 		case batchv1.PodFailurePolicyActionIgnore:
 			counted = false
 		case batchv1.PodFailurePolicyActionFailJob:
 			return c.fail(j, rec, "its podFailurePolicy says so")
 		}
 	}
-	if counted && j.spec.BackoffLimitPerIndex == nil {
+	if counted {
 		if j.failed++; j.failed > j.limit {
 			return c.fail(j, rec, fmt.Sprintf("%d of its pods failed, and its backoffLimit is %d", j.failed, j.limit))
 		}
 	}
-	j.inRow++ // one that is ignored counts here (newBackoffRecord)
-	j.until = c.failedAt(pod, gone) + backoffAfter(j.inRow)
+	until := c.w.now
+	if j.spec.BackoffLimitPerIndex != nil {
+		if until, err = c.indexFailed(j, pod, rec, counted, lapses); err != nil || rec.held {
+			return err
+		}
+	} else {
+		j.inRow++ // one that is ignored counts here (newBackoffRecord)
+		j.until = c.failedAt(pod, gone) + backoffAfter(j.inRow)
+		until = max(j.until, c.w.now)
+	}
 	j.next = append(j.next, lostPod{pod, rec})
-	c.w.due.schedule(max(j.until, c.w.now), syncs, "Job/"+j.key.namespace+"/"+j.key.Name, func() error { return c.sync(j) })
+	if j.suspended() {
+		rec.held, rec.NotReplaced = true, "Job/"+j.key.Name+" is suspended"
+	}
+	c.syncAt(j, until)
 	return nil
 }
 
@@ -205,23 +254,26 @@ func (c *jobs) succeeded(pod *corev1.Pod) error {
 	j.counts[NameOf(pod)] = true
 	delete(j.live, NameOf(pod))
 	j.succeeded, j.inRow, j.until = j.succeeded+1, 0, 0
-	want := j.spec.Completions
-	if j.over != "" || want == nil || int(*want)-int(j.succeeded) <= len(j.live)+len(j.next) {
-		return nil
+	if i := indexOf(pod); i >= 0 {
+		j.done[i] = true
 	}
-	like := pod
-	if _, indexed := pod.Annotations[batchv1.JobCompletionIndexAnnotation]; indexed { // the next one is new
-		like = pod.DeepCopy()
-		index := strconv.Itoa(int(j.succeeded) + len(j.live) + len(j.next))
-		like.Annotations[batchv1.JobCompletionIndexAnnotation] = index
-		like.Labels = labels.Merge(like.Labels, labels.Set{batchv1.JobCompletionIndexAnnotation: index})
+	if j.over != "" {
+		return c.finish(j)
 	}
-	rec, err := c.w.another(like)
-	if err != nil {
+	if met, err := c.successPolicy(j); err != nil || met {
 		return err
 	}
-	j.live[PodName{pod.Namespace, rec.Name}] = true
-	return nil
+	if done, err := c.indexesOver(j); err != nil || done {
+		return err
+	}
+	if j.spec.Parallelism != nil {
+		return c.sync(j)
+	}
+	want := j.spec.Completions
+	if want == nil || int(*want)-int(j.succeeded) <= len(j.live)+len(j.next) {
+		return c.complete(j)
+	}
+	return c.another(j, pod, int(j.succeeded)+len(j.live)+len(j.next))
 }
 
 // restarted ends the Job of a pod of which a container was started again, where its pods have been
@@ -251,27 +303,6 @@ func (c *jobs) restarted(pod *corev1.Pod) error {
 		return nil
 	}
 	return c.fail(j, &Left{}, fmt.Sprintf("containers of its pods were restarted %d times, and its backoffLimit is %d", sum, j.limit))
-}
-
-// sync makes the pods that are missing, once the back-off is over.
-func (c *jobs) sync(j *job) error {
-	if j.over != "" || c.w.now < j.until {
-		return nil
-	}
-	was, next := *j, j.next
-	c.w.OnUndo(func() { *j = was })
-	j.next = nil
-	for _, l := range next {
-		if err := c.w.replace(l.pod, l.rec); err != nil {
-			return err
-		}
-		if r := l.rec.Replacement; r != nil {
-			n := PodName{l.pod.Namespace, r.Name}
-			j.live[n] = true
-			c.w.OnUndo(func() { delete(j.live, n) })
-		}
-	}
-	return nil
 }
 
 // fail ends a Job: its pods are deleted, and none is made again (job_controller.go syncJob,
@@ -305,7 +336,7 @@ func (c *jobs) fail(j *job, rec *Left, why string) error {
 			return err
 		}
 	}
-	return nil
+	return c.finish(j)
 }
 
 // guessed names the Jobs of pods that left which the base lacks, in order.
@@ -317,4 +348,56 @@ func (c *jobs) guessed() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// scale has a Job want another number of pods at once.
+func (c *jobs) scale(k ownerKey, to int) (refused string, err error) {
+	j, err := c.named(k)
+	if err != nil {
+		return "", err
+	}
+	if j.like == nil {
+		delete(c.jobs, k)
+		return "no pod of Job/" + k.Name + " shows what its pods are like", nil
+	}
+	spec := j.spec.DeepCopy()
+	spec.Parallelism = new(int32(to))
+	return "", c.change(j, spec)
+}
+
+// start has a Job come.
+func (c *jobs) start(k ownerKey, spec *batchv1.JobSpec, like *corev1.Pod) *job {
+	j := newJob(k)
+	if spec.Parallelism == nil {
+		spec.Parallelism = new(int32(1))
+	}
+	if spec.Completions == nil && *spec.Parallelism == 1 {
+		spec.Completions = new(int32(1))
+	}
+	j.takes(spec)
+	j.began = c.w.now
+	p := like.DeepCopy()
+	p.Name, p.UID = k.Name+"-1", ""
+	j.like = p
+	if c.jobs == nil {
+		c.jobs = map[ownerKey]*job{}
+	}
+	c.jobs[k] = j
+	c.deadline(j)
+	c.syncAt(j, c.w.now)
+	return j
+}
+
+// change has a Job take another spec. One that is resumed starts anew.
+func (c *jobs) change(j *job, spec *batchv1.JobSpec) error {
+	was := j.suspended()
+	j.takes(spec)
+	if j.spec.Parallelism == nil {
+		j.spec.Parallelism = new(int32(1))
+	}
+	if was && !j.suspended() {
+		j.began = c.w.now
+	}
+	c.deadline(j)
+	return c.sync(j)
 }

@@ -31,11 +31,14 @@ func (w *World) ScaledBy(pod *corev1.Pod) (kind, name string, pods int) {
 	return top.Kind, top.Name, pods
 }
 
-// Scale has a workload of a kind want another number of pods: a ReplicaSet, a StatefulSet, or a
-// Deployment of which one ReplicaSet has pods. It returns why that cannot be; empty where it can.
+// Scale has a workload of a kind want another number of pods: a ReplicaSet, a StatefulSet, a Job
+// (at once), or a Deployment of which one ReplicaSet has pods. It returns why that cannot be; empty
+// where it can.
 func (w *World) Scale(kind, namespace, name string, to int) (refused string, err error) {
 	w.tell(Moment{What: Scaled, Owner: kind + "/" + name, Why: fmt.Sprintf("to %d replicas", to)})
 	switch kind {
+	case "Job":
+		return w.jobs.scale(ownerKey{namespace, state.Owner{Kind: kind, Name: name}}, to)
 	case "StatefulSet":
 		return w.sets.scale(ownerKey{namespace, state.Owner{Kind: kind, Name: name}}, to)
 	case "Deployment":

@@ -3,6 +3,7 @@ package world
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -115,4 +116,49 @@ func restarts(pod *corev1.Pod) (containers, sidecars int32) {
 		}
 	}
 	return containers, sidecars
+}
+
+// reduce deletes the first n of a Job's pods in the order of ActivePods, which do not count as
+// failed (activePodsForRemoval, deleteJobPods).
+func (c *jobs) reduce(j *job, active []PodName, n int) error {
+	var list []*candidate
+	for _, name := range active {
+		p, err := c.w.waitingOrStored(name)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			list = append(list, c.w.ranked(p))
+		}
+	}
+	slices.SortStableFunc(list, firstOfJob)
+	j.busy = true
+	defer func() { j.busy = false }()
+	for _, m := range list[:min(n, len(list))] {
+		if name := NameOf(m.Pod); j.whenEnd {
+			j.ending[name] = true
+		} else {
+			delete(j.live, name)
+			j.ending[name] = true
+		}
+		if err := c.w.remove(m.Pod, &Left{Cause: CauseScaleDown}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstOfJob follows pkg/controller/controller_utils.go ActivePods.Less.
+func firstOfJob(a, b *candidate) int {
+	if c := cmp.Or(
+		falseFirst(a.Node != "", b.Node != ""), cmp.Compare(phaseRank(a.Phase), phaseRank(b.Phase)), falseFirst(a.Ready, b.Ready),
+	); c != 0 {
+		return c
+	}
+	if a.Ready && b.Ready && a.Since != b.Since {
+		return cmp.Compare(b.Since, a.Since)
+	}
+	restartsA, sidecarsA := restarts(a.Pod)
+	restartsB, sidecarsB := restarts(b.Pod)
+	return cmp.Or(cmp.Compare(restartsB, restartsA), cmp.Compare(sidecarsB, sidecarsA), cmp.Compare(b.Made, a.Made))
 }

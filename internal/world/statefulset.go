@@ -69,7 +69,7 @@ func keyOf(pod *corev1.Pod) ownerKey {
 	return ownerKey{pod.Namespace, state.Owner{Kind: kind, Name: name}}
 }
 
-// podsOf lists the pods of the base that a StatefulSet, a DaemonSet or a Job controls.
+// podsOf lists the pods of the base that a StatefulSet, a DaemonSet or a Job controls, by name.
 func (w *World) podsOf(k ownerKey) ([]PodName, error) {
 	if w.byOwner == nil && w.of != nil {
 		w.byOwner = w.of.byOwner
@@ -92,6 +92,9 @@ func (w *World) podsOf(k ownerKey) ([]PodName, error) {
 			w.byOwner[k] = append(w.byOwner[k], PodName{p.Namespace, p.Name})
 		}
 	})
+	for _, list := range w.byOwner {
+		slices.SortFunc(list, comparePods)
+	}
 	return w.byOwner[k], w.steps.Take(pods)
 }
 

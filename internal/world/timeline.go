@@ -14,7 +14,7 @@ type Moment struct {
 	// AfterSeconds is when, from the start.
 	AfterSeconds int64 `json:"afterSeconds"`
 	// What happens, such as bound or nodeTainted.
-	What string `json:"what" enums:"created,ungated,waits,nominated,bound,cannotStart,ready,unready,containerExited,containerRestarted,backOff,probeFailed,containerStopping,repeats,leaves,gone,succeeded,failed,refused,scaled,rolloutBegins,rolloutComplete,deadlineExceeded,nodeAdded,nodeDied,nodeReboots,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds,applied,quotaChanged,budgetChanged"`
+	What string `json:"what" enums:"created,ungated,waits,nominated,bound,cannotStart,ready,unready,containerExited,containerRestarted,backOff,probeFailed,containerStopping,repeats,leaves,gone,succeeded,failed,refused,scaled,rolloutBegins,rolloutComplete,deadlineExceeded,nodeAdded,nodeDied,nodeReboots,nodeNotReady,nodeTainted,nodeBack,nodeRemoved,cordoned,uncordoned,tainted,untainted,drainBegins,drainEnds,applied,quotaChanged,budgetChanged,jobCreated,jobSkipped,jobDeleted"`
 	// Pod is the pod that it happens to; absent where it happens to a node or a workload.
 	Pod string `json:"pod,omitempty" example:"shop/web-1"`
 	// Owner is the pod's controller, or the workload that it happens to.
@@ -61,6 +61,10 @@ const (
 	Applied          = "applied"
 	QuotaChanged     = "quotaChanged"
 	BudgetChanged    = "budgetChanged"
+	// JobCreated is a Job that a CronJob starts, JobSkipped one that it does not start.
+	JobCreated = "jobCreated"
+	JobSkipped = "jobSkipped"
+	JobDeleted = "jobDeleted" // with its pods
 
 	ContainerExited    = "containerExited"
 	ContainerRestarted = "containerRestarted"

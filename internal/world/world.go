@@ -58,6 +58,7 @@ type World struct {
 	members     map[PodName]*member      // their pods
 	rollouts    []*Deployment            // by namespace and name
 	daemons     *daemonSets
+	crons       []*cronJob
 	// admit makes what admission makes of a workload's pod; nil: nothing does.
 	admit func(workload []byte) (*corev1.Pod, error)
 }

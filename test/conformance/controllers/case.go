@@ -27,21 +27,23 @@ type Case struct {
 	Objects []any
 	Events  []Event
 	tags    map[string]bool // what it has in it, for the summary
+	// nameless reports that it is not asked which pod is which: names of new ones are chance.
+	nameless bool
 }
 
 // Event is an event of berth's scenarios. Each case makes those that its part knows.
 type Event struct {
-	At      string       `json:"at"`
-	Scale   *ScaleTo     `json:"scale,omitempty"`
-	Evict   *PodNamed    `json:"evict,omitempty"`
-	Delete  *PodNamed    `json:"delete,omitempty"`
-	Die     *NodesNamed  `json:"nodesDie,omitempty"`
-	Return  *NodesNamed  `json:"nodesReturn,omitempty"`
-	Remove  *NodesNamed  `json:"removeNodes,omitempty"`
-	Taint   *TaintOf     `json:"taint,omitempty"`
-	Untaint *TaintOf     `json:"untaint,omitempty"`
-	RollOut *RollOutOf   `json:"rollOut,omitempty"`
-	Apply   *corev1.Node `json:"apply,omitempty"`
+	At      string      `json:"at"`
+	Scale   *ScaleTo    `json:"scale,omitempty"`
+	Evict   *PodNamed   `json:"evict,omitempty"`
+	Delete  *PodNamed   `json:"delete,omitempty"`
+	Die     *NodesNamed `json:"nodesDie,omitempty"`
+	Return  *NodesNamed `json:"nodesReturn,omitempty"`
+	Remove  *NodesNamed `json:"removeNodes,omitempty"`
+	Taint   *TaintOf    `json:"taint,omitempty"`
+	Untaint *TaintOf    `json:"untaint,omitempty"`
+	RollOut *RollOutOf  `json:"rollOut,omitempty"`
+	Apply   any         `json:"apply,omitempty"`
 	second  int64
 }
 

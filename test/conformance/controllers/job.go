@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -19,7 +20,25 @@ import (
 )
 
 // Jobs are the back-off of a Job, and when it fails.
-var Jobs = &Part{Name: "job", Draw: drawJob, Want: playJob, Got: func(_ *Case, a *Answer) []string { return lifeOf(a) }}
+var Jobs = &Part{Name: "job", Draw: drawJob, Want: playJob, Got: func(k *Case, a *Answer) []string { return k.unnamed(lifeOf(a)) }}
+
+// unnamed leaves out the names of pods where they are not asked for, and what berth does not play
+// (getPodsWithDelayedDeletionPerIndex).
+func (k *Case) unnamed(lines []string) []string {
+	perIndex := k.job().Spec.BackoffLimitPerIndex != nil
+	out := []string{}
+	for _, l := range lines {
+		f := strings.Fields(l)
+		switch {
+		case perIndex && f[1] == "gone": // the object stays until another pod has taken its count over
+		case k.nameless:
+			out = append(out, f[0]+" "+f[1])
+		default:
+			out = append(out, l)
+		}
+	}
+	return sortedLines(out)
+}
 
 // drawJob draws a Job with all of its pods, which are evicted and deleted, and those after them.
 func drawJob(d *Drawing) {
@@ -48,6 +67,23 @@ func drawJob(d *Drawing) {
 		d.tag("failed before")
 	}
 	d.policies(&j.Spec)
+	if mode == batchv1.IndexedCompletion && d.in(60) {
+		perIndex := int32(d.IntN(3))
+		j.Spec.BackoffLimitPerIndex = &perIndex
+		if d.in(50) {
+			most := int32(d.IntN(int(n) + 1))
+			j.Spec.MaxFailedIndexes = &most
+		}
+		if p := j.Spec.PodFailurePolicy; p != nil && d.in(30) {
+			p.Rules[0].Action = batchv1.PodFailurePolicyActionFailIndex
+		}
+		d.tag("per index")
+	}
+	if d.in(20) {
+		deadline := 3600 + int64(d.IntN(400))
+		j.Spec.ActiveDeadlineSeconds = &deadline
+		d.tag("deadline")
+	}
 	d.add(j)
 	ref := owned("batch/v1", "Job", "work")
 	for i := range int(n) {
@@ -59,7 +95,7 @@ func drawJob(d *Drawing) {
 			p.Annotations[batchv1.JobCompletionIndexAnnotation] = fmt.Sprint(i)
 		}
 		started := ago(900)
-		runs(p, "a", 900, d.k.Start)
+		runs(p, "a", 900-10*int64(i), d.k.Start) // which is deleted first is no chance
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}}}}
 		d.add(p)
 	}
@@ -75,6 +111,34 @@ func drawJob(d *Drawing) {
 		} else {
 			d.event(at, Event{Delete: &PodNamed{"default", name}})
 		}
+	}
+	if d.in(35) {
+		d.k.nameless = true
+		d.k.Events = slices.DeleteFunc(d.k.Events, func(e Event) bool {
+			return e.Delete != nil && strings.Count(e.Delete.Name, "-") > 1 || e.Evict != nil && strings.Count(e.Evict.Name, "-") > 1
+		})
+		d.changes(j, at)
+	}
+}
+
+// changes draws other numbers of pods at once for a Job, and when it is suspended and resumed.
+func (d *Drawing) changes(j *batchv1.Job, until int64) {
+	now := j
+	for at := int64(1); at <= until+200 && len(d.k.Events) < 30; at += 1 + int64(d.IntN(int(until)+200)) {
+		if slices.ContainsFunc(d.k.Events, func(e Event) bool { return e.second == at }) {
+			continue
+		}
+		now = now.DeepCopy()
+		if d.in(40) {
+			n := d.IntN(7)
+			*now.Spec.Parallelism = int32(n)
+			d.event(at, Event{Scale: &ScaleTo{"Job", "default", "work", n}})
+			d.tag("scale")
+			continue
+		}
+		*now.Spec.Suspend = !*now.Spec.Suspend
+		d.event(at, Event{Apply: now})
+		d.tag("suspend")
 	}
 }
 
@@ -162,7 +226,8 @@ func (j *jobs) sync() error {
 		}
 		break
 	}
-	if !j.polls && len(j.c.active(j.job.UID)) < int(*j.job.Spec.Parallelism) && !j.failed() {
+	waits := len(j.c.active(j.job.UID)) < int(*j.job.Spec.Parallelism) || j.job.Spec.ActiveDeadlineSeconds != nil
+	if !j.polls && waits && !j.failed() {
 		j.polls = true
 		j.c.at(j.c.now+1, "~job", func() error {
 			j.polls = false
@@ -217,11 +282,16 @@ func (j *jobs) CreatePodsWithGenerateName(_ context.Context, _ string, t *corev1
 	defer j.mu.Unlock()
 	index := t.Annotations[batchv1.JobCompletionIndexAnnotation]
 	i := slices.IndexFunc(j.lost, func(p *corev1.Pod) bool { return p.Annotations[batchv1.JobCompletionIndexAnnotation] == index })
+	if all := of[corev1.Pod](j.c.k); i < 0 && j.c.k.nameless && len(all) > 0 {
+		p := j.c.createLike(all[0])
+		p.Annotations, p.Finalizers = t.Annotations, t.Finalizers
+		return nil
+	}
 	if i < 0 {
 		return fmt.Errorf("%s, seed %d: a pod is made for none that was lost", j.c.k.Part, j.c.k.Seed)
 	}
 	p := j.c.createLike(j.lost[i])
-	p.Finalizers = t.Finalizers
+	p.Annotations, p.Finalizers = t.Annotations, t.Finalizers // of which some count failures
 	j.lost = slices.Delete(j.lost, i, i+1)
 	return nil
 }
@@ -256,11 +326,24 @@ func playJob(k *Case) ([]string, error) {
 	if r := k.job().Spec.PodReplacementPolicy; *r != batchv1.Failed {
 		c.begins = j.loses
 	}
+	if k.job().Spec.ActiveDeadlineSeconds != nil {
+		c.at(0, "~job", j.sync)
+	}
 	c.happens(func(e *Event) error {
 		// What a scenario does in one second comes before what controllers do then.
 		j.turns = e != &k.Events[len(k.Events)-1] && k.follows(e).second == e.second
-		if e.Delete != nil {
+		switch {
+		case e.Delete != nil:
 			return errors.Join(c.remove(e.Delete.Name), j.sync())
+		case e.Scale != nil:
+			n := int32(e.Scale.Replicas)
+			j.job = j.job.DeepCopy()
+			j.job.Spec.Parallelism = &n
+			return j.sync()
+		case e.Apply != nil:
+			j.job = j.job.DeepCopy()
+			j.job.Spec = *e.Apply.(*batchv1.Job).Spec.DeepCopy()
+			return j.sync()
 		}
 		p := c.pods[e.Evict.Name]
 		if p == nil || p.DeletionTimestamp != nil {
@@ -271,7 +354,8 @@ func playJob(k *Case) ([]string, error) {
 		c.pods[p.Name] = p
 		return c.remove(p.Name)
 	})
-	return c.run()
+	lines, err := c.run()
+	return k.unnamed(lines), err
 }
 
 // follows returns the event after one.
