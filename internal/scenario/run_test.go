@@ -139,7 +139,11 @@ func (c *copied) follow(at *world.Attempt, pod *corev1.Pod) {
 		put(x)
 	}
 	put(at.Pod)
+	prepares := slices.ContainsFunc(preempt.Victims(r), func(v engine.Victim) bool { return !v.Terminating })
 	for _, lower := range preempt.ClearedNominations(r) {
+		if !prepares {
+			break // all victims are being deleted already
+		}
 		p := c.s.Pod(lower.Namespace, lower.Name)
 		after, err := c.f.Pod(lower.Namespace, lower.Name)
 		if err != nil || p == nil || p.Nominated != node || after.Status.NominatedNodeName != "" {
