@@ -117,8 +117,20 @@ func changesOf(inv *inventory, x *difference, bound object.Object, bind *boundTo
 		}
 		return nil
 	}
-	for _, o := range x.apply {
-		c.note(o.Key, text(o.Key), o.JSON)
+	last := map[object.Key]int{} // of a placement, which may put an object more than once
+	for i := range x.apply {
+		if x.placed != nil {
+			last[x.apply[i].Key] = i
+		}
+	}
+	for i, o := range x.apply {
+		switch {
+		case x.placed != nil && last[o.Key] != i:
+		case x.placed[o.Key] && (i < len(x.apply)-1 || len(c.first)+len(c.rest) > 0):
+			c.count++ // the decision's row has it, and another one the count
+		default:
+			c.note(o.Key, text(o.Key), o.JSON)
+		}
 	}
 	switch {
 	case x.bind != nil && x.recorded:

@@ -60,7 +60,9 @@ type difference struct {
 	bind  *Bind
 	// recorded is of a bind with a decision, whose record has the pod and its node.
 	recorded bool
-	cause    string
+	// placed are the pods among apply whose decisions have them with their nodes.
+	placed map[object.Key]bool
+	cause  string
 }
 
 // keys returns the objects that it touches.
@@ -136,11 +138,17 @@ func (v *View) nodeLabels(name string) map[string]string {
 	return nodes.Node(row).Labels
 }
 
+// boundPod is the pod of a bind once it is on its node, which has these labels.
+func boundPod(b *Bind, node map[string]string, now time.Time) *corev1.Pod {
+	pod := object.WithTopology(Bound(b.Pod, b.Node), node)
+	pod.Status.Conditions = scheduled(pod.Status.Conditions, now)
+	return pod
+}
+
 // bindObject makes the pod on its node, with the node's zone and region labels.
 // The short form says all where the state holds the same pod without a node.
 func bindObject(inv *inventory, b *Bind, node map[string]string, now time.Time) (object.Object, *boundTo, error) {
-	pod := object.WithTopology(Bound(b.Pod, b.Node), node)
-	pod.Status.Conditions = scheduled(pod.Status.Conditions, now)
+	pod := boundPod(b, node, now)
 	o, err := object.Of(pod)
 	if err != nil {
 		return object.Object{}, nil, fmt.Errorf("bind Pod %s/%s: %w", pod.Namespace, pod.Name, err)

@@ -209,8 +209,17 @@ func (m *Manager) Record(ctx context.Context, d *store.Decision, p *store.Profil
 // RecordEntry is Record that also reports whether the record is durable on the local disk only, and
 // not in the store yet.
 func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.Profile) (spooled bool, err error) {
-	d.Asked = store.AskedOf(ctx)
-	e := &store.Entry{Decision: d, Profile: p, Fresh: true}
+	return m.record(ctx, &store.Entry{Decision: d, Profile: p, Fresh: true})
+}
+
+// record writes decisions that make no revision.
+func (m *Manager) record(ctx context.Context, e *store.Entry) (spooled bool, err error) {
+	var first *store.Decision
+	for d := range e.Decisions() {
+		if d.Asked = store.AskedOf(ctx); first == nil {
+			first = d
+		}
+	}
 	ctx, part := span.Start(ctx, span.Record)
 	defer func() { part.End(err, span.Spooled.Bool(spooled)) }()
 	wait, err := m.g.Submit(ctx, e)
@@ -221,7 +230,7 @@ func (m *Manager) RecordEntry(ctx context.Context, d *store.Decision, p *store.P
 		err = e.Err
 	}
 	if err != nil {
-		return false, fmt.Errorf("record decision %s: %w", d.ID, m.reread(d, err))
+		return false, fmt.Errorf("record decision %s: %w", first.ID, m.reread(first, err))
 	}
 	return e.Spooled, nil
 }

@@ -44,8 +44,8 @@ func (p *pending) wait(ctx context.Context) error {
 // conflict.
 func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e *store.Entry) error {
 	e.Revision.Asked = store.AskedOf(ctx)
-	if e.Decision != nil {
-		e.Decision.Asked = e.Revision.Asked
+	for d := range e.Decisions() {
+		d.Asked = e.Revision.Asked
 	}
 	size := len(e.Revision.Change)
 	if e.Checkpoint != nil {

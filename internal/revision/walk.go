@@ -146,11 +146,16 @@ func (w *Walk) jump(ctx context.Context, revision int64) (*View, error) {
 		}
 	}
 	w.ahead, w.coming, w.steps = nil, nil, 0
+	w.stand(v)
+	return w.at, nil
+}
+
+// stand begins the walk's own state at a view.
+func (w *Walk) stand(v *View) {
 	w.d = v.inv.draft()
 	w.d.whole = true
 	w.begin(v.State)
 	w.at = &View{Cluster: v.Cluster, Revision: v.Revision, Digest: v.Digest, State: w.state.State(), inv: w.d.inv}
-	return w.at, nil
 }
 
 // next returns the revision after one; errBroken where that is no change to it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"berth/internal/engine"
 	"berth/internal/engine/recall"
 	"berth/internal/kube/object"
 	"berth/internal/steps"
@@ -26,6 +27,10 @@ type Step struct {
 	Delete   []object.Key
 	Decision *store.Decision
 	Profile  *store.Profile
+	// Placed are the decisions of a placement, in their order, in place of Decision, and Profiles
+	// theirs. Apply has the pods that they bind.
+	Placed   []*store.Decision
+	Profiles []*store.Profile
 	// Spooled is set by Update if the decision is durable on the local disk and not in the store
 	// yet.
 	Spooled bool
@@ -91,8 +96,12 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 	if werr := head.write.wait(ctx); werr != nil {
 		return nil, nil, werr
 	}
-	if err == nil && step != nil && step.Decision != nil {
+	switch {
+	case err != nil || step == nil:
+	case step.Decision != nil:
 		step.Spooled, err = m.RecordEntry(ctx, step.Decision, step.Profile)
+	case step.Placed != nil:
+		step.Spooled, err = m.record(ctx, &store.Entry{Placed: step.Placed, Profiles: step.Profiles, Fresh: true})
 	}
 	return head, step, err
 }
@@ -113,21 +122,35 @@ func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func
 		return head, step, nil, err
 	}
 	x := difference{apply: step.Apply, del: step.Delete, bind: step.Bind, recorded: step.Decision != nil, cause: causeChange}
-	if x.bind != nil {
+	if x.placed = placedPods(step.Placed); x.bind != nil || len(x.placed) > 0 {
 		x.cause = causeBind
 	}
 	v, r, err := m.grow(ctx, head, x)
 	if err != nil {
 		return head, step, nil, err
 	}
-	if step.Decision != nil {
-		step.Decision.BoundRevision = v.Revision
+	e := &store.Entry{Revision: r, Decision: step.Decision, Profile: step.Profile, Placed: step.Placed, Profiles: step.Profiles, Fresh: true}
+	for d := range e.Decisions() {
+		d.BoundRevision = v.Revision
 	}
-	err = m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Decision: step.Decision, Profile: step.Profile, Fresh: true})
-	if err != nil {
+	if err = m.submit(ctx, l, epoch, v, e); err != nil {
 		return nil, nil, nil, err
 	}
 	return head, step, v, nil
+}
+
+// placedPods are the pods that decisions bind.
+func placedPods(list []*store.Decision) map[object.Key]bool {
+	if list == nil {
+		return nil
+	}
+	pods := make(map[object.Key]bool, len(list))
+	for _, d := range list {
+		if d.Outcome == string(engine.Scheduled) {
+			pods[object.Key{Kind: "Pod", Namespace: d.Namespace, Name: d.Pod}] = true
+		}
+	}
+	return pods
 }
 
 // parent returns the view that a write extends, and its epoch, also for a cluster without

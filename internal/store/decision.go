@@ -68,6 +68,8 @@ type Decision struct {
 	// Blockers are the objects in the way of a decision that places nothing, by EncodeBlockers;
 	// empty of others, and in records of before they were kept. No digest covers them.
 	Blockers string `json:",omitempty"`
+	// Placement is the id of the placement that the decision is of; empty: of none.
+	Placement string `json:",omitempty"`
 }
 
 // Failure counts the nodes that a plugin rejected with a reason.
@@ -200,6 +202,7 @@ var DecisionColumns = []Column{
 	{Name: "attempt", Kind: Text, Null: true, Since: 23, Field: func(d *Decision) any { return &d.Attempt }},
 	{Name: "facts", Kind: List, Null: true, Since: 28, Field: func(d *Decision) any { return &d.Facts }},
 	{Name: "blockers", Kind: List, Null: true, Since: 30, Field: func(d *Decision) any { return &d.Blockers }},
+	{Name: "placement", Kind: Text, Null: true, Since: 31, Field: func(d *Decision) any { return &d.Placement }},
 }
 
 // ReplayColumns name the columns that a replay needs beside the cluster.

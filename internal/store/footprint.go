@@ -7,7 +7,7 @@ const recordBytes = 2 << 10
 // Footprint bounds from above what a decision takes in an answer, in bytes, its input as stored
 // included.
 func (d *Decision) Footprint() int64 {
-	texts := len(d.Cluster) + len(d.Namespace) + len(d.Pod) + len(d.PodUID) + len(d.Profile) + len(d.Outcome) + len(d.Node) + len(d.NominatedNode) + len(d.Message) + len(d.Facts) + len(d.Blockers)
+	texts := len(d.Cluster) + len(d.Namespace) + len(d.Pod) + len(d.PodUID) + len(d.Profile) + len(d.Outcome) + len(d.Node) + len(d.NominatedNode) + len(d.Message) + len(d.Facts) + len(d.Blockers) + len(d.Placement)
 	for i := range d.Failures {
 		f := &d.Failures[i]
 		texts += 256 + len(f.Plugin) + len(f.Code) + len(f.Reason)

@@ -7,7 +7,7 @@ import (
 
 // SealFormat is the schema version whose columns the hashes of rows cover: columns that a later
 // migration brings are not part of the hashes that a seal of an earlier format holds.
-const SealFormat = 30
+const SealFormat = 31
 
 // Seal is a link of a cluster's hash chain. Each commit writes one for each cluster that it adds
 // rows to or takes rows from, in the same transaction: the hashes of the rows, and the hash of the

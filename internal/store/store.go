@@ -7,6 +7,7 @@ package store
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 )
 
@@ -102,7 +103,8 @@ type Gap struct {
 }
 
 // Entry is written whole or not at all: a revision (with its checkpoint), a
-// decision, a decision together with the revision that its bind made, or a gap
+// decision, a decision together with the revision that its bind made, the
+// decisions of a placement with their revision or alone, or a gap
 // alone. The caller leaves it alone from handing it over until the write has
 // ended.
 type Entry struct {
@@ -110,6 +112,10 @@ type Entry struct {
 	Checkpoint *Checkpoint
 	Profile    *Profile
 	Decision   *Decision
+	// Placed are the decisions of a placement, in their order, and Profiles what they refer to.
+	// Decision and Profile are nil then.
+	Placed   []*Decision
+	Profiles []*Profile
 	// Gap comes without any of the others. Writing one again with the same
 	// Cluster and ID is a no-op.
 	Gap *Gap
@@ -126,6 +132,20 @@ type Entry struct {
 	// stored, and so could never be replayed. ErrInvalid: see Entry.Validate.
 	// ErrUnavailable: the entry alone could not be written, and may be again.
 	Err error
+}
+
+// Decisions visits the decisions of the entry.
+func (e *Entry) Decisions() iter.Seq[*Decision] {
+	return func(yield func(*Decision) bool) {
+		if e.Decision != nil && !yield(e.Decision) {
+			return
+		}
+		for _, d := range e.Placed {
+			if !yield(d) {
+				return
+			}
+		}
+	}
 }
 
 // Writer appends durably.
@@ -208,6 +228,7 @@ type ClusterInfo struct {
 type DecisionFilter struct {
 	Cluster, Namespace, Pod, Node, Outcome, Verb string
 	AskedBy                                      string    // kind:name
+	Placement                                    string    // it comes with Since and Until: no index has it
 	Since, Until                                 time.Time // since inclusive, until exclusive
 	// AsOf is the latest time that a decision is of, inclusive: the one that its question named,
 	// else CreatedAt.

@@ -22,36 +22,54 @@ func (e *Entry) Validate() error {
 	if e.Gap != nil {
 		return e.validateGap()
 	}
-	if e.Revision == nil && e.Decision == nil {
+	if e.Revision == nil && e.Decision == nil && len(e.Placed) == 0 {
 		return invalid("entry", "has neither revision nor decision")
 	}
 	if err := e.validateRevision(); err != nil {
 		return err
 	}
 	if e.Profile != nil {
-		if err := validateText("profile", e.Profile.Digest, e.Profile.Name); err != nil {
+		if err := e.Profile.validate(); err != nil {
 			return err
 		}
-		if err := validateKeys("profile.digest", e.Profile.Digest); err != nil {
+	}
+	for _, p := range e.Profiles {
+		if err := p.validate(); err != nil {
 			return err
 		}
-		if e.Profile.Digest == "" {
-			return invalid("profile.digest", "is empty")
+	}
+	cluster := ""
+	if e.Revision != nil {
+		cluster = e.Revision.Cluster
+	}
+	for d := range e.Decisions() {
+		if cluster == "" {
+			cluster = d.Cluster
+		}
+		if err := d.validate(); err != nil {
+			return err
+		}
+		if d.Cluster != cluster {
+			return invalid("decision.cluster", "is not that of the entry")
 		}
 	}
-	if e.Decision == nil {
-		return nil
+	return nil
+}
+
+func (p *Profile) validate() error {
+	if err := validateText("profile", p.Digest, p.Name); err != nil {
+		return err
 	}
-	if e.Revision != nil && e.Revision.Cluster != e.Decision.Cluster {
-		return invalid("decision.cluster", "is not the revision's")
+	if p.Digest == "" {
+		return invalid("profile.digest", "is empty")
 	}
-	return e.Decision.validate()
+	return validateKeys("profile.digest", p.Digest)
 }
 
 func (e *Entry) validateGap() error {
 	g := e.Gap
 	switch {
-	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil:
+	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil || e.Placed != nil || e.Profiles != nil:
 		return invalid("gap", "comes with something else")
 	case g.ID == "":
 		return invalid("gap.id", "is empty")

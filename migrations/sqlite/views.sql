@@ -23,7 +23,7 @@ SELECT d.cluster,
        d.asked_by, d.peer, d.request_id, d.asked_as_of, d.rejected_by,
        d.id AS decision_id,
        coalesce(d.purpose, CASE WHEN d.mode = 'shadow' THEN 'shadow' WHEN d.bound_revision > 0 OR d.verb <> 'decide' THEN 'live' END) AS purpose, d.attempt,
-       d.created_at AS unix_micros
+       d.created_at AS unix_micros, d.placement
 FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp;
 
 -- How many nodes each plugin rejected, and why. named_share is how many of them the record names.
@@ -182,7 +182,7 @@ SELECT s.cluster, s.attempt,
         ORDER BY d.seq) i) AS decisions,
        s.created_at, e.created_at AS ended_at,
        CASE length(s.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(s.pod_digest)) ELSE CAST(s.pod_digest AS TEXT) END AS pod_digest,
-       s.revision, s.seq
+       s.revision, s.seq, s.placement
 FROM decisions s LEFT JOIN stamps t ON t.id = s.stamp
 JOIN decisions e ON e.id = CASE s.verb WHEN 'decide' THEN s.id ELSE (
   SELECT d.id FROM decisions d
@@ -211,7 +211,7 @@ SELECT b.cluster, b.id AS decision_id,
        CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END AS pod_digest,
        b.seq, coalesce(b.purpose, 'live') AS purpose, b.attempt,
        (b.created_at - (SELECT f.pod_created_at FROM judged_pods f WHERE f.cluster = b.cluster AND f.pod_digest = CASE length(b.pod_digest) WHEN 32 THEN 'sha256:' || lower(hex(b.pod_digest)) ELSE CAST(b.pod_digest AS TEXT) END)) / 1e6 AS seconds_since_created,
-       b.created_at AS unix_micros
+       b.created_at AS unix_micros, b.placement
 FROM decisions b LEFT JOIN stamps t ON t.id = b.stamp
 WHERE b.bound_revision + 0 > 0 AND b.outcome = 'Scheduled' AND b.verb IN ('decide', 'bind') -- + 0 keeps other indexes out of it
   AND NOT EXISTS (
@@ -265,7 +265,8 @@ SELECT r.cluster, r.cluster || '@' || r.number AS snapshot,
 FROM revisions r LEFT JOIN checkpoints c ON c.cluster = r.cluster AND c.number = r.number;
 
 -- What revisions changed, a row an object. The rows outlive their revision. A pod that a decision
--- bound is the decision's row; the other objects of its revision are rows of their own.
+-- bound is the decision's row; the other objects of its revision are rows of their own, and so is one
+-- pod of a placement that changed nothing else, which has the count.
 CREATE VIEW revision_objects AS
 SELECT o.cluster, o.revision, o.place, o.action, o.kind, o.namespace, o.name, o.uid, o.node, o.changed,
        o.cause, o.asked_by, o.created_at,
@@ -279,7 +280,10 @@ SELECT b.cluster, b.bound_revision, 0, 'apply', 'Pod', b.namespace, b.pod, nulli
        b.cluster || '@' || b.bound_revision,
        coalesce((SELECT o.changes FROM revision_changes o WHERE o.cluster = b.cluster AND o.revision = b.bound_revision AND o.place = 1), 1)
 FROM decisions b
-WHERE b.bound_revision > 0 AND b.verb IN ('decide', 'bind') AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL;
+WHERE b.bound_revision > 0 AND b.verb IN ('decide', 'bind') AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL
+  AND (b.placement IS NULL OR NOT EXISTS (
+    SELECT 1 FROM revision_changes o
+    WHERE o.cluster = b.cluster AND o.revision = b.bound_revision AND o.place = 1 AND o.kind = 'Pod' AND o.namespace = b.namespace AND o.name = b.pod));
 
 -- When pods were deleted, by what the index of deletions serves: a query of revision_objects reads
 -- binds as well.

@@ -20,7 +20,7 @@ func full() *store.Decision {
 		Priority: math.MinInt32, NodesTotal: 5000, NodesFeasible: 17,
 		Message:      "0/5000 nodes are available: 3 node(s) had untolerated taint {a: \"ü\\\t\u2028<&>\"}.",
 		AnswerDigest: "sha256:dd", DurationMicros: 1<<53 + 1, BoundRevision: 2, Mode: "shadow", StaleMillis: new(int64(1500)), AskedAsOf: at(3), RejectedBy: "NodeResourcesFit,TaintToleration",
-		Purpose: "shadow", Attempt: "0197-first",
+		Purpose: "shadow", Attempt: "0197-first", Placement: "0197-placement",
 		Facts: (&store.PodFacts{
 			OwnerKind: "Job", OwnerName: "ü\"\\", CPUMilli: 1,
 			Requests: []byte(`{"cpu":"1m"}`), Labels: []byte("{}"), CreatedAt: at(0),

@@ -28,6 +28,61 @@ func init() {
 			wantErr(t, "the profile of the lost bind", err, store.ErrNotFound)
 			same(t, "newest", int64(2), newest(t, s, "prod"))
 		},
+		"PlacementIsOneThing": func(t *testing.T, s store.Store) {
+			appendAll(t, s, revision("prod", 1))
+			placement := func(id string, number int64) *store.Entry {
+				e := change("prod", number)
+				for _, pod := range []string{"a", "b", "c"} {
+					d := decision("prod", id+pod, at(int(number)))
+					d.Revision, d.BoundRevision, d.Placement = number-1, number, id
+					e.Placed = append(e.Placed, d)
+				}
+				e.Profiles = []*store.Profile{{Digest: "sha256:" + id + "1"}, {Digest: "sha256:" + id + "2"}}
+				return e
+			}
+			of := func(id string, want ...string) {
+				t.Helper()
+				list, err := s.ListDecisions(t.Context(), store.DecisionFilter{Cluster: "prod", Placement: id})
+				wantErr(t, "ListDecisions", err, nil)
+				var got []string
+				for _, d := range list {
+					got = append(got, d.ID)
+				}
+				same(t, "the decisions of "+id, want, got)
+			}
+			first := placement("first", 2)
+			appendAll(t, s, first)
+			appendAll(t, s, first) // a retry after a lost answer
+			of("first", "firstc", "firstb", "firsta")
+			_, err := s.Profile(t.Context(), "sha256:first2")
+			wantErr(t, "a profile of the placement", err, nil)
+
+			lost := placement("lost", 2)
+			lost.Revision.Token = "lost-the-race"
+			refused(t, s, []*store.Entry{lost}, store.ErrConflict)
+			again := placement("again", 3)
+			again.Placed[2].ID = "firstb"
+			refused(t, s, []*store.Entry{again}, store.ErrConflict)
+			nowhere := placement("nowhere", 3)
+			nowhere.Placed[2].Revision = 7
+			refused(t, s, []*store.Entry{nowhere}, store.ErrNotFound)
+			elsewhere := placement("elsewhere", 3)
+			elsewhere.Placed[2].Cluster = "other"
+			refused(t, s, []*store.Entry{elsewhere}, store.ErrInvalid)
+			for _, id := range []string{"lost", "again", "nowhere", "elsewhere"} {
+				of(id)
+				_, err := s.Profile(t.Context(), "sha256:"+id+"1")
+				wantErr(t, "a profile of what was refused", err, store.ErrNotFound)
+			}
+			same(t, "newest", int64(2), newest(t, s, "prod"))
+			alone := placement("alone", 3)
+			alone.Revision, alone.Checkpoint = nil, nil
+			for _, d := range alone.Placed {
+				d.BoundRevision = 0
+			}
+			appendAll(t, s, alone)
+			of("alone", "alonec", "aloneb", "alonea")
+		},
 		"DecisionBindsOnce": func(t *testing.T, s store.Store) {
 			appendAll(t, s, revision("prod", 1), &store.Entry{Decision: decision("prod", "d1", at(1))})
 			again := change("prod", 2)

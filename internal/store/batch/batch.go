@@ -41,7 +41,7 @@ type Batch struct {
 	Gaps        []*store.Gap
 	Classes     []*store.ClassRecord
 
-	rows  map[*store.Entry]*lists.Row
+	rows  map[*store.Decision]*lists.Row
 	added map[string]*seal.Rows // by cluster
 }
 
@@ -77,17 +77,19 @@ type ParentKey struct{ Cluster, Token string }
 func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 	b := &Batch{
 		entries: entries, Heads: map[string]*Head{}, Tokens: map[RevisionKey]string{}, Parents: map[ParentKey]bool{},
-		Clusters: map[string]string{}, Stamps: map[lists.Stamp]int64{}, rows: map[*store.Entry]*lists.Row{},
+		Clusters: map[string]string{}, Stamps: map[lists.Stamp]int64{}, rows: map[*store.Decision]*lists.Row{},
 		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{}, Busy: map[string]bool{},
 	}
 	for _, e := range entries {
-		if e.Err = e.Validate(); e.Err != nil || e.Decision == nil {
+		if e.Err = e.Validate(); e.Err != nil {
 			continue
 		}
-		r, ok := lists.NewRow(e.Decision), false
-		b.rows[e] = r
-		if r.StampID, ok = stamps.Get(r.Stamp); !ok {
-			b.Stamps[r.Stamp] = 0
+		for d := range e.Decisions() {
+			r, ok := lists.NewRow(d), false
+			b.rows[d] = r
+			if r.StampID, ok = stamps.Get(r.Stamp); !ok {
+				b.Stamps[r.Stamp] = 0
+			}
 		}
 	}
 	return b
@@ -117,7 +119,7 @@ func (b *Batch) Reads() Reads {
 		if v := e.Revision; v != nil {
 			parents[ParentKey{v.Cluster, v.ParentToken}] = true
 		}
-		if d := e.Decision; d != nil {
+		for d := range e.Decisions() {
 			ids[d.ID] = true
 		}
 	}
@@ -147,7 +149,7 @@ func (b *Batch) ChainReads() Reads {
 				classes[v.Cluster] = true
 			}
 		}
-		if d := e.Decision; d != nil {
+		for d := range e.Decisions() {
 			clusters[d.Cluster] = true
 			if d.Revision != 0 {
 				numbers[RevisionKey{d.Cluster, d.Revision}] = true

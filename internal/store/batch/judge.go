@@ -15,8 +15,14 @@ func (b *Batch) Judge() {
 		case e.Gap != nil:
 			b.addGap(e.Gap)
 		default:
-			if e.Err = b.add(e); e.Err == nil && e.Profile != nil {
+			if e.Err = b.add(e); e.Err != nil {
+				continue
+			}
+			if e.Profile != nil {
 				b.addProfile(e.Profile)
+			}
+			for _, p := range e.Profiles {
+				b.addProfile(p)
 			}
 		}
 	}
@@ -39,40 +45,48 @@ func (b *Batch) add(e *store.Entry) error {
 	if err != nil {
 		return err
 	}
-	d := e.Decision
-	if d == nil {
-		if fresh {
-			b.addRevision(e.Revision, e.Checkpoint)
+	for d := range e.Decisions() {
+		if _, err := b.stored(e, d, fresh); err != nil {
+			return err
 		}
-		return nil
 	}
+	if fresh {
+		b.addRevision(e.Revision, e.Checkpoint)
+	}
+	for d := range e.Decisions() {
+		if stored, _ := b.stored(e, d, false); stored {
+			continue
+		}
+		b.Clusters[d.ID] = d.Cluster
+		h, r := b.Heads[d.Cluster], b.rows[d]
+		h.Decisions++
+		// The cluster is locked until the commit: a reader who sees this number sees all smaller
+		// ones.
+		r.Seq = h.Seq + h.Decisions
+		b.Decisions = append(b.Decisions, r)
+	}
+	return nil
+}
+
+// stored reports whether a decision of an entry is stored already; an error where it cannot be.
+// fresh is set where the entry's revision is not stored.
+func (b *Batch) stored(e *store.Entry, d *store.Decision, fresh bool) (bool, error) {
 	if _, ok := b.Tokens[RevisionKey{d.Cluster, d.Revision}]; d.Revision != 0 && !ok {
 		// A decision may stand on the very revision that comes with it.
 		if !fresh || d.Revision != e.Revision.Number {
-			return fmt.Errorf("decision on %s@%d: %w", d.Cluster, d.Revision, store.ErrNotFound)
+			return false, fmt.Errorf("decision on %s@%d: %w", d.Cluster, d.Revision, store.ErrNotFound)
 		}
 	}
 	in, known := b.Clusters[d.ID]
 	switch {
 	case known && in != d.Cluster:
-		return fmt.Errorf("decision %s is stored already, in cluster %s: %w", d.ID, in, store.ErrConflict)
+		return false, fmt.Errorf("decision %s is stored already, in cluster %s: %w", d.ID, in, store.ErrConflict)
 	case known && fresh:
 		// The decision has been answered before and bound otherwise: a second revision for it would
 		// bind the pod twice.
-		return fmt.Errorf("decision %s is stored already: %w", d.ID, store.ErrConflict)
-	case known:
-		return nil
+		return false, fmt.Errorf("decision %s is stored already: %w", d.ID, store.ErrConflict)
 	}
-	if fresh {
-		b.addRevision(e.Revision, e.Checkpoint)
-	}
-	b.Clusters[d.ID] = d.Cluster
-	h, r := b.Heads[d.Cluster], b.rows[e]
-	h.Decisions++
-	// The cluster is locked until the commit: a reader who sees this number sees all smaller ones.
-	r.Seq = h.Seq + h.Decisions
-	b.Decisions = append(b.Decisions, r)
-	return nil
+	return known, nil
 }
 
 // follows reports whether a revision is new rather than stored already; an error where it is

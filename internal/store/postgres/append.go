@@ -32,7 +32,7 @@ func (s *Store) Append(ctx context.Context, entries []*store.Entry) error {
 		}
 		return a
 	}
-	fresh := !slices.ContainsFunc(entries, func(e *store.Entry) bool { return e.Decision != nil && !e.Fresh })
+	fresh := !slices.ContainsFunc(entries, func(e *store.Entry) bool { return (e.Decision != nil || e.Placed != nil) && !e.Fresh })
 	var a *appending
 	return s.transact(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		first := a == nil

@@ -104,6 +104,7 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	equal("outcome", f.Outcome)
 	equal("verb", f.Verb)
 	equal("asked_by", f.AskedBy)
+	equal("placement", f.Placement)
 	if !f.Since.IsZero() {
 		q.WriteString(" AND created_at >= " + value(ceilMicro(f.Since)))
 	}

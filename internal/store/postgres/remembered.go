@@ -61,13 +61,15 @@ func (m *remembered) add(generation int64, a *appending, entries []*store.Entry,
 		m.head(cluster, h, now)
 	}
 	for _, e := range entries {
-		if e.Err != nil || e.Decision == nil {
+		if e.Err != nil {
 			continue
 		}
-		of := m.of[e.Decision.Cluster]
-		id, err := uuid.Parse(e.Decision.ID) // no server writes others
-		if err == nil && of != nil {
-			m.records = append(m.records, acknowledged{id, now.UnixMicro(), of.seal, of})
+		for d := range e.Decisions() {
+			of := m.of[d.Cluster]
+			id, err := uuid.Parse(d.ID) // no server writes others
+			if err == nil && of != nil {
+				m.records = append(m.records, acknowledged{id, now.UnixMicro(), of.seal, of})
+			}
 		}
 	}
 	m.trim(now)

@@ -22,7 +22,7 @@ func TestHashesStay(t *testing.T) {
 		Failures: []store.Failure{{Plugin: "NodeName", Code: "Unschedulable", Reason: "no", Nodes: 1}},
 		Scores:   []store.Score{{Rank: 1, Node: "n1", Total: 100}},
 		Facts:    `["","","","s",1,2,{},{},0]`,
-		Blockers: `[1,["NodeResourcesFit","Pod","shop","till"]]`,
+		Blockers: `[1,["NodeResourcesFit","Pod","shop","till"]]`, Placement: "0197a1b2-c3d4-7e5f-8a9b-000000000002",
 	})
 	row.StampID, row.Seq = 3, 9
 	values := lists.Stored.Values(row, func(t time.Time) any { return t.UnixMicro() })
@@ -67,6 +67,7 @@ func TestHashesStay(t *testing.T) {
 	row16, seal16, removal16 := as(16)
 	row25, seal25, removal25 := as(25)
 	row28, seal28, removal28 := as(28)
+	row30, seal30, removal30 := as(30)
 	for _, c := range []struct {
 		what, want string
 		got        []byte
@@ -83,9 +84,12 @@ func TestHashesStay(t *testing.T) {
 		{"row of schema 28", "cdfdd25d7cd2fbd489eebf4264efcc39ad8d89aae0037cb74a50ef6f1eb1b9f2", row28},
 		{"seal of schema 28", "92ac5c02a74b209c5a75de7c646e359c9a3839be8822f1a3221f9ef3025804f7", seal28.Hash},
 		{"removal of schema 28", "b1bd21ff2bf174c2f65da93b463255cd8428c3f91ed01a28a8d5e12b23fbcabd", Hash(&removal28)},
-		{"row", "b5df2532dddf8778ddfb2f83851e3ac9b7b63b6957cac8c6c28d3eea242678f7", s.RowHashes},
-		{"seal", "49919f37b530e064f9cbd4a81f317db889d7ff1beacc6ea47d4ae628ccf50d91", s.Hash},
-		{"removal", "9099fa536f5f7ac9141aa572dc58585199a63f4a1ac9f690d9a6373d0f52f88d", removal.Hash},
+		{"row of schema 30", "b5df2532dddf8778ddfb2f83851e3ac9b7b63b6957cac8c6c28d3eea242678f7", row30},
+		{"seal of schema 30", "49919f37b530e064f9cbd4a81f317db889d7ff1beacc6ea47d4ae628ccf50d91", seal30.Hash},
+		{"removal of schema 30", "9099fa536f5f7ac9141aa572dc58585199a63f4a1ac9f690d9a6373d0f52f88d", Hash(&removal30)},
+		{"row", "46cc9c1e60ae049183d2931b1f33dd8ce2a691f256d49420d738afb98f33907b", s.RowHashes},
+		{"seal", "2d82de6e28e24af914d69d27e2680e9b882c646b0113ddbde22c1a73707ac4e7", s.Hash},
+		{"removal", "5588a36d5abbc34b86abb803faca4aff7a96ec3feb3bb90ff8efc842c1b72c9a", removal.Hash},
 	} {
 		if got := hex.EncodeToString(c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)

@@ -146,6 +146,9 @@ func listSQL(f store.DecisionFilter) (string, []any) {
 	if f.AskedBy != "" {
 		and("d.asked_by = ?", f.AskedBy)
 	}
+	if f.Placement != "" {
+		and("d.placement = ?", f.Placement)
+	}
 	if !f.Since.IsZero() {
 		and("d.created_at >= ?", ceilMicro(f.Since))
 	}
