@@ -5,6 +5,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"berth/internal/engine/state"
+	"berth/internal/revision"
 )
 
 // Classes are the priority classes that are stored beside the snapshots, in memory;
@@ -38,6 +39,19 @@ func (c *StoredClass) Source(name string) *schedulingv1.PriorityClass {
 		return nil
 	}
 	return &schedulingv1.PriorityClass{Value: c.Value, PreemptionPolicy: c.Policy}
+}
+
+// Priority returns the priority by which the queue sorts a pod: that of a pod of its name that
+// waits, else its own.
+func (s *Scheduler) Priority(v *revision.View, pod *corev1.Pod) (int32, error) {
+	if held := v.State.Pod(pod.Namespace, pod.Name); held != nil && held.NodeName == "" {
+		return held.Priority, nil
+	}
+	p, _, err := ResolvePriority(v.State, pod, s.classes(&Question{Cluster: v.Cluster}))
+	if err != nil {
+		return 0, err
+	}
+	return *p.Spec.Priority, nil
 }
 
 // ResolvePriority returns the pod with its priority, and where it has none of its own with its

@@ -84,6 +84,10 @@ func (o *Outcome) StatusChanges() ([]object.Object, error) {
 	return out, nil
 }
 
+// Evicts returns the pods that are to go for the pod: the victims on the node that it is nominated
+// to.
+func (o *Outcome) Evicts() []engine.Victim { return slices.Clone(preempt.Victims(o.Result)) }
+
 // unscheduled returns a pod's conditions after a failed attempt: PodScheduled is
 // False with the attempt's message, since now unless it was False before
 // (pkg/api/v1/pod UpdatePodCondition).

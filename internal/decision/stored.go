@@ -20,7 +20,9 @@ import (
 // StoredError refuses to bind a request's pod, since the snapshot holds another one under its name.
 // Nothing is written. It wraps store.ErrConflict.
 type StoredError struct {
-	Detail          string
+	Detail string
+	// At is where the pod stands in the request; empty: in pod.
+	At              string
 	Namespace, Name string
 	Revision        int64
 	// StoredUID and AskedUID are those of the two pods, where they differ.

@@ -38,6 +38,13 @@ type Attribution struct {
 	// Attempt is the id of the record that began the attempt: that of the filter call for the calls
 	// of kube-scheduler that follow it, else the record's own; absent in records of older servers.
 	Attempt string `json:"attempt,omitempty"`
+	// Placement is the id of the placement that the decision is of, Committed whether that held.
+	Placement string `json:"placement,omitempty"`
+	Committed *bool  `json:"committed,omitempty"`
+}
+
+func attributionOf(d *store.Decision) Attribution {
+	return Attribution{d.Purpose, d.Attempt, d.Placement, committed(d)}
 }
 
 // Row is a decision in a list.
@@ -131,7 +138,7 @@ func rowOf(d *store.Decision) *Row {
 		Pod: podOf(d), Profile: d.Profile, Engine: d.Engine, Semantics: d.Semantics,
 		Priority: d.Priority, Outcome: d.Outcome, Node: d.Node, NominatedNode: d.NominatedNode, Message: d.Message,
 		Counts: engine.Counts{Nodes: d.NodesTotal, Feasible: d.NodesFeasible}, Digest: d.AnswerDigest, DurationMicros: d.DurationMicros, Mode: d.Mode, StaleMillis: d.StaleMillis, AskedBy: d.Asked.By, Seq: d.Seq,
-		Attribution: Attribution{d.Purpose, d.Attempt},
+		Attribution: attributionOf(d),
 	}
 	r.BoundSnapshot, r.NominatedSnap, r.PendingSnap = madeBy(d)
 	return r

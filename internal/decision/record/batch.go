@@ -32,6 +32,7 @@ type Batch struct {
 	stamp [2]string         // an engine and its semantics, those of most records of late
 	note  string            // the unknownStamp of these
 	rec   record            // at hand
+	stood *between          // where the last record of a placement was decided
 	pod   corev1.Pod        // of its question
 	room  decision.Prepared // for its question
 }
@@ -207,13 +208,8 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	if note := b.unknown(i.d); note != "" {
 		return nil, errors.New(note)
 	}
-	view, err := b.walk.To(ctx, i.d.Revision)
+	rec, decide, err := b.record(ctx, i)
 	if err != nil {
-		return nil, err
-	}
-	b.rec = record{i.d, i.kind, view}
-	rec := &b.rec
-	if err := rec.checkView(); err != nil {
 		return nil, err
 	}
 	e, evaluated := rec.kind.(*Evaluated)
@@ -228,7 +224,7 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	if evaluated {
 		e.undigested, e.room = beside, &b.room
 	}
-	same, err := b.same(ctx, rec, beside)
+	same, err := b.same(ctx, rec, beside, decide)
 	if evaluated && err != nil && b.o.upgrades() {
 		if _, err = upgrade.ReplyOf(ctx, nil, err); err == nil {
 			same = false // the other release refuses the question, which is a change
@@ -246,10 +242,33 @@ func (b *Batch) replay(ctx context.Context, i *Item) (*BatchDifference, error) {
 	return b.describe(ctx, rec)
 }
 
+// record returns a record with the state that it is answered on, and what decides there.
+func (b *Batch) record(ctx context.Context, i *Item) (rec *record, decide decision.Engine, err error) {
+	view, err := b.walk.To(ctx, i.d.Revision)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.rec = record{i.d, i.kind, view}
+	rec = &b.rec
+	if err := rec.checkView(); err != nil {
+		return nil, nil, err
+	}
+	stood, err := b.l.stand(ctx, rec, b.stood)
+	switch {
+	case err != nil:
+		b.stood = nil
+		return nil, nil, err
+	case stood == nil:
+		return rec, b.decide, nil
+	}
+	b.stood = stood
+	return rec, stood.trial.Decide, nil
+}
+
 // same answers a record again, and reports whether its digest is the recorded one, or is compared
 // beside.
-func (b *Batch) same(ctx context.Context, rec *record, beside bool) (bool, error) {
-	r, err := rec.kind.replay(ctx, b.l, rec, rec.view, &b.o, b.decide)
+func (b *Batch) same(ctx context.Context, rec *record, beside bool, decide decision.Engine) (bool, error) {
+	r, err := rec.kind.replay(ctx, b.l, rec, rec.view, &b.o, decide)
 	if err != nil {
 		return false, err
 	}

@@ -33,6 +33,8 @@ type Evaluated struct {
 	Class *decision.StoredClass `json:"class,omitempty"`
 	// Excluded are pods that did not count.
 	Excluded []decision.Excluded `json:"gone,omitempty"`
+	// Placed is the record's place in its placement; absent of others.
+	Placed *placed `json:"placement,omitempty"`
 
 	// effectsDigest is of what was written beside the pod; empty where that is nothing, and in
 	// records of a time when it was never anything.

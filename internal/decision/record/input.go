@@ -12,8 +12,9 @@ import (
 )
 
 // inputVersion is the form of stored inputs. It grows when a reader of the form
-// before would misread the new one.
-const inputVersion = 1
+// before would misread the new one: placedVersion is that of records of placements, which an older
+// program would replay on the snapshot alone.
+const inputVersion, placedVersion = 1, 2
 
 // fewNames is up to how many names a set of candidates is written as a list.
 const fewNames = 16
@@ -42,7 +43,11 @@ func (in *input) kind() Kind {
 }
 
 func (e *Evaluated) input() *input {
-	return &input{Version: inputVersion, Evaluated: *e, Effects: e.effectsDigest}
+	in := &input{Version: inputVersion, Evaluated: *e, Effects: e.effectsDigest}
+	if e.Placed != nil {
+		in.Version = placedVersion
+	}
+	return in
 }
 
 func (b *LedgerBind) input() *input {
@@ -63,7 +68,11 @@ func (in *input) encode() ([]byte, error) {
 	defer buffers.Put(buf)
 	buf.Reset()
 	if in.PodJSON != nil { // canonical JSON, which goes in as it is
-		buf.Write(inputHead)
+		head := inputHead
+		if in.Version == placedVersion {
+			head = placedHead
+		}
+		buf.Write(head)
 		buf.Write(in.PodJSON)
 	}
 	if in.usual() {
@@ -93,7 +102,7 @@ func (in *input) encode() ([]byte, error) {
 // takes no encoder.
 func (in *input) usual() bool {
 	return in.PodJSON != nil && in.Only == nil && in.Nodes == nil && !in.NoPreemption && !in.ScoreAlways && !in.Suggest && !in.Fallback &&
-		in.Victims == nil && in.Class == nil && in.Excluded == nil && in.Result == nil && in.Bind == "" && in.Effects == ""
+		in.Victims == nil && in.Class == nil && in.Excluded == nil && in.Placed == nil && in.Result == nil && in.Bind == "" && in.Effects == ""
 }
 
 // pick returns a subset of a state's nodes.
@@ -163,13 +172,13 @@ func decodeInput(payload []byte) (Kind, error) {
 	if err := json.Unmarshal(js, in); err != nil {
 		return nil, fmt.Errorf("input: %w (%w)", revision.ErrCorrupt, err)
 	}
-	if in.Version != inputVersion {
-		return nil, fmt.Errorf("input has form %d, and this version reads form %d", in.Version, inputVersion)
+	if in.Version != inputVersion && in.Version != placedVersion {
+		return nil, fmt.Errorf("input has form %d, and this version reads forms %d and %d", in.Version, inputVersion, placedVersion)
 	}
 	return in.kind(), nil
 }
 
-var inputHead = fmt.Appendf(nil, `{"v":%d,"pod":`, inputVersion)
+var inputHead, placedHead = fmt.Appendf(nil, `{"v":%d,"pod":`, inputVersion), fmt.Appendf(nil, `{"v":%d,"pod":`, placedVersion)
 
 // ending is what follows the pod of an input, and what it says: callers ask for much the same each
 // time.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"berth/internal/decision"
 	"berth/internal/engine/state"
 	"berth/internal/revision"
@@ -74,6 +76,11 @@ func (l *Log) Configured() *decision.Configuration { return l.scheduler.Configur
 // where neither the server nor a record has it.
 func (l *Log) Configuration(ctx context.Context, digest string) (*store.Profile, error) {
 	return l.profiles.kept(ctx, digest)
+}
+
+// Priority is decision.Scheduler.Priority.
+func (l *Log) Priority(v *revision.View, pod *corev1.Pod) (int32, error) {
+	return l.scheduler.Priority(v, pod)
 }
 
 // Normalize fills in a question's defaults by the log's clock.

@@ -88,6 +88,9 @@ func (l *Log) read(ctx context.Context, d *store.Decision) (rec *record, err err
 	if err := rec.checkView(); err != nil {
 		return nil, err
 	}
+	if _, err := l.stand(ctx, rec, nil); err != nil {
+		return nil, err
+	}
 	return rec, rec.kind.read(ctx, l, rec)
 }
 
@@ -128,7 +131,7 @@ func (l *Log) Get(ctx context.Context, id string) (*Recorded, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Recorded{Now: d.Now.UTC(), AskedAsOf: asked(d), RecordedDigest: d.AnswerDigest, Attribution: Attribution{d.Purpose, d.Attempt}, AskedBy: d.Asked.By, Peer: d.Asked.Peer, RequestID: d.Asked.RequestID}
+	out := &Recorded{Now: d.Now.UTC(), AskedAsOf: asked(d), RecordedDigest: d.AnswerDigest, Attribution: attributionOf(d), AskedBy: d.Asked.By, Peer: d.Asked.Peer, RequestID: d.Asked.RequestID}
 	if note := unknownStamp(d); note != "" {
 		out.Answer, out.Note = *fromColumns(d), note+"; shown as recorded"
 		return out, nil

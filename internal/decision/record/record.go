@@ -79,6 +79,15 @@ const maxNamed = 8
 // evaluated makes the record of an outcome: columns for SQL, the input for a replay,
 // and the digest of the whole answer.
 func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, error) {
+	d, err := l.columns(o)
+	if err != nil {
+		return nil, err
+	}
+	return d, finish(d, newEvaluated(o), began)
+}
+
+// columns makes the record of an outcome, but for the input.
+func (l *Log) columns(o *decision.Outcome) (*store.Decision, error) {
 	d, err := l.header(o.View, o.Verb, decision.PodRef{Namespace: o.Pod.Namespace, Name: o.Pod.Name, UID: string(o.Pod.UID)}, o.Profile.Semantics)
 	if err != nil {
 		return nil, err
@@ -100,7 +109,7 @@ func (l *Log) evaluated(o *decision.Outcome, began time.Time) (*store.Decision, 
 	d.Attempt = l.attempts.of(d)
 	d.Facts, d.Blockers = l.facts(o.View, o.Pod, d), blockers(r)
 	l.list(d, r)
-	return d, finish(d, newEvaluated(o), began)
+	return d, nil
 }
 
 // recordLooks is of how many rejected nodes a record finds those nearest to taking the pod: each

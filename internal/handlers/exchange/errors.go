@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -274,14 +275,15 @@ func otherPod(err *decision.StoredError) *Error {
 		return e
 	}
 	e.Kind = "pod-differs"
+	at := cmp.Or(err.At, "pod") + "."
 	for _, f := range err.Fields {
-		e.Fields = append(e.Fields, FieldError{"pod." + f.Path, string(field.ErrorTypeInvalid), f.Message})
+		e.Fields = append(e.Fields, FieldError{at + f.Path, string(field.ErrorTypeInvalid), f.Message})
 	}
 	if len(err.Refused) == 0 {
 		e.Conflict.Changes = &ConflictChanges{[]ledger.Patch{{Kind: "Pod", Namespace: err.Namespace, Name: err.Name, Type: "merge", Patch: err.Patch}}}
 	}
 	for _, f := range FieldErrors(err.Refused) {
-		f.Field = "pod." + f.Field
+		f.Field = at + f.Field
 		e.Conflict.Refused = append(e.Conflict.Refused, f)
 	}
 	return e
