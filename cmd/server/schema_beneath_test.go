@@ -47,6 +47,7 @@ var bodies = map[string]string{
 	"GET /v1/queries/{name}":          `?cluster=default`,
 	"GET /v1/views/{view}":            `?cluster=default&since=2026-01-01T00:00:00Z`,
 	"POST /v1/decisions":              `{"snapshot":"default@latest","pod":` + somePod + `}`,
+	"POST /v1/placements":             `{"snapshot":"default@latest","bind":true,"pods":[{"metadata":{"name":"NEW"},"spec":{"containers":[{"name":"c"}]}}]}`,
 	"POST /v1/previews":               `{"objects":` + oneCell + `,"pod":` + somePod + `}`,
 	"POST /v1/decisions/{id}/replay":  `{}`,
 	"POST /v1/replays":                `{"cluster":"default"}`,

@@ -107,6 +107,8 @@ func callsOf(route, decision, job string) (method, path, body string) {
 	switch route {
 	case "POST /v1/decisions":
 		body = `{"snapshot":"prod@latest","bind":true,"pod":` + about + `}`
+	case "POST /v1/placements":
+		body = `{"snapshot":"prod@latest","bind":true,"pods":[` + about + `]}`
 	case "POST /v1/decisions/{id}/replay":
 		body = `{}`
 	case "POST /v1/pods/admission":

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 
+	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 )
 
@@ -29,7 +30,7 @@ func (f *Fork) CreateClaims(pod *corev1.Pod) (*corev1.Pod, error) {
 		}
 		t := v.Ephemeral.VolumeClaimTemplate.DeepCopy()
 		if _, old := t.Annotations[corev1.BetaStorageClassAnnotation]; t.Spec.StorageClassName == nil && !old {
-			t.Spec.StorageClassName = f.defaultClass()
+			t.Spec.StorageClassName = DefaultClass(f.State())
 		}
 		c := &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: name, Labels: t.Labels, Annotations: t.Annotations, OwnerReferences: owner},
@@ -71,11 +72,11 @@ func (f *Fork) CreateClaims(pod *corev1.Pod) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// defaultClass returns the name of the class that claims get which name none: of several the newest
+// DefaultClass returns the name of the class that claims get which name none: of several the newest
 // (pkg/volume/util/storageclass.go GetDefaultClass); nil without.
-func (f *Fork) defaultClass() *string {
+func DefaultClass(st *state.State) *string {
 	var of *storagev1.StorageClass
-	for _, c := range f.State().StorageClasses() {
+	for _, c := range st.StorageClasses() {
 		if c.Annotations["storageclass.kubernetes.io/is-default-class"] != "true" && c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] != "true" {
 			continue
 		}

@@ -327,11 +327,14 @@ func (c *statefulSets) like(s *statefulSet, i int) *corev1.Pod {
 	return nil
 }
 
-// named returns a pod of one ordinal as that of another one (stateful_set_utils.go updateIdentity,
-// updateStorage).
-func (s *statefulSet) named(of *corev1.Pod, n, i int) *corev1.Pod {
+// named returns a pod of one ordinal as that of another one.
+func (s *statefulSet) named(of *corev1.Pod, n, i int) *corev1.Pod { return PodOfSet(of, s.name, n, i) }
+
+// PodOfSet returns the pod of ordinal n of a StatefulSet as that of ordinal i
+// (stateful_set_utils.go updateIdentity, updateStorage).
+func PodOfSet(of *corev1.Pod, set string, n, i int) *corev1.Pod {
 	p := of.DeepCopy()
-	p.Name = s.pod(i)
+	p.Name = fmt.Sprintf("%s-%d", set, i)
 	if p.Spec.Hostname != "" {
 		p.Spec.Hostname = p.Name
 	}
@@ -342,8 +345,8 @@ func (s *statefulSet) named(of *corev1.Pod, n, i int) *corev1.Pod {
 	}
 	for k := range p.Spec.Volumes {
 		if v := p.Spec.Volumes[k].PersistentVolumeClaim; v != nil {
-			if base, is := strings.CutSuffix(v.ClaimName, fmt.Sprintf("-%s-%d", s.name, n)); is {
-				v.ClaimName = fmt.Sprintf("%s-%s-%d", base, s.name, i)
+			if base, is := strings.CutSuffix(v.ClaimName, fmt.Sprintf("-%s-%d", set, n)); is {
+				v.ClaimName = fmt.Sprintf("%s-%s-%d", base, set, i)
 			}
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"berth/internal/decision"
-	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/kube/object"
@@ -26,16 +25,16 @@ import (
 )
 
 // members are pods as a request has them, and those of the snapshot whose names are given.
-func members(pods []*corev1.Pod, refs ...string) func(context.Context, *revision.View) ([]bind.Member, error) {
-	return func(context.Context, *revision.View) (list []bind.Member, err error) {
+func members(pods []*corev1.Pod, refs ...string) func(context.Context, *revision.View) ([]decision.Member, int, error) {
+	return func(context.Context, *revision.View) (list []decision.Member, least int, err error) {
 		for i, p := range pods {
-			list = append(list, bind.Member{Field: fmt.Sprintf("pods[%d]", i), Pod: p})
+			list = append(list, decision.Member{Field: fmt.Sprintf("pods[%d]", i), Pod: p})
 		}
 		for _, name := range refs {
 			k := logtest.PodKey("d", name)
-			list = append(list, bind.Member{Field: "podGroup", Ref: &k})
+			list = append(list, decision.Member{Field: "podGroup", Ref: &k})
 		}
-		return list, nil
+		return list, 0, nil
 	}
 }
 
@@ -130,7 +129,7 @@ func TestPlacementIsAsSingles(t *testing.T) {
 		singles, many := fmt.Sprint("singles-", seed), fmt.Sprint("many-", seed)
 		uploadAs(t, h, singles, list)
 		uploadAs(t, h, many, list)
-		p := &bind.Placement{Cluster: many, Members: members(pods), InOrder: true, NoPreemption: r.IntN(4) == 0, Now: now}
+		p := &decision.Placement{Cluster: many, Members: members(pods), InOrder: true, NoPreemption: r.IntN(4) == 0, Now: now}
 		dry, dryErr := h.Binder.Try(t.Context(), p, newestIn(t, h, many))
 		got, err := h.Binder.Place(t.Context(), p)
 		if (err == nil) != (dryErr == nil) && !errors.Is(err, store.ErrInvalid) {
@@ -223,7 +222,7 @@ func inLedger(t *testing.T, h *logtest.Fixture, cluster string, pod *corev1.Pod)
 }
 
 // placeFive places pods of one CPU each on two nodes of two.
-func placeFive(t *testing.T, change func(*bind.Placement)) (*logtest.Fixture, *bind.PlacementAnswer) {
+func placeFive(t *testing.T, change func(*decision.Placement)) (*logtest.Fixture, *decision.PlacementAnswer) {
 	t.Helper()
 	h := logtest.Open(t, t.TempDir())
 	logtest.Upload(t, h, logtest.Node(t, "n1", 2), logtest.Node(t, "n2", 2), logtest.Held(t, logtest.Pod(t, "low", `"nodeName":"n1","priority":-5,`)))
@@ -231,7 +230,7 @@ func placeFive(t *testing.T, change func(*bind.Placement)) (*logtest.Fixture, *b
 	for _, spec := range []string{`"priority":1,`, `"priority":1,`, `"priority":1,`, `"priority":7,`, `"priority":-9,`} {
 		pods = append(pods, logtest.Pod(t, fmt.Sprint("p", len(pods)), spec))
 	}
-	p := &bind.Placement{Members: members(pods)}
+	p := &decision.Placement{Members: members(pods)}
 	change(p)
 	out, err := h.Binder.Place(t.Context(), p)
 	if err != nil {
@@ -241,7 +240,7 @@ func placeFive(t *testing.T, change func(*bind.Placement)) (*logtest.Fixture, *b
 	return h, out
 }
 
-func outcomesOf(a *bind.PlacementAnswer) string {
+func outcomesOf(a *decision.PlacementAnswer) string {
 	var list []string
 	for _, r := range a.Results {
 		list = append(list, string(r.Outcome))
@@ -253,17 +252,17 @@ func outcomesOf(a *bind.PlacementAnswer) string {
 // records say so and replay.
 func TestPlacementHoldsOrNot(t *testing.T) {
 	for name, c := range map[string]struct {
-		change    func(*bind.Placement)
+		change    func(*decision.Placement)
 		outcomes  string
 		stoppedBy string
 		nodes     int
 	}{
-		"as many as fit, by priority": {func(*bind.Placement) {}, "Scheduled Scheduled Preempting Scheduled Unschedulable", "", 3},
-		"in the order of the request": {func(p *bind.Placement) { p.InOrder = true }, "Scheduled Scheduled Scheduled Preempting Unschedulable", "", 3},
-		"without preemption":          {func(p *bind.Placement) { p.NoPreemption = true }, "Scheduled Scheduled Unschedulable Scheduled Unschedulable", "", 3},
-		"all or none":                 {func(p *bind.Placement) { p.Atomic = true }, "Scheduled Scheduled Preempting Scheduled NotTried", "p2", 0},
-		"three at least":              {func(p *bind.Placement) { p.MinCount = 3 }, "Scheduled Scheduled Preempting Scheduled Unschedulable", "", 3},
-		"four at least":               {func(p *bind.Placement) { p.Atomic, p.MinCount = true, 4 }, "Scheduled Scheduled Preempting Scheduled Unschedulable", "p4", 0},
+		"as many as fit, by priority": {func(*decision.Placement) {}, "Scheduled Scheduled Preempting Scheduled Unschedulable", "", 3},
+		"in the order of the request": {func(p *decision.Placement) { p.InOrder = true }, "Scheduled Scheduled Scheduled Preempting Unschedulable", "", 3},
+		"without preemption":          {func(p *decision.Placement) { p.NoPreemption = true }, "Scheduled Scheduled Unschedulable Scheduled Unschedulable", "", 3},
+		"all or none":                 {func(p *decision.Placement) { p.Atomic = true }, "Scheduled Scheduled Preempting Scheduled NotTried", "p2", 0},
+		"three at least":              {func(p *decision.Placement) { p.MinCount = 3 }, "Scheduled Scheduled Preempting Scheduled Unschedulable", "", 3},
+		"four at least":               {func(p *decision.Placement) { p.Atomic, p.MinCount = true, 4 }, "Scheduled Scheduled Preempting Scheduled Unschedulable", "p4", 0},
 	} {
 		h, a := placeFive(t, c.change)
 		v := newestOf(t, h)
@@ -312,7 +311,7 @@ func TestPlacementWritesDevices(t *testing.T) {
 	for _, claim := range []string{"a", "b", "c", "a"} {
 		pods = append(pods, et.Pod(fmt.Sprint("one-", len(pods)), et.Claims(claim)))
 	}
-	a, err := h.Binder.Place(t.Context(), &bind.Placement{Members: members(pods), InOrder: true, NoPreemption: true})
+	a, err := h.Binder.Place(t.Context(), &decision.Placement{Members: members(pods), InOrder: true, NoPreemption: true})
 	if err != nil || outcomesOf(a) != "Scheduled Scheduled Unschedulable Scheduled" {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -331,8 +330,8 @@ func TestPlacementWritesDevices(t *testing.T) {
 // TestPlacementIsPinned: a placement on a snapshot that is not the newest is refused, as a single
 // decision is.
 func TestPlacementIsPinned(t *testing.T) {
-	h, _ := placeFive(t, func(p *bind.Placement) { p.Revision = 1 })
-	_, err := h.Binder.Place(t.Context(), &bind.Placement{Revision: 1, Members: members([]*corev1.Pod{logtest.Pod(t, "late", "")})})
+	h, _ := placeFive(t, func(p *decision.Placement) { p.Revision = 1 })
+	_, err := h.Binder.Place(t.Context(), &decision.Placement{Revision: 1, Members: members([]*corev1.Pod{logtest.Pod(t, "late", "")})})
 	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("%v", err)
 	}
@@ -353,7 +352,7 @@ func TestPlacementsRace(t *testing.T) {
 			for i := range 5 {
 				pods = append(pods, logtest.Pod(t, fmt.Sprintf("c%d-%d", caller, i), ""))
 			}
-			a, err := h.Binder.Place(t.Context(), &bind.Placement{Members: members(pods), Atomic: true})
+			a, err := h.Binder.Place(t.Context(), &decision.Placement{Members: members(pods), Atomic: true})
 			if err != nil {
 				t.Error(err)
 				return
@@ -376,6 +375,55 @@ func TestPlacementsRace(t *testing.T) {
 	replaysSame(t, h)
 }
 
+// TestPlacementRemovals: of sets of pods the first is found without which all fit, and of that the
+// pods that may stay.
+func TestPlacementRemovals(t *testing.T) {
+	h := logtest.Open(t, t.TempDir())
+	logtest.Upload(t, h, logtest.Node(t, "n1", 2), logtest.Node(t, "n2", 2),
+		logtest.Held(t, logtest.Pod(t, "a", `"nodeName":"n1","priority":9,`)), logtest.Held(t, logtest.Pod(t, "b", `"nodeName":"n1","priority":9,`)),
+		logtest.Held(t, logtest.Pod(t, "c", `"nodeName":"n2","priority":9,`)))
+	keys := func(names ...string) (set []object.Key) {
+		for _, name := range names {
+			set = append(set, logtest.PodKey("d", name))
+		}
+		return set
+	}
+	p := &decision.Placement{Members: members([]*corev1.Pod{logtest.Pod(t, "one", `"priority":1,`), logtest.Pod(t, "two", `"priority":1,`)})}
+	for _, c := range []struct {
+		sets             [][]object.Key
+		min              int
+		first, mayReturn string
+	}{
+		{[][]object.Key{keys(), keys("c", "a")}, 0, "1", "c"},
+		{[][]object.Key{keys(), keys("c", "a")}, 1, "0", ""},
+		{[][]object.Key{keys("b", "a", "c"), keys("a")}, 0, "0", "b a"},
+		{[][]object.Key{keys(), keys()}, 0, "", ""},
+	} {
+		p.Removals, p.MinCount = c.sets, c.min
+		a, err := h.Binder.Try(t.Context(), p, newestOf(t, h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, stay := "", []string{}
+		if a.FirstSet != nil {
+			first = fmt.Sprint(*a.FirstSet)
+		}
+		for _, k := range a.MayReturn {
+			stay = append(stay, k.Name)
+		}
+		if first != c.first || strings.Join(stay, " ") != c.mayReturn || a.ID != "" || a.Committed || a.Results[0].Decision != "" {
+			t.Errorf("%v: %s", c, logtest.Text(t, a))
+		}
+	}
+	p.Removals, p.MinCount = [][]object.Key{keys("a"), keys("c", "nobody")}, 0
+	if _, err := h.Binder.Try(t.Context(), p, newestOf(t, h)); err == nil || err.Error() != "removals[1][1]: default@1 has no pod d/nobody" {
+		t.Errorf("%v", err)
+	}
+	if rows, err := h.Follow(t.Context(), "default", 0, 0); len(rows) > 0 || err != nil || newestOf(t, h).Revision != 1 {
+		t.Errorf("%d records, %v", len(rows), err)
+	}
+}
+
 // TestPlacementRefuses: errors name the pod by its place in the request, and nothing is written.
 func TestPlacementRefuses(t *testing.T) {
 	h := logtest.Open(t, t.TempDir())
@@ -383,16 +431,16 @@ func TestPlacementRefuses(t *testing.T) {
 	fine := logtest.Pod(t, "fine", "")
 	differs := logtest.Pod(t, "free", `"priority":5,`)
 	for name, c := range map[string]struct {
-		p    bind.Placement
+		p    decision.Placement
 		want string
 	}{
-		"bound already":    {bind.Placement{Members: members([]*corev1.Pod{fine, logtest.Pod(t, "bound", "")})}, "pods[1]: pod d/bound is bound to node n1"},
-		"twice":            {bind.Placement{Members: members([]*corev1.Pod{fine, fine})}, "pods[1]: pod d/fine is there twice, first in pods[0]"},
-		"of no class":      {bind.Placement{Members: members([]*corev1.Pod{fine, logtest.Pod(t, "other", `"priorityClassName":"none",`)})}, "pods[1].spec.priorityClassName"},
-		"not there":        {bind.Placement{Members: members([]*corev1.Pod{fine}, "nobody")}, "podGroup: default@1 has no pod d/nobody"},
-		"more than all":    {bind.Placement{Members: members([]*corev1.Pod{fine}), MinCount: 2}, "minCount: want at most 1"},
-		"differs":          {bind.Placement{Members: members([]*corev1.Pod{fine, differs})}, "pod d/free differs from the stored one"},
-		"nothing to place": {bind.Placement{Members: members(nil)}, "pods: there is no pod to place"},
+		"bound already":    {decision.Placement{Members: members([]*corev1.Pod{fine, logtest.Pod(t, "bound", "")})}, "pods[1]: pod d/bound is bound to node n1"},
+		"twice":            {decision.Placement{Members: members([]*corev1.Pod{fine, fine})}, "pods[1]: pod d/fine is there twice, first in pods[0]"},
+		"of no class":      {decision.Placement{Members: members([]*corev1.Pod{fine, logtest.Pod(t, "other", `"priorityClassName":"none",`)})}, "pods[1].spec.priorityClassName"},
+		"not there":        {decision.Placement{Members: members([]*corev1.Pod{fine}, "nobody")}, "podGroup: default@1 has no pod d/nobody"},
+		"more than all":    {decision.Placement{Members: members([]*corev1.Pod{fine}), MinCount: 2}, "minCount: want at most 1"},
+		"differs":          {decision.Placement{Members: members([]*corev1.Pod{fine, differs})}, "pod d/free differs from the stored one"},
+		"nothing to place": {decision.Placement{Members: members(nil)}, "pods: there is no pod to place"},
 	} {
 		if _, err := h.Binder.Place(t.Context(), &c.p); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

@@ -70,6 +70,9 @@ type Decisions interface {
 type Binder interface {
 	Decide(ctx context.Context, q decision.Question) (*decision.Answer, error)
 	Bind(ctx context.Context, cluster string, pod decision.PodRef, node string) (bind.Bound, error)
+	// Place decides and binds many pods, and Try does on a view what Place would.
+	Place(ctx context.Context, p *decision.Placement) (*decision.PlacementAnswer, error)
+	Try(ctx context.Context, p *decision.Placement, v *revision.View) (*decision.PlacementAnswer, error)
 	// Unserved returns why a pod that names a scheduler is not bound in a cluster; "" where that is
 	// no reason.
 	Unserved(cluster string, pod decision.PodRef, scheduler string) string

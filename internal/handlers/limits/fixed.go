@@ -72,8 +72,14 @@ type Fixed struct {
 	DecisionMaxBytes      Bytes `name:"decision-max-bytes" default:"3MiB"`
 	DecisionMaxTokens     int   `name:"decision-max-tokens" default:"300000"`
 	PriorityClassMaxBytes Bytes `name:"priority-class-max-bytes" default:"64KiB"`
-	MaxPriorityClasses    int   `name:"max-priority-classes" default:"250"`
-	MaxAllPriorityClasses int   `name:"max-all-priority-classes" default:"20000"`
+
+	// A placement holds its cluster while its pods are decided, 20 to 100 us each, which a body of
+	// a change has room for. Each pod that is to be removed takes the placement once more.
+	PlacementMaxPods     int `name:"placement-max-pods" default:"10000"`
+	PlacementMaxRemovals int `name:"placement-max-removals" default:"1000"`
+
+	MaxPriorityClasses    int `name:"max-priority-classes" default:"250"`
+	MaxAllPriorityClasses int `name:"max-all-priority-classes" default:"20000"`
 
 	// A decision takes one processor. What is let in at once keeps processors busy while records
 	// are written; a longer queue would only answer after the deadline. The steps bound one

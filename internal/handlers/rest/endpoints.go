@@ -70,11 +70,13 @@ func (a *API) Endpoints() []admit.Endpoint {
 
 		admit.Routed("POST /v1/decisions", access.Decide, exchange.SomeNamespaces, a.DecisionCalls, a.decide, fieldValidation),
 
+		admit.Routed("POST /v1/placements", access.Decide, exchange.SomeNamespaces, a.DecisionCalls, a.place, fieldValidation),
+
 		admit.Routed("GET /v1/views/{view}", access.View, exchange.WholeCluster, a.QueryCalls, a.readView, "cluster", "since", "until", "limit", "cursor"),
 
 		admit.Routed("POST /v1/previews", access.Decide, exchange.WholeCluster, a.DecisionCalls, a.preview, fieldValidation),
 
-		admit.Routed("GET /v1/decisions", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "askedBy", "since", "until", "limit", "cursor", "after"),
+		admit.Routed("GET /v1/decisions", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listDecisions, "cluster", "namespace", "pod", "node", "outcome", "verb", "askedBy", "placement", "since", "until", "limit", "cursor", "after"),
 		admit.Routed("GET /v1/decisions/{id}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getDecision),
 		admit.Routed("POST /v1/decisions/{id}/replay", access.Decide, exchange.SomeNamespaces, a.ReplayCalls, a.replay, fieldValidation),
 

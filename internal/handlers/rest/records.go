@@ -56,6 +56,7 @@ type ReplayRequest struct {
 //	@Param		outcome		query		string	false	"Scheduled, Unschedulable, Gated or Preempting"
 //	@Param		verb		query		string	false	"filter, prioritize, bind or decide"
 //	@Param		askedBy		query		string	false	"asked by this kind and name, such as token:ci"
+//	@Param		placement	query		string	false	"of this placement"
 //	@Param		since		query		string	false	"at this time or later, RFC 3339"
 //	@Param		until		query		string	false	"before this time, RFC 3339"
 //	@Param		limit		query		int		false	"items in the page, 100 if absent"
@@ -114,6 +115,18 @@ func (a *API) decisionFilter(r *http.Request) (f store.DecisionFilter, limit int
 	}
 	if err := readSpan(q, &f.Since, &f.Until); err != nil {
 		return f, 0, err
+	}
+	if f.Placement = q.Get("placement"); f.Placement != "" {
+		since, until, ok := record.PlacedAround(f.Placement)
+		if !ok {
+			return f, 0, exchange.BadField(http.StatusBadRequest, "placement", "want the id of a placement, which is a UUID")
+		}
+		if f.Since.Before(since) {
+			f.Since = since
+		}
+		if f.Until.IsZero() || until.Before(f.Until) {
+			f.Until = until
+		}
 	}
 	if f.BeforeTime, f.BeforeID, err = a.decisionCursor(r); err != nil {
 		return f, 0, err

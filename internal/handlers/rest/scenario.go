@@ -134,13 +134,8 @@ func (c *scenarioCall) stage(ctx context.Context, req scenarioRequest) (*scenari
 	if err != nil {
 		return nil, err
 	}
-	admission := c.a.forks
-	admission.Classes = c.classes
 	s := &scenario.Stage{
-		Editor: &scenario.Editor{
-			Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: limits.ScenarioMaxNodes,
-			Configure: c.configuration, History: c.history, Warnings: func() []string { return c.posted.warnings },
-		},
+		Editor: c.editor(),
 		Options: world.Options{
 			Profiles: list, Now: c.at.now, MaxSteps: int64(limits.MaxSteps), Watch: c.watch,
 			Class: func(class string) *schedulingv1.PriorityClass {
@@ -154,6 +149,16 @@ func (c *scenarioCall) stage(ctx context.Context, req scenarioRequest) (*scenari
 	}
 	s.Edited, err = s.Editor.Apply(ctx, c.at.view, cmp.Or(c.edits, "edits"), base.Edits)
 	return s, err
+}
+
+// editor makes the edits of a question.
+func (c *scenarioCall) editor() *scenario.Editor {
+	admission := c.a.forks
+	admission.Classes = c.classes
+	return &scenario.Editor{
+		Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.Limits.ScenarioMaxNodes,
+		Configure: c.configuration, History: c.history, Warnings: func() []string { return c.posted.warnings },
+	}
 }
 
 // profiles returns the configuration of a question, or the one profile that it names.

@@ -1,0 +1,78 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"berth/internal/access"
+	"berth/internal/decision"
+	"berth/internal/engine"
+	"berth/internal/revision"
+)
+
+// Place needs the right to bind each pod.
+func (g guardedBinder) Place(ctx context.Context, p *decision.Placement) (*decision.PlacementAnswer, error) {
+	if err := mayDo(ctx, access.Bind, true, p.Cluster); err != nil {
+		return nil, err
+	}
+	out, err := g.all.Place(ctx, guardPlacement(ctx, access.Bind, p))
+	maskPlacement(ctx, p.Cluster, out)
+	return out, err
+}
+
+// Try needs the right to decide about each pod, those that are removed too.
+func (g guardedBinder) Try(ctx context.Context, p *decision.Placement, v *revision.View) (*decision.PlacementAnswer, error) {
+	if err := mayDo(ctx, access.Decide, true, v.Cluster); err != nil {
+		return nil, err
+	}
+	for _, set := range p.Removals {
+		for _, pod := range set {
+			if err := MayPod(ctx, access.Decide, v.Cluster, pod.Namespace); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out, err := g.all.Try(ctx, guardPlacement(ctx, access.Decide, p), v)
+	maskPlacement(ctx, v.Cluster, out)
+	return out, err
+}
+
+// guardPlacement returns a placement that refuses pods of namespaces which the caller lacks the
+// right in.
+func guardPlacement(ctx context.Context, right access.Right, p *decision.Placement) *decision.Placement {
+	guarded := *p
+	guarded.Members = func(ctx2 context.Context, v *revision.View) ([]decision.Member, int, error) {
+		list, least, err := p.Members(ctx2, v)
+		if err != nil {
+			return nil, 0, err
+		}
+		for i := range list {
+			namespace, _ := list[i].Named()
+			if err := MayPod(ctx, right, v.Cluster, namespace); err != nil {
+				return nil, 0, err
+			}
+		}
+		return list, least, nil
+	}
+	return &guarded
+}
+
+// maskPlacement counts victims of namespaces that the caller may not see.
+func maskPlacement(ctx context.Context, cluster string, out *decision.PlacementAnswer) {
+	if out == nil || seesAll(ctx, cluster) {
+		return
+	}
+	hidden := 0
+	for i := range out.Results {
+		r := &out.Results[i]
+		n := len(r.Victims)
+		r.Victims = slices.DeleteFunc(slices.Clone(r.Victims), func(v engine.Victim) bool {
+			return !access.From(ctx).Grants.May(access.View, cluster, v.Namespace)
+		})
+		hidden += n - len(r.Victims)
+	}
+	if hidden > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("victims: %d pods of other namespaces", hidden))
+	}
+}

@@ -1,0 +1,231 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
+	"berth/internal/access"
+	"berth/internal/decision"
+	"berth/internal/handlers/admit"
+	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/observe"
+	"berth/internal/kube/object"
+	"berth/internal/revision"
+	"berth/internal/scenario"
+	"berth/internal/world"
+)
+
+// PlacementRequest asks where many pods go, each with those before it on their nodes. It has one of
+// pods, template, workload and podGroup.
+type PlacementRequest struct {
+	// Snapshot is the state to place on; default@latest if absent. With bind it has to be named.
+	// Without it may be what a scenario comes to, as simulation:JOB@5m30s.
+	Snapshot string `json:"snapshot,omitempty" example:"plat@latest"`
+	// Pods are v1.Pods.
+	Pods []json.RawMessage `json:"pods,omitempty" swaggertype:"array,object"`
+	// Template is a v1.Pod, of which Count copies are placed, named after it: NAME-0, NAME-1 and so
+	// on.
+	Template json.RawMessage `json:"template,omitempty" swaggertype:"object"`
+	Count    *int            `json:"count,omitempty" example:"100"`
+	// Workload is a StatefulSet, whose pods are those of its ordinals with their claims, a Job with
+	// those of its indexes, or a Deployment or ReplicaSet.
+	Workload json.RawMessage `json:"workload,omitempty" swaggertype:"object"`
+	// PodGroup names a PodGroup of the snapshot as namespace/name: its pods that wait are placed,
+	// with those on nodes at least as many as its minCount.
+	PodGroup string `json:"podGroup,omitempty" example:"ml/train"`
+	// Removals are sets of pods: the answer names the first without which all pods fit, or minCount
+	// of them. Without bind alone.
+	Removals [][]PodName `json:"removals,omitempty"`
+	// With is what is otherwise than in the snapshot. Without bind alone.
+	With *scenario.Edits `json:"with,omitempty"`
+	// Order is that of kube-scheduler's queue, by priority and then as in the request, or that of
+	// the request.
+	Order string `json:"order,omitempty" enums:"queue,given" default:"queue"`
+	// Atomic places all pods or none; with MinCount that many at least, or none.
+	Atomic   bool `json:"atomic,omitempty"`
+	MinCount *int `json:"minCount,omitempty" example:"80"`
+	// Bind binds what is placed, by one revision; without it nothing is written and recorded.
+	Bind bool `json:"bind,omitempty"`
+	// Preempt false tries no preemption.
+	Preempt *bool `json:"preempt,omitempty" default:"true"`
+	// Explain failures adds which plugins rejected how many nodes for pods that are not placed.
+	Explain string `json:"explain,omitempty" enums:"none,failures" default:"none"`
+} // @name PlacementRequest
+
+// place places many pods.
+//
+//	@Summary		Place many pods, each with those before it on their nodes
+//	@Description	All pods are decided one after the other on one state, and what is placed is bound by one revision. Each pod has a record, which replays by itself. With atomic or minCount it is enough of them or none: what does not hold leaves no revision, no pod and no nomination, and its records say so. Without bind nothing is recorded.
+//	@Tags			decisions
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			body			body		PlacementRequest	true	"the pods"
+//	@Param			fieldValidation	query		string				false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Success		200		{object}	decision.PlacementAnswer	"nothing was bound"
+//	@Success		201		{object}	decision.PlacementAnswer
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/placements [post]
+func (a *API) place(w http.ResponseWriter, r *http.Request) error {
+	body, err := a.JSONBody(w, r, a.Limits.ChangesMaxBytes, "changes-max-bytes")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	var req PlacementRequest
+	p, err := a.decodePosted(r, body, &req, exchange.ChangesBounds(&a.Limits))
+	if err != nil {
+		return err
+	}
+	c := &placementCall{a: a, req: &req, posted: p}
+	place, err := c.placement(r.Context())
+	if err != nil {
+		return err
+	}
+	var out *decision.PlacementAnswer
+	if req.Bind {
+		out, err = a.binder.Place(r.Context(), place)
+	} else {
+		out, err = c.try(r.Context(), place)
+	}
+	if err != nil {
+		var named *decision.Error
+		if place.Revision == 0 && !errors.As(err, &named) {
+			return admit.NoSnapshot(place.Cluster, err)
+		}
+		return err
+	}
+	c.count(r.Context(), out, time.Since(start))
+	p.warnings = append(p.warnings, out.Warnings...)
+	out.Warnings = p.warn(w)
+	if !out.Bound {
+		return exchange.WriteJSON(w, http.StatusOK, out)
+	}
+	exchange.SetHeader(w, "Location", "/v1/decisions?placement="+out.ID)
+	return exchange.WriteJSON(w, http.StatusCreated, out)
+}
+
+// placementCall is a placement as a request has it.
+type placementCall struct {
+	a      *API
+	req    *PlacementRequest
+	posted *posted
+}
+
+// placement reads the request.
+func (c *placementCall) placement(ctx context.Context) (*decision.Placement, error) {
+	req := c.req
+	p := &decision.Placement{Atomic: req.Atomic, InOrder: req.Order == "given", NoPreemption: req.Preempt != nil && !*req.Preempt}
+	switch {
+	case req.Order != "" && req.Order != "queue" && req.Order != "given":
+		return nil, exchange.BadField(http.StatusBadRequest, "order", "want queue or given")
+	case req.Explain != "" && req.Explain != "none" && req.Explain != "failures":
+		return nil, exchange.BadField(http.StatusBadRequest, "explain", "want none or failures")
+	case req.Bind && req.Snapshot == "":
+		return nil, exchange.BadField(http.StatusBadRequest, "snapshot", `with bind it has to be named, as in "prod@latest"`)
+	case req.Bind && req.Removals != nil:
+		return nil, exchange.BadField(http.StatusBadRequest, "removals", "they are for a placement without bind")
+	case req.Bind && req.With != nil:
+		return nil, exchange.BadField(http.StatusBadRequest, "with", "edits are for a placement without bind")
+	case req.Count != nil && exchange.IsNull(req.Template):
+		return nil, exchange.BadField(http.StatusBadRequest, "count", "it goes with template")
+	}
+	if req.MinCount != nil {
+		if p.MinCount = *req.MinCount; p.MinCount < 1 {
+			return nil, exchange.BadField(http.StatusUnprocessableEntity, "minCount", "want a number above 0")
+		}
+	}
+	var err error
+	p.Cluster = exchange.DefaultCluster
+	if req.Snapshot != "" && (req.Bind || !revision.IsApart(req.Snapshot)) {
+		if p.Cluster, p.Revision, err = revisionOf("snapshot", req.Snapshot); err != nil {
+			return nil, err
+		}
+	}
+	if p.Removals, err = c.removals(); err != nil {
+		return nil, err
+	}
+	p.Members, err = c.members(ctx)
+	return p, err
+}
+
+func (c *placementCall) removals() (sets [][]object.Key, err error) {
+	n := 0
+	for i, set := range c.req.Removals {
+		keys := make([]object.Key, len(set))
+		for k, pod := range set {
+			if keys[k] = (object.Key{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}); pod.Namespace == "" {
+				keys[k].Namespace = corev1.NamespaceDefault
+			}
+			if pod.Name == "" {
+				return nil, exchange.BadField(http.StatusBadRequest, fmt.Sprintf("removals[%d][%d].name", i, k), "a name is needed")
+			}
+		}
+		n += len(set)
+		sets = append(sets, keys)
+	}
+	if most := c.a.Limits.PlacementMaxRemovals; n+len(sets) > most {
+		return nil, exchange.TooLarge("placement-max-removals", fmt.Sprintf("removals: %d sets of %d pods in all, more than placement-max-removals=%d together", len(sets), n, most))
+	}
+	return sets, nil
+}
+
+// try answers a placement that binds nothing, on its snapshot with the edits.
+func (c *placementCall) try(ctx context.Context, p *decision.Placement) (out *decision.PlacementAnswer, err error) {
+	var v *revision.View
+	if revision.IsApart(c.req.Snapshot) {
+		v, err = c.a.stateOf(ctx, "snapshot", c.req.Snapshot, "")
+	} else {
+		v, err = c.a.view(ctx, p.Cluster, p.Revision)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Cluster = v.Cluster; revision.IsApart(v.ID()) {
+		p.Now = v.CreatedAt
+	}
+	if c.req.With != nil {
+		if err := admit.MayPod(ctx, access.Decide, v.Cluster, ""); err != nil {
+			return nil, err
+		}
+		s := &scenarioCall{a: c.a, at: asOf{view: v}, posted: c.posted, classes: c.a.priorityClasses}
+		edited, err := s.editor().Apply(ctx, v, "with", c.req.With)
+		if err != nil {
+			return nil, err
+		}
+		v, err = edited.WithDaemons(ctx, world.Options{
+			Profiles: c.a.configured.Of(v.Cluster), Now: v.CreatedAt, MaxSteps: int64(c.a.Limits.MaxSteps),
+			Class: func(class string) *schedulingv1.PriorityClass { return c.a.priorityClasses.Class(v.Cluster, class) },
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c.a.binder.Try(ctx, p, v)
+}
+
+// count counts the pods as decisions, writes one line of the log, and leaves out of the answer what
+// the request does not want.
+func (c *placementCall) count(ctx context.Context, out *decision.PlacementAnswer, took time.Duration) {
+	tried := max(out.Placed+out.Failed, 1)
+	for i := range out.Results {
+		r := &out.Results[i]
+		if r.Outcome != decision.NotTried {
+			c.a.Metrics.Decided(ctx, decision.VerbDecide, r.Profile, r.Outcome, r.Counts, r.Failures, nil, took/time.Duration(tried))
+		}
+		if c.req.Explain != "failures" || r.Message == "" {
+			r.Failures = nil
+		}
+	}
+	first := &out.Results[0]
+	c.a.LogDecision(ctx, observe.Decided{
+		Verb: "place", Snapshot: out.Snapshot, Namespace: first.Namespace, Pod: first.Name,
+		Outcome: fmt.Sprintf("%d of %d pods placed", out.Placed, len(out.Results)), Took: took,
+	})
+}
