@@ -236,7 +236,7 @@ func (x *explained) explain(row string, lines []string) (left []string) {
 	return left
 }
 
-// unused returns what explained no difference, which a run of all rows may not have.
+// unused returns what explained no difference, as a race went the other way.
 func (x *explained) unused() (list []string) {
 	for _, e := range x.list {
 		if !e.used {
