@@ -4,6 +4,7 @@
 // every step is found again in the audit and replays identically.
 //
 // It plays what such a small cluster lacks: kubelets, which here only finish
-// deletions, and the disruption controller. It needs Linux, where children end
+// deletions, and the disruption controller. In future a kube-controller-manager runs
+// beside them, and kubelets alone are played. It needs Linux, where children end
 // with their parent.
 package main
