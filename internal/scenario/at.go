@@ -30,7 +30,7 @@ func (q *Request) begin(ctx context.Context, s *Stage, c configured) (*clocked, 
 		return nil, nil, err
 	}
 	r.d.SetNodeRates(rates)
-	r.d.Admits(func(workload []byte) (*corev1.Pod, error) { return s.Editor.Pod(v, "template", workload) })
+	r.d.Admits(func(workload []byte) (*corev1.Pod, error) { return s.Editor.made(v, "template", workload) })
 	r.d.Tell()
 	if err := errors.Join(r.d.NodesBefore(), r.d.PodsBefore(), r.d.JobsBefore(), r.d.CronJobsBefore()); err != nil {
 		return nil, nil, err

@@ -36,8 +36,8 @@ func TestCronJobs(t *testing.T) {
 	policy := func(p batchv1.ConcurrencyPolicy) func(*batchv1.CronJob) {
 		return func(c *batchv1.CronJob) { c.Spec.ConcurrencyPolicy = p }
 	}
-	// before is a Job of the CronJob with a pod that ran 40 seconds.
-	before := func() (*batchv1.Job, *corev1.Pod) {
+	// before is a Job of the CronJob with a pod that ran some seconds.
+	before := func(ran time.Duration) (*batchv1.Job, *corev1.Pod) {
 		j := job(batchv1.JobSpec{Parallelism: number(1), Completions: number(1)})
 		j.Name = "tick-1"
 		yes := true
@@ -47,11 +47,12 @@ func TestCronJobs(t *testing.T) {
 		p.OwnerReferences[0].APIVersion = "batch/v1"
 		p.Status.Phase = corev1.PodSucceeded
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			StartedAt: metav1.NewTime(noon.Add(-time.Minute)), FinishedAt: metav1.NewTime(noon.Add(-20 * time.Second)),
+			StartedAt: metav1.NewTime(noon.Add(-ran * time.Second)), FinishedAt: metav1.NewTime(noon),
 		}}}}
 		return j, p
 	}
-	j, p := before()
+	j, p := before(40)
+	_, long := before(90)
 	minute := noon.Unix() / 60
 	name := func(after int64) string { return "tick-" + strconv.FormatInt(minute+after, 10) }
 	for _, c := range []struct {
@@ -65,6 +66,7 @@ func TestCronJobs(t *testing.T) {
 		{"with Forbid none starts while one runs", "4m", "", []string{"0 jobCreated Job/" + name(0), "120 jobSkipped CronJob/tick"}, []string{"120 jobCreated"}, []any{cron("*/2 * * * *", policy(batchv1.ForbidConcurrent))}},
 		{"with Replace the one that runs is deleted", "3m", "", []string{"120 jobDeleted Job/" + name(0), "120 leaves " + name(0) + "-1 a: deletion", "120 jobCreated Job/" + name(2)}, nil, []any{cron("*/2 * * * *", policy(batchv1.ReplaceConcurrent))}},
 		{"its Jobs run as long as those before", "3m", "", []string{"50 succeeded " + name(0) + "-1 a", "120 jobCreated Job/" + name(2)}, []string{"Skipped"}, []any{cron("*/2 * * * *", policy(batchv1.ForbidConcurrent)), j, p}},
+		{"with Forbid one that had to wait starts once the one before has ended", "2m", "", []string{"60 jobSkipped", "100 succeeded " + name(0) + "-1 a", "100 jobCreated Job/" + name(1)}, nil, []any{cron("* * * * *", policy(batchv1.ForbidConcurrent)), j, long}},
 		{"one that is suspended starts none until it is not", "5m", `{"at":"3m","apply":` + applied(t, cron("*/2 * * * *")) + `}`, []string{"180 jobCreated Job/" + name(2), "240 jobCreated Job/" + name(4)}, []string{"0 jobCreated Job/" + name(0) + "\n"}, []any{cron("*/2 * * * *", func(c *batchv1.CronJob) { c.Spec.Suspend = new(true) })}},
 		{"a start that was missed comes once, at once", "30s", "", []string{"0 jobCreated Job/" + name(-30)}, nil, []any{cron("30 * * * *", func(c *batchv1.CronJob) {
 			last := metav1.NewTime(noon.Add(-5 * time.Hour))

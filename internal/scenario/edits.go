@@ -160,6 +160,16 @@ func (d *Editor) Pod(v *revision.View, at string, raw json.RawMessage) (*corev1.
 	return verdict.Pod, nil
 }
 
+// made is Pod for the pod that the controller of a workload makes in a scenario, of which nothing
+// is to be noted: the workload is there as a whole.
+func (d *Editor) made(v *revision.View, at string, workload []byte) (*corev1.Pod, error) {
+	w, err := object.PodOf(workload, object.Limits{})
+	if err != nil {
+		return nil, inField(at, err)
+	}
+	return d.Pod(v, at, w.Pod)
+}
+
 // change applies, patches and deletes as a ledger does.
 func (d *Editor) change(ctx context.Context, out *Edited, field string, e *Edits) error {
 	read := func(at string, raw json.RawMessage) (object.Object, error) { return d.Read(field+"."+at, raw) }

@@ -74,7 +74,7 @@ func (x *scheduling) setBudget(field string, b *BudgetOf) (func() error, error) 
 
 // applyJob reads a Job or a CronJob that comes, or has another spec.
 func (x *scheduling) applyJob(field string, raw json.RawMessage, o object.Object) (func() error, error) {
-	like, err := x.s.Editor.Pod(x.scratch.View, field, raw)
+	like, err := x.s.Editor.made(x.scratch.View, field, raw)
 	if err != nil {
 		return nil, err
 	}

@@ -119,13 +119,13 @@ func (x *scheduling) updateDaemons(field string, raw json.RawMessage, what strin
 	if err != nil {
 		return nil, err
 	}
-	like, err := x.s.Editor.Pod(x.scratch.View, field, raw)
+	like, err := x.s.Editor.made(x.scratch.View, field, raw)
 	if err != nil {
 		return nil, err
 	}
 	same := false
 	if was, there := x.scratch.View.Object(o.Key); there {
-		old, err := x.s.Editor.Pod(x.scratch.View, field, was)
+		old, err := x.s.Editor.made(x.scratch.View, field, was)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"berth/internal/engine/state"
 	"berth/internal/kube/object"
@@ -99,8 +100,16 @@ func (w *World) ApplyCronJob(o object.Object) error {
 		}
 		of := o.Value.(*batchv1.CronJob).DeepCopy()
 		of.Status, of.CreationTimestamp = c.of.Status, c.of.CreationTimestamp
-		c.of, c.raw = of, o.JSON
-		return c.parse(w)
+		was := &c.of.Spec
+		same := was.Schedule == of.Spec.Schedule && ptr.Equal(was.TimeZone, of.Spec.TimeZone)
+		if c.of, c.raw = of, o.JSON; !c.parses(w) {
+			return nil
+		}
+		if !same { // another schedule has it wait for its next time (updateCronJob)
+			c.again(w)
+			return nil
+		}
+		return c.sync(w)
 	}
 	return w.schedule(o.Key, o.JSON, true)
 }
@@ -125,7 +134,10 @@ func (w *World) schedule(key object.Key, raw []byte, fresh bool) error {
 			c.active = append(c.active, j)
 		}
 	}
-	return c.parse(w)
+	if !c.parses(w) {
+		return nil
+	}
+	return c.sync(w)
 }
 
 // jobs returns the Jobs of a CronJob that the base has, and reads how long their pods ran.
@@ -164,9 +176,9 @@ func ranFor(pod *corev1.Pod) (d time.Duration) {
 	return d
 }
 
-// parse reads the schedule, in the time zone of the CronJob; without one it is UTC, as most
+// parses reads the schedule, in the time zone of the CronJob; without one it is UTC, as most
 // controllers have it. A schedule that is none starts nothing.
-func (c *cronJob) parse(w *World) error {
+func (c *cronJob) parses(w *World) bool {
 	c.next = -1
 	text := c.of.Spec.Schedule
 	if !strings.Contains(text, "TZ=") {
@@ -178,15 +190,27 @@ func (c *cronJob) parse(w *World) error {
 	}
 	var err error
 	if c.schedule, err = cron.ParseStandard(text); err != nil {
+		c.schedule = nil
 		w.tell(Moment{What: JobSkipped, Owner: "CronJob/" + c.key.Name, Why: err.Error()})
-		return nil
 	}
-	return c.sync(w)
+	return err == nil
 }
 
-// again has the controller look at a CronJob at a time.
-func (c *cronJob) again(w *World, at time.Time) {
-	due := max(w.now, at.Sub(w.o.Now))
+// again has the controller look at a CronJob at its next time (nextScheduleTimeDuration).
+func (c *cronJob) again(w *World) {
+	now := w.Instant()
+	from, last, missed, _ := c.recent(now, false)
+	switch {
+	case last != nil:
+		from = *last
+	case missed:
+		from = now
+	}
+	next := c.schedule.Next(from)
+	if next.IsZero() {
+		return
+	}
+	due := max(w.now, next.Sub(w.o.Now))
 	c.next = due
 	w.due.schedule(due, syncs, "CronJob/"+c.key.namespace+"/"+c.key.Name, func() error {
 		if c.next != due {
@@ -237,7 +261,7 @@ func (c *cronJob) sync(w *World) error {
 	if err := w.steps.Take(leaveSteps); err != nil {
 		return err
 	}
-	if s := c.of.Spec.Suspend; s != nil && *s {
+	if s := c.of.Spec.Suspend; c.schedule == nil || s != nil && *s {
 		return nil
 	}
 	now := w.Instant()
@@ -249,19 +273,7 @@ func (c *cronJob) sync(w *World) error {
 	if at != nil && c.due(*at, now) {
 		err = c.start(w, *at)
 	}
-	earliest, last, missed, _ := c.recent(now, false) // nextScheduleTimeDuration
-	switch {
-	case last != nil:
-		earliest = *last
-	case missed:
-		earliest = now
-	}
-	if next := c.schedule.Next(earliest); !next.IsZero() {
-		if !next.After(now) {
-			next = c.schedule.Next(now)
-		}
-		c.again(w, next)
-	}
+	c.again(w)
 	return err
 }
 
@@ -332,10 +344,10 @@ func (c *cronJob) like(w *World, job string) (*corev1.Pod, error) {
 	return p, nil
 }
 
-// finished hears that a Job of it is over and its pods are gone.
-func (c *cronJob) finished(_ *World, j *job) error {
+// finished hears that a Job of it is over and its pods are gone: one that had to wait may start.
+func (c *cronJob) finished(w *World, j *job) error {
 	c.active = slices.DeleteFunc(c.active, func(of *job) bool { return of == j })
-	return nil
+	return c.sync(w)
 }
 
 // CronStarts counts the CronJobs whose next start is to come: they go on for ever.

@@ -91,7 +91,7 @@ type Part struct {
 }
 
 // Parts are all that there are.
-var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions, Jobs, Taints, Nodes, Attachments, Daemons}
+var Parts = []*Part{ReplicaSets, StatefulSets, Disruptions, Jobs, Taints, Nodes, Attachments, Daemons, CronJobs}
 
 // DrawCase returns the case of a seed.
 func (p *Part) DrawCase(seed uint64) *Case {
@@ -247,6 +247,8 @@ func typed[T any](o T, kind, version string) T {
 	case *appsv1.StatefulSet:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
 	case *appsv1.DaemonSet:
+		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
+	case *batchv1.CronJob:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}
 	case *batchv1.Job:
 		x.TypeMeta = metav1.TypeMeta{Kind: kind, APIVersion: version}

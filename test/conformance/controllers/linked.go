@@ -7,6 +7,7 @@ import (
 	"unsafe" // for go:linkname, too
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +19,7 @@ import (
 	policyclient "k8s.io/client-go/kubernetes/typed/policy/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller"
+	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/job"
@@ -71,6 +73,9 @@ func syncNode(c *daemon.DaemonSetsController, ctx context.Context, name string) 
 
 //go:linkname shouldIgnoreNode k8s.io/kubernetes/pkg/controller/daemon.shouldIgnoreNodeUpdate
 func shouldIgnoreNode(before, after corev1.Node) bool
+
+//go:linkname syncCronJob k8s.io/kubernetes/pkg/controller/cronjob.(*ControllerV2).syncCronJob
+func syncCronJob(c *cronjob.ControllerV2, ctx context.Context, cron *batchv1.CronJob, jobs []*batchv1.Job) (*time.Duration, bool, error)
 
 // nodeHealth is upstream's nodeHealthData.
 type nodeHealth struct {
