@@ -88,7 +88,8 @@ func BenchmarkDrainHundred(b *testing.B) {
 	b.ReportMetric(float64((cpuTime(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 }
 
-// BenchmarkEvents has a million things happen that no attempt follows, ten a second, on 5,000 nodes.
+// BenchmarkEvents has a million things happen that no attempt follows, ten a second, on 5,000
+// nodes.
 func BenchmarkEvents(b *testing.B) {
 	const events = 1_000_000
 	f := world.NewFork(viewOf(b, enginetest.Large(enginetest.FullSize)...), world.Options{Profiles: configs(b)["today"], Now: noon})

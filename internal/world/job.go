@@ -13,14 +13,13 @@ import (
 	"berth/internal/kube/object"
 )
 
-// jobs is the controller of Jobs (pkg/controller/job/job_controller.go). It looks at a Job once one
-// of its pods has left.
+// jobs is the controller of Jobs (pkg/controller/job/job_controller.go).
 type jobs struct {
 	w    *World
 	jobs map[ownerKey]*job
 }
 
-// job is a Job of which a pod has left.
+// job is a Job as its controller knows it.
 type job struct {
 	key     ownerKey
 	spec    *batchv1.JobSpec
@@ -126,12 +125,10 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) (err error) {
 	setIn(c.w.Fork, j.ending, name, !gone)
 	defer func() { err = errors.Join(err, c.finish(j)) }()
 	switch {
-	case j.counts[name]:
-		if gone {
-			c.indexEnds(j, pod)
-		}
+	case j.counts[name] && gone:
+		c.indexEnds(j, pod)
 		return nil
-	case gone && !j.whenEnd && pod.DeletionTimestamp != nil: // it was being deleted at the start
+	case j.counts[name], gone && !j.whenEnd && pod.DeletionTimestamp != nil: // it was being deleted at the start
 		return nil
 	case rec.Cause == CauseScaleDown: // its finalizer was taken off before (deleteJobPods)
 		delete(j.live, name)
