@@ -148,6 +148,9 @@ func (c *daemonSets) nodeChanged(before, after *corev1.Node) {
 	}) {
 		return
 	}
+	if list, err := c.sets(); err == nil && len(list) == 0 {
+		return // an error is found again where it is told
+	}
 	if c.changed == nil {
 		c.changed = map[string]bool{}
 		c.w.due.schedule(c.w.now, syncs, "DaemonSet", c.syncNodes)

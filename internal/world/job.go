@@ -170,7 +170,7 @@ func (c *jobs) lost(pod *corev1.Pod, rec *Left, gone bool) (err error) {
 			return c.fail(j, rec, fmt.Sprintf("%d of its pods failed, and its backoffLimit is %d", j.failed, j.limit))
 		}
 	}
-	until := c.w.now
+	var until time.Duration
 	if j.spec.BackoffLimitPerIndex != nil {
 		if until, err = c.indexFailed(j, pod, rec, counted, lapses); err != nil || rec.held {
 			return err
