@@ -17,15 +17,14 @@ import (
 // Trial is a fork of a view that is changed in place, for decisions each of which sees what those
 // before did. Nothing of it is written. It is for one goroutine.
 type Trial struct {
-	w    *Walk
-	base *View
+	w *Walk
 	// Puts are the objects that were put, in order.
 	Puts []object.Object
 }
 
 // Trial starts a trial at the view, which stays as it is.
 func (v *View) Trial() *Trial {
-	t := &Trial{w: &Walk{cluster: v.Cluster, decider: recall.NewDecider(0).FromSecond()}, base: v}
+	t := &Trial{w: &Walk{cluster: v.Cluster, decider: recall.NewDecider(0).FromSecond()}}
 	t.w.stand(v)
 	t.w.at.CreatedAt, t.w.at.name = v.CreatedAt, v.name
 	return t
@@ -34,9 +33,6 @@ func (v *View) Trial() *Trial {
 // View returns the fork as it is now: it keeps the number and the digest of the view that it began
 // as. What is read of it is good until the next change.
 func (t *Trial) View() *View { return t.w.at }
-
-// Base returns the view that the trial began as.
-func (t *Trial) Base() *View { return t.base }
 
 // Decide is engine.Decide for the state of the trial, or for one that was made from it. A result is
 // good until the next question or change, and is to be released before it.

@@ -24,6 +24,9 @@ var accessFaults = []fault{
 	{"access-other-listeners-ca", "kube-scheduler's listener takes certificates of REST's CA", "./cmd/server", "TestHandshakes", []edit{
 		{"cmd/server/listen.go", `s.Extender.Listen, &s.Extender.TLS, log)`, `s.Extender.Listen, &s.TLS, log)`},
 	}},
+	{"placement-namespaces-unchecked", "a placement binds pods of namespaces that its caller has no right in", "./internal/handlers", "TestPlacementRights", []edit{
+		{"internal/handlers/admit/guarded_placements.go", `if err := MayPod(ctx, right, v.Cluster, namespace); err != nil {`, `if err := MayPod(ctx, right, v.Cluster, namespace); err != nil && false {`},
+	}},
 	{"mask-story-unmasked", "a story names victims of other namespaces", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
 		{"internal/handlers/rest/story.go", `func(ans *decision.Answer) { admit.Mask(ctx, ans) }`, `func(*decision.Answer) {}`},
 	}},

@@ -37,6 +37,18 @@ var decisionFaults = []fault{
 		{"internal/decision/status.go", `case preempt.ClearsNomination(r):`, `case preempt.ClearsNomination(r) && false:`},
 	}},
 
+	{"placement-binds-in-part", "a placement that does not hold binds the pods before it failed", "./internal/decision/bind", "TestPlacementHoldsOrNot", []edit{
+		{"internal/decision/bind/place.go", `	if holds {
+		step.Apply`, `	if holds || true {
+		step.Apply`},
+	}},
+	{"placement-recorded-in-part", "of a placement the first decision alone is stored", "./internal/store/sqlite", "TestStore/Entries/PlacementIsOneThing", []edit{
+		{"internal/store/store.go", `range e.Placed {`, `range e.Placed[:min(1, len(e.Placed))] {`},
+	}},
+	{"placement-replayed-on-its-snapshot", "a record of a placement is replayed without the pods before it", "./internal/decision/bind", "TestPlacementHoldsOrNot", []edit{
+		{"internal/decision/record/placement.go", `	if len(b.trial.Puts) == p.After {`, `	if len(b.trial.Puts) <= p.After {`},
+	}},
+
 	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/decision/bind", "TestVictimsDoNotCount", []edit{
 		{"internal/decision/pod.go", `held != nil && held.UID == x.UID {`, `held != nil && held.UID == x.UID && false {`},
 	}},

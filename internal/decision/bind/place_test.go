@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,8 +21,10 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/store"
+	"berth/internal/store/postgres"
 	et "berth/test/enginetest"
 	"berth/test/logtest"
+	"berth/test/pgtest"
 )
 
 // members are pods as a request has them, and those of the snapshot whose names are given.
@@ -421,6 +424,42 @@ func TestPlacementRemovals(t *testing.T) {
 	}
 	if rows, err := h.Follow(t.Context(), "default", 0, 0); len(rows) > 0 || err != nil || newestOf(t, h).Revision != 1 {
 		t.Errorf("%d records, %v", len(rows), err)
+	}
+}
+
+// TestPlacementsOnPostgres: two servers place gangs in one cluster at the same time; what holds has
+// its room, and each replays the records of both.
+func TestPlacementsOnPostgres(t *testing.T) {
+	url := pgtest.URL(t)
+	if err := postgres.MigrateUp(t.Context(), url, postgres.MigrateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	a, b := onShared(t, url), onShared(t, url)
+	logtest.Upload(t, a, logtest.Node(t, "n1", 6), logtest.Node(t, "n2", 6))
+	newestOf(t, b)
+	var callers sync.WaitGroup
+	var held atomic.Int64
+	for caller := range 8 {
+		callers.Go(func() {
+			h := []*logtest.Fixture{a, b}[caller%2]
+			var pods []*corev1.Pod
+			for i := range 3 {
+				pods = append(pods, logtest.Pod(t, fmt.Sprintf("c%d-%d", caller, i), ""))
+			}
+			out, err := h.Binder.Place(t.Context(), &decision.Placement{Members: members(pods), Atomic: true})
+			if err != nil {
+				t.Error(err)
+			} else if out.Committed {
+				held.Add(1)
+			}
+		})
+	}
+	callers.Wait()
+	for _, h := range []*logtest.Fixture{a, b} {
+		if v := newestOf(t, h); held.Load() != 4 || v.Revision == 5 && v.State.PodCount() != 12 {
+			t.Errorf("%d placements of 3 pods hold in %s, which has %d pods; there is room for 12", held.Load(), v.ID(), v.State.PodCount())
+		}
+		replaysSame(t, h)
 	}
 }
 

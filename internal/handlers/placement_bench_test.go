@@ -1,0 +1,67 @@
+package handlers
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// BenchmarkPlace places pods on 5,000 nodes over loopback, recorded and bound: one a call, on one
+// connection and on 64, and in placements of 100. An iteration is a pod.
+func BenchmarkPlace(b *testing.B) {
+	m, l, st := openLog(b)
+	uploadNodes(b, m, 5000, func(i int) (name, object string) {
+		name = fmt.Sprintf("node-%05d", i)
+		return name, node(name, fmt.Sprint(1000+i%48), "model", fmt.Sprint("m", i%5))
+	})
+	s := httptest.NewServer(mustNew(b, optionsFor(m, l, st)).Handler())
+	defer s.Close()
+	var made atomic.Int64
+	next := func() string { return pod(fmt.Sprint("p-", made.Add(1)), "100m", "") }
+	post := func(b *testing.B, path, body string) {
+		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		if _ = resp.Body.Close(); err != nil || resp.StatusCode != http.StatusCreated {
+			b.Fatalf("%d %.500s, %v", resp.StatusCode, text, err)
+		}
+	}
+	single := func(b *testing.B) {
+		post(b, "/v1/decisions", `{"snapshot":"default@latest","bind":true,"explain":"none","pod":`+next()+`}`)
+	}
+	rate := func(b *testing.B) { b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pods/s") }
+	b.Run("single", func(b *testing.B) {
+		for range b.N {
+			single(b)
+		}
+		rate(b)
+	})
+	b.Run("single-64", func(b *testing.B) {
+		b.SetParallelism(32)
+		http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 64
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				single(b)
+			}
+		})
+		rate(b)
+	})
+	for _, size := range []int{100, 1000} {
+		b.Run(fmt.Sprintf("placement-%d", size), func(b *testing.B) {
+			for left := b.N; left > 0; left -= size {
+				pods := make([]string, min(size, left))
+				for i := range pods {
+					pods[i] = next()
+				}
+				post(b, "/v1/placements", `{"snapshot":"default@latest","bind":true,"pods":[`+strings.Join(pods, ",")+`]}`)
+			}
+			rate(b)
+		})
+	}
+}
