@@ -71,6 +71,8 @@ func TestGolden(t *testing.T) {
 		{"fit", exitYes, []string{"fit", "shop/small", "--by", "zone"}},
 		{"fit-more-nodes", exitYes, []string{"fit", "shop/small", "--like", "n-c2", "--add", "2", "--max", "50"}},
 		{"fit-none", exitNo, []string{"fit", "shop/huge"}},
+		{"place", exitYes, []string{"place", "-f", filepath.Join("..", "..", "examples", "deployment.yaml")}},
+		{"place-copies", exitYes, []string{"place", "-f", filepath.Join("testdata", "level.yaml"), "--count", "3", "--min-count", "1"}},
 		{"rollout", exitYes, []string{"rollout", "-f", filepath.Join("..", "..", "examples", "deployment.yaml"), "--snapshot", filepath.Join("..", "..", "examples", "web.yaml")}},
 		{"rollout-first", exitYes, []string{"rollout", "web", "-f", filepath.Join("..", "..", "examples", "deployment.yaml"), "--start-seconds", "90"}},
 		{"pools", exitNo, []string{"pools", "--like", "n-c2"}},

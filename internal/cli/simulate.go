@@ -120,17 +120,23 @@ func (a *app) compared(file, since, until string) (*scenario.Request, error) {
 	return &scenario.Request{Arrivals: scenario.ArrivalSource{History: h}}, nil
 }
 
-// readScenario reads a scenario in YAML or JSON.
-func (a *app) readScenario(file string) (*scenario.Request, error) {
+// readOne reads one object in YAML or JSON.
+func (a *app) readOne(file string) ([]byte, error) {
 	r, done, err := a.open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	raw, err := io.ReadAll(r)
-	if err == nil {
-		raw, err = yaml.ToJSON(raw)
+	if err != nil {
+		return nil, err
 	}
+	return yaml.ToJSON(raw)
+}
+
+// readScenario reads a scenario in YAML or JSON.
+func (a *app) readScenario(file string) (*scenario.Request, error) {
+	raw, err := a.readOne(file)
 	q := &scenario.Request{}
 	if err == nil {
 		var strict []error

@@ -392,6 +392,6 @@ func Guard(o Options) Options {
 	if o.PriorityClasses != nil {
 		o.PriorityClasses = guardedClasses{o.PriorityClasses}
 	}
-	o.Binder, o.Replays, o.Simulations = guardedBinder{o.Binder}, guardReplays(o.Replays), guardSimulations(o.Simulations)
+	o.Binder, o.Replays, o.Simulations = guardedBinder{binderOf(&o)}, guardReplays(o.Replays), guardSimulations(o.Simulations)
 	return o
 }

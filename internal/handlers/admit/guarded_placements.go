@@ -7,9 +7,20 @@ import (
 
 	"berth/internal/access"
 	"berth/internal/decision"
+	"berth/internal/decision/bind"
+	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/revision"
 )
+
+// binderOf is the binder of options, or one that only tries placements.
+func binderOf(o *Options) Binder {
+	if o.Binder != nil || o.Configuration == nil {
+		return o.Binder
+	}
+	log := record.New(nil, nil, o.Configuration, record.Options{MaxSteps: int64(o.Limits.MaxSteps), Classes: o.PriorityClasses})
+	return bind.New(nil, log, bind.Options{})
+}
 
 // Place needs the right to bind each pod.
 func (g guardedBinder) Place(ctx context.Context, p *decision.Placement) (*decision.PlacementAnswer, error) {
