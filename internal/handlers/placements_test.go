@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -78,6 +79,26 @@ func TestPlacements(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	h.replayed(&a)
+	for view, want := range map[string]int{"revision_objects": 3, "attempts": 3, "placements": 3, "decision_log": 3} {
+		var rows struct {
+			Columns []string
+			Rows    [][]any
+		}
+		h.want(http.StatusOK, &rows, "GET", "/v1/views/"+view+"?cluster=default&since=2020-01-01T00:00:00Z", "")
+		n := 0
+		for _, row := range rows.Rows {
+			of := map[string]any{}
+			for i, c := range rows.Columns {
+				of[c] = row[i]
+			}
+			if of["placement"] == a.ID || of["snapshot"] == "default@2" && of["kind"] == "Pod" && of["node"] != "" && fmt.Sprint(of["objects"]) == "3" {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("view %s has %d rows of the placement, want %d: %v", view, n, want, rows)
+		}
+	}
 	var s rest.Snapshot
 	h.want(http.StatusOK, &s, "GET", "/v1/snapshots/default@latest", "")
 	none := h.place(http.StatusOK, `{"snapshot":"`+s.ID+`","bind":true,"pods":[`+pod("x", "1", "")+`,`+pod("y", "1", "")+`,`+pod("z", "1", "")+`],"minCount":2}`)
