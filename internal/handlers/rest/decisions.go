@@ -191,26 +191,28 @@ func (a *API) decodeDecision(ctx context.Context, body []byte, p *posted) (q dec
 		}
 		req.Snapshot = revision.FormatID(apart.Cluster, apart.Revision)
 	}
-	if edited {
-		if apart, err = a.edited(ctx, apart, &req, p); err != nil {
-			return q, nil, err
-		}
+	if q, err = a.questionOf(&req, p); err != nil || !edited {
+		return q, apart, err
 	}
-	q, err = a.questionOf(&req, p)
+	profiles := q.Profiles
+	if profiles == nil {
+		profiles = a.configured.Of(q.Cluster)
+	}
+	apart, err = a.edited(ctx, apart, req.With, profiles, p)
 	return q, apart, err
 }
 
-// edited returns a state with the edits of a dry call.
-func (a *API) edited(ctx context.Context, v *revision.View, req *DecisionRequest, p *posted) (*revision.View, error) {
+// edited returns a state with the edits of a dry call, which decides under profiles.
+func (a *API) edited(ctx context.Context, v *revision.View, e *scenario.Edits, profiles []*engine.Profile, p *posted) (*revision.View, error) {
 	if err := admit.MayPod(ctx, access.Decide, v.Cluster, ""); err != nil {
 		return nil, err
 	}
-	c := &scenarioCall{a: a, at: asOf{view: v, now: v.CreatedAt}, posted: p, classes: a.priorityClasses, edits: "with"}
-	s, err := c.stage(ctx, &FitRequest{ScenarioBase: ScenarioBase{Edits: req.With, Config: req.Config, Semantics: req.Semantics}})
+	c := &scenarioCall{a: a, at: asOf{view: v, now: v.CreatedAt}, posted: p, classes: a.priorityClasses}
+	out, err := c.editor().Apply(ctx, v, "with", e)
 	if err != nil {
 		return nil, err
 	}
-	return s.WithDaemons(ctx, s.Options)
+	return out.WithDaemons(ctx, c.options(profiles))
 }
 
 // questionOf makes a question of a request.

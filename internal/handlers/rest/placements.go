@@ -9,9 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 
-	"berth/internal/access"
 	"berth/internal/decision"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
@@ -19,7 +17,6 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/scenario"
-	"berth/internal/world"
 )
 
 // PlacementRequest asks where many pods go, each with those before it on their nodes. It has one of
@@ -191,19 +188,7 @@ func (c *placementCall) try(ctx context.Context, p *decision.Placement) (out *de
 		p.Now = v.CreatedAt
 	}
 	if c.req.With != nil {
-		if err := admit.MayPod(ctx, access.Decide, v.Cluster, ""); err != nil {
-			return nil, err
-		}
-		s := &scenarioCall{a: c.a, at: asOf{view: v}, posted: c.posted, classes: c.a.priorityClasses}
-		edited, err := s.editor().Apply(ctx, v, "with", c.req.With)
-		if err != nil {
-			return nil, err
-		}
-		v, err = edited.WithDaemons(ctx, world.Options{
-			Profiles: c.a.configured.Of(v.Cluster), Now: v.CreatedAt, MaxSteps: int64(c.a.Limits.MaxSteps),
-			Class: func(class string) *schedulingv1.PriorityClass { return c.a.priorityClasses.Class(v.Cluster, class) },
-		})
-		if err != nil {
+		if v, err = c.a.edited(ctx, v, c.req.With, c.a.configured.Of(v.Cluster), c.posted); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -57,7 +56,6 @@ type scenarioCall struct {
 	posted  *posted
 	classes ledger.Classes
 	watch   *world.Watch
-	edits   string // the place of the edits in the request; empty: "edits"
 	// semantics is the release of configurations that name none; empty: that of the cluster.
 	semantics string
 }
@@ -135,19 +133,13 @@ func (c *scenarioCall) stage(ctx context.Context, req scenarioRequest) (*scenari
 		return nil, err
 	}
 	s := &scenario.Stage{
-		Editor: c.editor(),
-		Options: world.Options{
-			Profiles: list, Now: c.at.now, MaxSteps: int64(limits.MaxSteps), Watch: c.watch,
-			Class: func(class string) *schedulingv1.PriorityClass {
-				return c.classes.Class(c.at.view.Cluster, class)
-			},
-		},
+		Editor: c.editor(), Options: c.options(list),
 		Bounds: scenario.Bounds{Pods: limits.ScenarioMaxPods, Attempts: limits.ScenarioMaxSteps, Profiles: limits.ScenarioProfiles},
 	}
 	if base.Profile == "" {
 		s.Options.Strangers = &world.Strangers{}
 	}
-	s.Edited, err = s.Editor.Apply(ctx, c.at.view, cmp.Or(c.edits, "edits"), base.Edits)
+	s.Edited, err = s.Editor.Apply(ctx, c.at.view, "edits", base.Edits)
 	return s, err
 }
 
@@ -158,6 +150,16 @@ func (c *scenarioCall) editor() *scenario.Editor {
 	return &scenario.Editor{
 		Admission: admission, Read: c.posted.object, ReadPod: c.posted.decodePod, MaxNodes: c.a.Limits.ScenarioMaxNodes,
 		Configure: c.configuration, History: c.history, Warnings: func() []string { return c.posted.warnings },
+	}
+}
+
+// options are those of the forks on which a question is answered.
+func (c *scenarioCall) options(profiles []*engine.Profile) world.Options {
+	return world.Options{
+		Profiles: profiles, Now: c.at.now, MaxSteps: int64(c.a.Limits.MaxSteps), Watch: c.watch,
+		Class: func(class string) *schedulingv1.PriorityClass {
+			return c.classes.Class(c.at.view.Cluster, class)
+		},
 	}
 }
 
