@@ -80,6 +80,8 @@ type Question struct {
 	Now     time.Time // zero: the time of the call
 	// Clocked is set by Normalize where the question named no time, and the clock gave Now.
 	Clocked bool
+	// Place is the pod's place among those that the next revision creates.
+	Place int
 	// Mode is ModeShadow or empty.
 	Mode string
 	// Nominated is the node that the extender's caller has nominated the pod to. The victims that

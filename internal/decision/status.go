@@ -30,7 +30,7 @@ func (p *Prepared) ToWrite(binds bool) *corev1.Pod {
 		}
 		return &pod
 	}
-	return object.CreatedPod(p.Pod, p.Now, p.View.Revision+1, 0)
+	return object.CreatedPod(p.Pod, p.Now, p.View.Revision+1, p.Place)
 }
 
 // StatusChanges returns what an attempt that binds nothing changes in the ledger, as kube-scheduler

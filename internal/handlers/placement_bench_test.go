@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkPlace places pods on 5,000 nodes over loopback, recorded and bound: one a call, on one
-// connection and on 64, and in placements of 100 and of 1,000. An iteration is a pod. The CPU is that
-// of the process, the client in it: it is what others on the machine change least.
+// connection and on 64, and in placements of 100 and of 1,000. An iteration is a pod. The CPU is
+// that of the process, the client in it: it is what others on the machine change least.
 func BenchmarkPlace(b *testing.B) {
 	m, l, st := openLog(b)
 	uploadNodes(b, m, 5000, func(i int) (name, object string) {

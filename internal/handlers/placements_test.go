@@ -122,6 +122,11 @@ func TestPlacements(t *testing.T) {
 		t.Errorf("who waits: %+v", queue)
 	}
 	h.want(http.StatusConflict, nil, "POST", "/v1/placements", `{"snapshot":"`+s.ID+`","bind":true,`+template+`}`)
+	h.place(http.StatusOK, `{"snapshot":"default@latest","bind":true,"pods":[`+pod("later", "9", "")+`,`+pod("latest", "9", "")+`,`+pod("first", "9", `,"priority":7`)+`]}`)
+	h.want(http.StatusOK, &queue, "GET", "/v1/clusters/default/queue", "")
+	if got := fmt.Sprint(queue.Active); !strings.HasSuffix(got, " {later} {latest}]") {
+		t.Errorf("the queue keeps the order of a placement: %s", got)
+	}
 }
 
 // TestPlacementsOfWorkloads places a StatefulSet with its claims, an Indexed Job, and a Deployment

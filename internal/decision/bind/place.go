@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/internal/decision"
 	"berth/internal/decision/record"
@@ -63,6 +64,7 @@ type placing struct {
 	members []decision.Member
 	order   []int // of the members
 	need    int   // pods to be placed, or none is
+	now     time.Time
 	out     decision.PlacementAnswer
 }
 
@@ -135,7 +137,7 @@ func (r *placing) run(ctx context.Context) error {
 	}
 	for done, i := range r.order {
 		m, out := &r.members[i], &r.out.Results[i]
-		if err := r.one(ctx, m, out); err != nil {
+		if err := r.one(ctx, m, done, out); err != nil {
 			return inMember(m.Field, err)
 		}
 		if out.Outcome == engine.Scheduled {
@@ -151,8 +153,8 @@ func (r *placing) run(ctx context.Context) error {
 	return nil
 }
 
-// one decides a pod, and has the trial show what that changes.
-func (r *placing) one(ctx context.Context, m *decision.Member, out *decision.PlacementResult) error {
+// one decides the pod of a place in the order, and has the trial show what that changes.
+func (r *placing) one(ctx context.Context, m *decision.Member, place int, out *decision.PlacementResult) error {
 	for _, c := range m.Claims {
 		if _, there := r.trial.View().Object(c.Key); there {
 			continue
@@ -162,11 +164,15 @@ func (r *placing) one(ctx context.Context, m *decision.Member, out *decision.Pla
 		}
 	}
 	q, err := r.b.log.Normalize(decision.Question{
-		Cluster: r.p.Cluster, Pod: m.Pod, PodJSON: m.PodJSON, PodRef: m.Ref, Bind: true, NoPreemption: r.p.NoPreemption, Now: r.p.Now,
+		Cluster: r.p.Cluster, Pod: m.Pod, PodJSON: m.PodJSON, PodRef: m.Ref, Bind: true, NoPreemption: r.p.NoPreemption, Now: r.p.Now, Place: place,
 	})
 	if err != nil {
 		return err
 	}
+	if r.now.IsZero() {
+		r.now = q.Now
+	}
+	q.Now = r.now // one time for all
 	var o *decision.Outcome
 	if r.records != nil {
 		o, out.Decision, err = r.records.Decide(ctx, q)
