@@ -75,6 +75,8 @@ func TestDaemonNodes(t *testing.T) {
 		p.Status.Phase, p.Status.Conditions[0].Status = corev1.PodFailed, corev1.ConditionFalse
 		return p
 	}
+	again := failed("a")
+	again.Name += "-old"
 	surging := func(s *appsv1.DaemonSet) { s.Spec.UpdateStrategy = surgeOf("1", "0") }
 	for _, c := range []struct {
 		what, events, want string
@@ -160,6 +162,23 @@ func TestDaemonNodes(t *testing.T) {
 50 ready agent-b-2 b
 `,
 			[]any{labelled("a", "gpu"), labelled("b", "gpu"), agents(onGPU), failed("a"), agent("b")},
+		},
+		{
+			"a second one that has failed on the node is deleted a second later", `{"delete":{"name":"agent-b"}}`, `
+0 leaves agent-b b: deletion
+0 leaves agent-a a: deletion
+0 gone agent-a a
+1 leaves agent-a-old a: deletion
+1 gone agent-a-old a
+1 created agent-a-old-2
+1 bound agent-a-old-2 a
+11 ready agent-a-old-2 a
+30 gone agent-b b
+30 created agent-b-2
+30 bound agent-b-2 b
+50 ready agent-b-2 b
+`,
+			[]any{labelled("a", "gpu"), labelled("b", "gpu"), agents(onGPU), failed("a"), again, agent("b")},
 		},
 		{
 			"where two may be on a node, the next one comes at the deletion", `{"delete":{"name":"agent-a"}}`, `

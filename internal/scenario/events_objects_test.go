@@ -172,6 +172,7 @@ func TestBudgetChanges(t *testing.T) {
 	}{
 		{`{"maxUnavailable":1,"name":"web"}`, "12 budgetChanged PodDisruptionBudget/web\n15 leaves web-1 a: eviction\n", budget(0, 2, 2)},
 		{`{"minAvailable":"50%","name":"web"}`, "12 budgetChanged PodDisruptionBudget/web\n15 leaves web-1 a: eviction\n", budget(0, 2, 2)},
+		{`{"minAvailable":"51%","name":"web"}`, "12 budgetChanged PodDisruptionBudget/web\n", budget(0, 2, 2)},                                                       // rounded up
 		{`{"minAvailable":0,"name":"web"}`, "12 budgetChanged PodDisruptionBudget/web\n15 leaves web-1 a: eviction\n15 leaves web-2 a: eviction\n", budget(0, 0, 0)}, // never looked at before
 		{`{"maxUnavailable":0,"name":"web"}`, "12 budgetChanged PodDisruptionBudget/web\n", budget(0, 2, 2)},
 		{`{"maxUnavailable":1,"name":"none"}`, "12 refused PodDisruptionBudget/none: setBudget: poddisruptionbudgets.policy \"none\" not found\n", budget(0, 2, 2)},

@@ -55,6 +55,17 @@ func TestJobFields(t *testing.T) {
 		j.Status.StartTime = &began
 		return j
 	}
+	activeFor := func(n int64) batchv1.JobSpec {
+		return batchv1.JobSpec{Parallelism: number(1), Completions: number(2), ActiveDeadlineSeconds: &n}
+	}
+	suspendedFor := func(n int64) batchv1.JobSpec {
+		s := activeFor(n)
+		s.Suspend = new(true)
+		return s
+	}
+	onExit := func(action batchv1.PodFailurePolicyAction, op batchv1.PodFailurePolicyOnExitCodesOperator, code int32) batchv1.PodFailurePolicyRule {
+		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: op, Values: []int32{code}}}
+	}
 	done := timed(batchv1.JobSpec{Parallelism: number(1), TTLSecondsAfterFinished: number(90)})
 	done.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: began}}
 	ended := jobPod("train-0", "a")
@@ -158,6 +169,72 @@ func TestJobFields(t *testing.T) {
 4 ready train-0-2 a
 `,
 			[]any{alive("a", "9"), indexed(2, -1, func(s *batchv1.JobSpec) { s.Completions = number(3) }), indexedPod("0", "a"), indexedPod("1", "a")},
+		},
+		{
+			"a success ends the back-off of a failure before", exits("train-0", "1", "0s") + "," + exits("train-1", "0", "5s"), `
+0 containerExited train-0 a
+0 failed train-0 a
+5 containerExited train-1 a
+5 succeeded train-1 a
+5 created train-0-2
+5 created train-0-3
+5 bound train-0-2 a
+5 bound train-0-3 a
+9 ready train-0-2 a
+9 ready train-0-3 a
+`,
+			[]any{alive("a", "9"), job(two), indexedPod("0", "a"), indexedPod("1", "a")},
+		},
+		{
+			"an index that has succeeded does not come again", exits("train-0", "0", "0s") + "," + exits("train-0-2", "0", "10s"), `
+0 containerExited train-0 a
+0 succeeded train-0 a
+0 created train-0-2
+0 bound train-0-2 a
+4 ready train-0-2 a
+10 containerExited train-0-2 a
+10 succeeded train-0-2 a
+10 leaves train-1 a: scale-down
+40 gone train-1 a
+`,
+			[]any{alive("a", "9"), indexed(2, -1, func(s *batchv1.JobSpec) {
+				ends := "0,2"
+				s.Completions = number(3)
+				s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: &ends}}}
+			}), indexedPod("0", "a"), indexedPod("1", "a")},
+		},
+		{
+			"the first rule that matches decides, and exit code 0 matches none", exits("train-0", "1", "0s"), `
+0 containerExited train-0 a
+0 failed train-0 a
+10 created train-0-2
+10 bound train-0-2 a
+14 ready train-0-2 a
+`,
+			[]any{alive("a", "9"), job(batchv1.JobSpec{Parallelism: number(1), BackoffLimit: number(0), PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+				onExit(batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyOnExitCodesOpNotIn, 1),
+				onExit(batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyOnExitCodesOpIn, 1),
+				onExit(batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyOnExitCodesOpIn, 1),
+			}}}), func() *corev1.Pod {
+				p := indexedPod("0", "a")
+				p.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "i"}}
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "init", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}}}
+				return p
+			}()},
+		},
+		{
+			"its deadline counts from when it was resumed", `{"apply":` + jobManifest(t, "train", suspendedFor(100)) + `},{"at":"30s","apply":` + jobManifest(t, "train", activeFor(100)) + `}`, `
+0 applied Job/train
+0 leaves train-0 a: scale-down
+30 applied Job/train
+30 created train-0-2
+30 gone train-0 a
+30 bound train-0-2 a
+34 ready train-0-2 a
+130 leaves train-0-2 a: job-failed
+160 gone train-0-2 a
+`,
+			[]any{alive("a", "9"), timed(activeFor(100)), jobPod("train-0", "a")},
 		},
 		{
 			"one that is applied comes", `{"apply":` + jobManifest(t, "fresh", two) + `}`, `

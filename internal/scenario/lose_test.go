@@ -119,6 +119,14 @@ a3 not ready 50 tainted 70
 c1 not ready 50 tainted 50
 web-1 taint wave 0 at 370: web-1-2 at 370 on "b2" ready 390
 `},
+		{"zones of one name in two regions are two", scenario.LossQuestion{NodeChoice: chosen("a1", "a2")}, append(nodes("b", 1),
+			enginetest.Node("a1", enginetest.Zone("a"), enginetest.NodeLabels(corev1.LabelTopologyRegion, "x")),
+			enginetest.Node("a2", enginetest.Zone("a"), enginetest.NodeLabels(corev1.LabelTopologyRegion, "y"))), `
+zone x:a 1/1 FullDisruption zone/full
+zone y:a 1/1 FullDisruption zone/full
+a1 not ready 50 tainted 50
+a2 not ready 50 tainted 50
+`},
 		{"old labels come first", scenario.LossQuestion{NodeChoice: chosen("a1", "b1")}, append(nodes("b", 1), enginetest.Node("a1", enginetest.Zone("a"), enginetest.NodeLabels(corev1.LabelFailureDomainBetaZone, "b")), enginetest.Node("c1", enginetest.Zone("b"))), `
 zone b 2/3 Normal zone/normal
 a1 not ready 50 tainted 50

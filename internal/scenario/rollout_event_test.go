@@ -122,6 +122,15 @@ func TestRollOutStalls(t *testing.T) {
 	}
 }
 
+// TestRollOutGoesOn: each pod that is available renews the deadline of an update.
+func TestRollOutGoesOn(t *testing.T) {
+	slow := shopDeployment(`"replicas":2,"progressDeadlineSeconds":55,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`)
+	r := clocked(t, `{"events":[{"rollOut":`+slow+`}]}`, append(shopPods(2, "a"), alive("a", "3"))...).Clock.Rollouts[0]
+	if r.CompleteAfterSeconds == nil || *r.CompleteAfterSeconds != 70 || r.DeadlineExceededAfterSeconds != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestUpdateSet replaces the pods of a StatefulSet from the highest ordinal down to the partition,
 // each once the one before is ready. Those below come back as they were.
 func TestUpdateSet(t *testing.T) {
