@@ -88,7 +88,7 @@ var scenarioFaults = []fault{
 		{"internal/world/nodezones.go", `z.next = w.now + z.every`, `z.next = w.now`},
 	}},
 	{"lose-ends-pods", "a pod on a dead node is gone after its grace period", "./internal/scenario", "TestLose", []edit{
-		{"internal/world/evict.go", `case err == nil && !w.endsPods(n):`, `case err == nil && !w.endsPods(n) && false:`},
+		{"internal/world/leave.go", `case err == nil && !w.endsPods(n):`, `case err == nil && !w.endsPods(n) && false:`},
 	}},
 	{"sweep-shares-budgets", "the drain of one node uses up the budgets that the next one finds", "./internal/scenario", "TestSweepEqualsSingleQuestions", []edit{
 		{"internal/world/budgets.go", `return f.of.budgets.copied(), nil`, `return f.of.budgets, nil`},
@@ -153,7 +153,7 @@ var scenarioFaults = []fault{
 		{"internal/world/world.go", `if c.pod != pod || w.Dead(pod.Spec.NodeName) {`, `if c.pod != pod {`},
 	}},
 	{"dead-kubelet-ends", "a kubelet that has stopped ends pods until the node is given up", "./internal/scenario", "TestClock", []edit{
-		{"internal/world/evict.go", `return podlife.EndsPods(n) && (!w.Dead(n.Name) ||`, `return podlife.EndsPods(n) && (true ||`},
+		{"internal/world/leave.go", `return podlife.EndsPods(n) && (!w.Dead(n.Name) ||`, `return podlife.EndsPods(n) && (true ||`},
 		{"internal/world/leave.go", `case w.Dead(rec.Node):`, `case false:`},
 	}},
 	{"returned-node-evicts", "a node that is back has its pods deleted all the same", "./internal/scenario", "TestClock", []edit{
