@@ -9,8 +9,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestGoneFlagsSayWhatToDo wants each limit that is the same for every server to be refused with its
-// value, as a flag and as a variable: the 81 that were flags, and two of placements.
+// TestGoneFlagsSayWhatToDo wants each limit that is the same for every server to be refused with
+// its value, as a flag and as a variable: the 81 that were flags, and two of placements.
 func TestGoneFlagsSayWhatToDo(t *testing.T) {
 	gone := limits.FixedValues()
 	if len(gone) != 83 || gone["filter-queue"] != "32" {
