@@ -47,12 +47,14 @@ type daemons struct {
 	clock   *clocktesting.FakeClock
 	set     *appsv1.DaemonSet
 	nodes   map[string]*corev1.Node
-	touched bool
+	touched bool // the controller has begun to act
 	busy    bool
-	next    int64                              // when the controller looks again; below 0: it does not
-	deletes []string                           // the pods of a sync
-	creates map[string]*corev1.PodTemplateSpec // by node
-	count   int
+	// enqueued reports that a change of a node had the controller look at the set.
+	enqueued bool
+	next     int64                              // when the controller looks again; below 0: it does not
+	deletes  []string                           // the pods of a sync
+	creates  map[string]*corev1.PodTemplateSpec // by node
+	count    int
 }
 
 type laterQueue struct {
@@ -91,7 +93,7 @@ func newDaemons(c *cluster) *daemons {
 	must(err)
 	setField(j.control, "podControl", controller.PodControlInterface(j))
 	setField(j.control, "queue", workqueue.TypedRateLimitingInterface[string](laterQueue{workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()), j}))
-	setField(j.control, "enqueueDaemonSet", func(*appsv1.DaemonSet) { j.touched = true })
+	setField(j.control, "enqueueDaemonSet", func(*appsv1.DaemonSet) { j.touched, j.enqueued = true, true })
 	setField(j.control, "consistencyStore", consistency.ConsistencyStore(consistency.NewNoopConsistencyStore()))
 	return j
 }
@@ -328,7 +330,8 @@ func (j *daemons) nodeChanges(e *Event) error {
 	if !shouldIgnoreNode(*before, *n) { // behind what kubelets write in the second
 		j.c.at(j.c.now, "~node", func() error {
 			j.read()
-			if err := syncNode(j.control, context.Background(), n.Name); err != nil {
+			j.enqueued = false
+			if err := syncNode(j.control, context.Background(), n.Name); err != nil || !j.enqueued {
 				return err
 			}
 			return j.sync()
