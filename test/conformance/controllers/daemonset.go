@@ -171,14 +171,14 @@ func (j *daemons) choose(nodes []*corev1.Node) error {
 		j.deletes, j.creates = deletes, creates
 		return nil // it was no rolling update
 	}
-	seen, times, n := map[string]int{}, 60, 0
+	seen, times, gone, come := map[string]int{}, 60, 0, 0
 	made := map[string]*corev1.PodTemplateSpec{}
 	for range times {
 		j.read()
 		if err := rollDaemons(j.control, context.Background(), j.set, nodes, hash); err != nil {
 			return err
 		}
-		n = len(j.deletes) + len(j.creates)
+		gone, come = len(j.deletes), len(j.creates)
 		for _, name := range j.deletes {
 			seen[name]++
 		}
@@ -192,10 +192,12 @@ func (j *daemons) choose(nodes []*corev1.Node) error {
 		return min(seen[b], times)/times - min(seen[a], times)/times
 	})
 	j.deletes, j.creates = nil, map[string]*corev1.PodTemplateSpec{}
-	for _, what := range list[:n] {
-		if node, is := strings.CutPrefix(what, "+"); is {
+	for _, what := range list {
+		node, is := strings.CutPrefix(what, "+")
+		switch {
+		case is && len(j.creates) < come:
 			j.creates[node] = made[node]
-		} else {
+		case !is && len(j.deletes) < gone:
 			j.deletes = append(j.deletes, what)
 		}
 	}
