@@ -41,11 +41,17 @@ func (c *StoredClass) Source(name string) *schedulingv1.PriorityClass {
 	return &schedulingv1.PriorityClass{Value: c.Value, PreemptionPolicy: c.Policy}
 }
 
-// Priority returns the priority by which the queue sorts a pod: that of a pod of its name that
-// waits, else its own.
-func (s *Scheduler) Priority(v *revision.View, pod *corev1.Pod) (int32, error) {
-	if held := v.State.Pod(pod.Namespace, pod.Name); held != nil && held.NodeName == "" {
-		return held.Priority, nil
+// Priority returns the priority by which the queue sorts a pod: as it is stored where it waits in
+// the view, or where the question has no pod; 0 where there is none at all.
+func (s *Scheduler) Priority(v *revision.View, namespace, name string, pod *corev1.Pod) (int32, error) {
+	if held := v.State.Pod(namespace, name); held != nil && (pod == nil || held.NodeName == "") {
+		var err error
+		if pod, err = v.Pod(namespace, name); err != nil {
+			return 0, err
+		}
+	}
+	if pod == nil {
+		return 0, nil
 	}
 	p, _, err := ResolvePriority(v.State, pod, s.classes(&Question{Cluster: v.Cluster}))
 	if err != nil {

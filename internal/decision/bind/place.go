@@ -109,22 +109,14 @@ func (b *Binder) placing(ctx context.Context, p *decision.Placement, t *revision
 	}
 	priorities := make([]int32, n)
 	for i := range r.members {
-		if priorities[i], err = b.priority(t.View(), &r.members[i]); err != nil {
-			return nil, inMember(r.members[i].Field, err)
+		m := &r.members[i]
+		ns, name := m.Named()
+		if priorities[i], err = b.log.Priority(t.View(), ns, name, m.Pod); err != nil {
+			return nil, inMember(m.Field, err)
 		}
 	}
 	slices.SortStableFunc(r.order, func(i, k int) int { return cmp.Compare(priorities[k], priorities[i]) })
 	return r, nil
-}
-
-func (b *Binder) priority(v *revision.View, m *decision.Member) (int32, error) {
-	if m.Pod != nil {
-		return b.log.Priority(v, m.Pod)
-	}
-	if held := v.State.Pod(m.Ref.Namespace, m.Ref.Name); held != nil {
-		return held.Priority, nil
-	}
-	return 0, nil // its decision says so
 }
 
 // run decides the pods, until it is clear that the placement does not hold.

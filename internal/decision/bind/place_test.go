@@ -330,6 +330,21 @@ func TestPlacementWritesDevices(t *testing.T) {
 	replaysSame(t, h)
 }
 
+// TestPlacementOrdersStoredPods: pods of an upload that name a class, and have no priority, come by
+// the class.
+func TestPlacementOrdersStoredPods(t *testing.T) {
+	h := logtest.Open(t, t.TempDir())
+	uploadAs(t, h, "c", []object.Object{
+		logtest.Node(t, "n", 1),
+		logtest.Object(t, `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":1000}`),
+		logtest.Held(t, logtest.Pod(t, "first", "")), logtest.Held(t, logtest.Pod(t, "second", `"priorityClassName":"high",`)),
+	})
+	got, err := h.Binder.Try(t.Context(), &decision.Placement{Cluster: "c", Members: members(nil, "first", "second"), NoPreemption: true}, newestIn(t, h, "c"))
+	if err != nil || got.Results[0].Outcome == engine.Scheduled || got.Results[1].Outcome != engine.Scheduled {
+		t.Errorf("%v: %+v", err, got)
+	}
+}
+
 // TestPlacementIsPinned: a placement on a snapshot that is not the newest is refused, as a single
 // decision is.
 func TestPlacementIsPinned(t *testing.T) {

@@ -79,8 +79,8 @@ func (l *Log) Configuration(ctx context.Context, digest string) (*store.Profile,
 }
 
 // Priority is decision.Scheduler.Priority.
-func (l *Log) Priority(v *revision.View, pod *corev1.Pod) (int32, error) {
-	return l.scheduler.Priority(v, pod)
+func (l *Log) Priority(v *revision.View, namespace, name string, pod *corev1.Pod) (int32, error) {
+	return l.scheduler.Priority(v, namespace, name, pod)
 }
 
 // Normalize fills in a question's defaults by the log's clock.
