@@ -46,10 +46,11 @@ func (d *disruption) Advance(to int64) error {
 		if err := d.World.Advance(at); err != nil {
 			return err
 		}
-		if err := d.drainsGoOn(); err != nil {
-			return err
+		went, err := d.drainsGoOn()
+		if err == nil && went {
+			err = d.World.Advance(at)
 		}
-		if err := d.World.Advance(at); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -95,8 +96,9 @@ func newDisruption(ctx context.Context, f *world.Fork, given *int64) (*disruptio
 	return &disruption{World: w, steps: steps.Of(ctx)}, w.Endings()
 }
 
-// drainsGoOn has drains do what is due, in the order of their nodes' names.
-func (d *disruption) drainsGoOn() error {
+// drainsGoOn has drains do what is due, in the order of their nodes' names, and reports whether any
+// did something.
+func (d *disruption) drainsGoOn() (went bool, err error) {
 	var due []*draining
 	for _, x := range d.drains {
 		if x.planned && x.at <= d.Seconds() {
@@ -106,8 +108,8 @@ func (d *disruption) drainsGoOn() error {
 	slices.SortStableFunc(due, func(a, b *draining) int { return strings.Compare(a.node().Name, b.node().Name) })
 	for _, x := range due {
 		if err := x.act(); err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return len(due) > 0, nil
 }
