@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -76,11 +75,7 @@ func (p *plane) startManager(dir string, flags ...string) (*process, error) {
 	if err := p.kubeconfig(kubeconfig, p.address); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	_, port, err := net.SplitHostPort(address)
+	address, port, err := freePort()
 	if err != nil {
 		return nil, err
 	}

@@ -111,3 +111,11 @@ func freeAddress() (string, error) {
 	}
 	return l.Addr().String(), l.Close()
 }
+
+// freePort is freeAddress with the port apart.
+func freePort() (address, port string, err error) {
+	if address, err = freeAddress(); err == nil {
+		_, port, err = net.SplitHostPort(address)
+	}
+	return address, port, err
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -88,11 +87,7 @@ profiles:
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	_, port, err := net.SplitHostPort(address)
+	address, port, err := freePort()
 	if err != nil {
 		return nil, err
 	}
