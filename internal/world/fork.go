@@ -157,7 +157,7 @@ type eventCounts struct {
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before
 // (Edits, revision.View.Fork); the fork's own methods change pods.
 func NewFork(v *revision.View, o Options) *Fork {
-	return ForkOf(v, recall.NewDecider(deciderBytes).FromSecond().Walk(v.State), o)
+	return ForkOf(v, recall.NewDecider(deciderBytes(v.State.Nodes().Count())).FromSecond().Walk(v.State), o)
 }
 
 // ForkOf is NewFork over a state that others go on with, once the fork's changes are taken back.
@@ -168,9 +168,10 @@ func ForkOf(v *revision.View, walk *recall.Walk, o Options) *Fork {
 	}
 }
 
-// deciderBytes bounds what is remembered between attempts, so that a fork stays small beside its
-// base.
-const deciderBytes = 64 << 20
+// deciderBytes bounds what is remembered between attempts. A kind of pod takes some 35 bytes a node,
+// and one that is dropped costs a decision about all nodes when it comes again: there is room for
+// 700 kinds, which is little beside a cluster that has as many.
+func deciderBytes(nodes int) int { return max(64<<20, nodes*24<<10) }
 
 // State returns the state as it is now, valid until the next change.
 func (f *Fork) State() *state.State { return f.walk.State() }

@@ -85,8 +85,8 @@ func (b *budgetSet) matching(sh *Shape) []int32 {
 func (b *budgetSet) build(s *State) {
 	b.built = true
 	var list []*policyv1.PodDisruptionBudget
-	for _, o := range s.objects {
-		for _, p := range o.budgets {
+	for _, budgets := range s.budgetsOf {
+		for _, p := range budgets {
 			list = append(list, p)
 		}
 	}

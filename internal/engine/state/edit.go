@@ -34,6 +34,7 @@ type Edit struct {
 	attachedOwned   bool
 	waitingOwned    map[string]bool // nodes whose lists in s.waiting are owned, once the map is
 	objectsOwned    map[string]bool // namespaces
+	budgetsOwned    map[string]bool // namespaces
 	local           *LocalNames     // of an overlay; nil for the next state of a cluster
 
 	within *steps.Counter // of Within; may be nil
@@ -131,8 +132,7 @@ func (e *Edit) Put(obj any) error {
 			ObjectMeta: o.ObjectMeta, Spec: appsv1.StatefulSetSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector},
 		}
 	case *policyv1.PodDisruptionBudget:
-		e.objects(o.Namespace).budgets[o.Name] = o
-		e.s.budgets = &budgetSet{}
+		e.budgetsOf(o.Namespace)[o.Name] = o
 	case *schedulingv1.PriorityClass:
 		e.priorityClasses()[o.Name] = o
 	case nil:
@@ -174,8 +174,7 @@ func (e *Edit) Delete(kind, namespace, name string) {
 	case "StatefulSet":
 		delete(e.objects(namespace).statefulSets, name)
 	case "PodDisruptionBudget":
-		delete(e.objects(namespace).budgets, name)
-		e.s.budgets = &budgetSet{}
+		delete(e.budgetsOf(namespace), name)
 	case object.PodGroupKind:
 		delete(e.objects(namespace).groups, name)
 	default:
@@ -262,19 +261,35 @@ func (e *Edit) objects(ns string) *namespaced {
 	fresh := &namespaced{
 		services: map[string]*corev1.Service{}, controllers: map[string]*corev1.ReplicationController{},
 		replicaSets: map[string]*appsv1.ReplicaSet{}, statefulSets: map[string]*appsv1.StatefulSet{},
-		budgets: map[string]*policyv1.PodDisruptionBudget{}, groups: map[string]int32{},
+		groups: map[string]int32{},
 	}
 	if o != nil {
 		maps.Copy(fresh.services, o.services)
 		maps.Copy(fresh.controllers, o.controllers)
 		maps.Copy(fresh.replicaSets, o.replicaSets)
 		maps.Copy(fresh.statefulSets, o.statefulSets)
-		maps.Copy(fresh.budgets, o.budgets)
 		maps.Copy(fresh.groups, o.groups)
 	}
 	e.objectsOwned[ns] = true
 	e.s.objects[ns] = fresh
 	return fresh
+}
+
+// budgetsOf returns the budgets of a namespace to write. They are apart from the other objects since
+// they change with each eviction, and no filter or score reads them.
+func (e *Edit) budgetsOf(ns string) map[string]*policyv1.PodDisruptionBudget {
+	e.s.budgets = &budgetSet{}
+	if e.budgetsOwned == nil {
+		e.s.budgetsOf, e.budgetsOwned = maps.Clone(e.s.budgetsOf), map[string]bool{}
+	}
+	if !e.budgetsOwned[ns] {
+		own := maps.Clone(e.s.budgetsOf[ns])
+		if own == nil {
+			own = map[string]*policyv1.PodDisruptionBudget{}
+		}
+		e.s.budgetsOf[ns], e.budgetsOwned[ns] = own, true
+	}
+	return e.s.budgetsOf[ns]
 }
 
 func (e *Edit) nodeSet() *NodeSet {

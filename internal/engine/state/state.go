@@ -48,6 +48,8 @@ type State struct {
 	classes  map[string]*schedulingv1.PriorityClass
 	classed  uint64     // the edit that last changed classes
 	budgets  *budgetSet // replaced when a budget changes
+	// The budgets by namespace and name.
+	budgetsOf map[string]map[string]*policyv1.PodDisruptionBudget
 
 	// What rules about volumes and devices read. The numbers identify the version of each table.
 	storage     *storage
@@ -63,7 +65,6 @@ type namespaced struct {
 	controllers  map[string]*corev1.ReplicationController
 	replicaSets  map[string]*appsv1.ReplicaSet
 	statefulSets map[string]*appsv1.StatefulSet
-	budgets      map[string]*policyv1.PodDisruptionBudget
 	groups       map[string]int32 // how many pods of a PodGroup are scheduled together; 0: any number
 }
 
@@ -73,7 +74,7 @@ func NewState() *State {
 		t: newTables(), nodes: emptyNodeSet(), views: &views{}, floor: math.MaxInt32,
 		waiting: map[string][]*Pod{}, ns: map[string]labels.Set{},
 		objects: map[string]*namespaced{}, classes: map[string]*schedulingv1.PriorityClass{},
-		budgets: &budgetSet{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{memo: &deviceMemo{}}, attached: &attachedSet{},
+		budgets: &budgetSet{}, budgetsOf: map[string]map[string]*policyv1.PodDisruptionBudget{}, storage: &storage{index: &volumeIndex{}, pools: &poolIndex{}}, devices: &devices{memo: &deviceMemo{}}, attached: &attachedSet{},
 	}
 }
 
@@ -254,8 +255,8 @@ func (s *State) PriorityClass(name string) *schedulingv1.PriorityClass { return 
 
 // EachBudget visits the disruption budgets in no particular order.
 func (s *State) EachBudget(f func(*policyv1.PodDisruptionBudget)) {
-	for _, o := range s.objects {
-		for _, b := range o.budgets {
+	for _, budgets := range s.budgetsOf {
+		for _, b := range budgets {
 			f(b)
 		}
 	}
