@@ -72,7 +72,8 @@ const (
 	// OwnRow: the verdict and the raw score of a node follow from the pod, the nodes, and the pods
 	// on that node.
 	OwnRow
-	// NodesOnly: they follow from the pod and the nodes.
+	// NodesOnly: they follow from the pod and the nodes; of the other nodes, from their labels and
+	// images alone.
 	NodesOnly
 )
 

@@ -168,9 +168,9 @@ func ForkOf(v *revision.View, walk *recall.Walk, o Options) *Fork {
 	}
 }
 
-// deciderBytes bounds what is remembered between attempts. A kind of pod takes some 35 bytes a node,
-// and one that is dropped costs a decision about all nodes when it comes again: there is room for
-// 700 kinds, which is little beside a cluster that has as many.
+// deciderBytes bounds what is remembered between attempts. A kind of pod takes some 35 bytes a
+// node, and one that is dropped costs a decision about all nodes when it comes again: there is room
+// for 700 kinds, which is little beside a cluster that has as many.
 func deciderBytes(nodes int) int { return max(64<<20, nodes*24<<10) }
 
 // State returns the state as it is now, valid until the next change.

@@ -2,6 +2,9 @@ package main
 
 // decisionFaults are faults of deciding, binding, recording and replaying.
 var decisionFaults = []fault{
+	{"taint-unnoticed", "a filter that reads nodes alone is not asked again about one that was tainted", "./internal/engine/recall", "TestNodesThatAreTaintedAreJudgedAgain", []edit{
+		{"internal/engine/recall/memo_filter.go", `} else if f.settled && m.renewed == nil {`, `} else if f.settled {`},
+	}},
 	{"template-keeps-the-name", "a pod of a known workload gets another pod's name in its JSON", "./internal/kube/object", "TestRequestPods", []edit{
 		{"internal/kube/object/requestpods.go", `append(append(out, t.js[:t.name.from]...), pod.Name...)`, `append(append(out, t.js[:t.name.from]...), t.pod.Name...)`},
 	}},

@@ -16,10 +16,10 @@ type memo struct {
 	bytes int   // as resize found it
 	gone  bool  // the Decider has dropped it
 
-	// Of the question at hand: the rows that changed, some more than once; not all of them, unless
-	// reached.
-	recent  []int32
-	reached bool
+	// Of the question at hand: the rows that changed, some more than once, and of these the ones
+	// whose nodes changed; not all of them, unless reached.
+	recent, moved []int32
+	reached       bool
 
 	kept keeper
 	room engine.Room // of questions about a state in place, whose results are not kept
@@ -31,6 +31,7 @@ type memo struct {
 // rules, row by row, up to a position of the trail.
 type learned struct {
 	around   state.Surroundings
+	nodes    *state.NodeSet
 	at       uint64 // the position in the trail
 	hopeless bool   // nothing can be kept in these surroundings
 
@@ -49,6 +50,7 @@ type learned struct {
 	// Of the decision at hand: the rows that changed, all if whole; of these, the rows that pass
 	// the filters that are up to date; how many filters and scorers are.
 	changed, rows      state.Bits
+	renewed            state.Bits // of the changed rows, those whose nodes changed; nil without any
 	whole              bool
 	filtered, scoredTo int
 
@@ -60,7 +62,7 @@ type learned struct {
 // that engine.Decide alone refuses a question for too much work.
 func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engine.Query) {
 	around := s.Surroundings(pod.Namespace)
-	m.whole = m.around != around
+	m.whole = m.around != around || !m.reached && m.nodes != s.Nodes()
 	switch {
 	case m.whole:
 		var err error
@@ -73,7 +75,7 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 			return nil
 		}
 		m.around = around
-		m.changed = q.Nodes.Alive()
+		m.changed, m.renewed = q.Nodes.Alive(), nil
 		p := q.Profile
 		q.Worked(int64((len(p.PreFilter) + len(p.Filter) + len(p.Score)) * q.Nodes.Count()))
 	case m.hopeless:
@@ -92,7 +94,15 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 		if !m.reached {
 			copy(m.changed, q.Nodes.Alive())
 		}
+		m.renewed = nil
+		if len(m.moved) > 0 {
+			m.renewed = q.Bits()
+			for _, row := range m.moved {
+				m.renewed.Set(int(row))
+			}
+		}
 	}
+	m.nodes = s.Nodes()
 	m.rows = q.Bits()
 	copy(m.rows, m.changed)
 	m.filtered, m.scoredTo = 0, 0

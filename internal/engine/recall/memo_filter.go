@@ -58,18 +58,24 @@ func (m *memo) updateFilters(q *engine.Query, k int) error {
 		if m.whole {
 			f.Rejected = engine.Rejected{Plugin: rule.Name, Nodes: state.NewBits(q.Nodes.Len()), Unresolvable: state.NewBits(q.Nodes.Len())}
 			f.settled = !slices.ContainsFunc(q.Profile.Filter[:m.filtered+1], func(i int) bool { return m.near[i] == engine.OwnRow && !m.skip[i] })
-		} else if f.settled {
+		} else if f.settled && m.renewed == nil {
 			m.rows.AndNot(f.Nodes)
 			continue
 		}
-		fresh, err := q.FilterBy(rule, m.states[i], m.rows)
+		rows, changed := m.rows, m.changed
+		if f.settled && !m.whole {
+			rows, changed = q.Bits(), m.renewed
+			copy(rows, m.rows)
+			rows.And(changed)
+		}
+		fresh, err := q.FilterBy(rule, m.states[i], rows)
 		if err != nil {
 			return err
 		}
-		if !f.absorb(m.changed, &fresh, rule) {
+		if !f.absorb(changed, &fresh, rule) {
 			m.live[i] = true // its reasons have an order of their own
 		}
-		m.rows.AndNot(fresh.Nodes)
+		m.rows.AndNot(f.Nodes)
 	}
 	return nil
 }

@@ -93,15 +93,37 @@ func (m *memo) updateScore(q *engine.Query, k int) {
 			s.kind = evaluateAgain
 		}
 	}
+	was := s.summed()
 	switch {
+	case m.renewed != nil && m.near[rule] == engine.NodesOnly && f.Score != nil && m.renew(q, s, f, m.states[rule]):
 	case s.kind == evaluateAgain || !m.whole && (s.kind == keptNone || s.kind == keptUniform) || f.Score == nil:
 	case s.moves:
-		was := s.summed()
 		s.ask(q, f, m.states[rule], m.rows, m.whole, &m.out)
-		m.summed = m.summed && s.summed() == was
 	case s.kind == unevaluated:
 		s.ask(q, f, m.states[rule], q.Nodes.Alive(), true, &m.out)
 	}
+	m.summed = m.summed && s.summed() == was
+}
+
+// renew brings a scorer that reads nodes alone up to date for those that changed. It returns false
+// where all nodes are to be scored.
+func (m *memo) renew(q *engine.Query, s *keptScore, f *engine.Plugin, kept any) (done bool) {
+	rows := q.Bits()
+	copy(rows, m.renewed)
+	rows.And(q.Nodes.Alive())
+	switch s.kind {
+	case keptByRow:
+		s.ask(q, f, kept, rows, false, &m.out)
+	case keptUniform:
+		was := *s
+		s.ask(q, f, kept, rows, true, &m.out)
+		if s.kind != keptUniform || s.raw != was.raw || s.norm != was.norm {
+			*s = keptScore{moves: was.moves}
+		}
+	case keptNone:
+		*s = keptScore{moves: s.moves}
+	}
+	return s.kind != unevaluated
 }
 
 // ask lets a scorer score rows and keeps the scores. It keeps none that the rule normalises in its

@@ -184,6 +184,7 @@ func (d *Decider) take(s *state.State, pod *corev1.Pod, p *engine.Profile, o *en
 	d.uses++
 	m.used = d.uses
 	m.recent, m.reached = d.trail.Since(m.at, m.recent[:0])
+	m.moved = d.trail.Moved(m.at, m.moved[:0])
 	return m
 }
 

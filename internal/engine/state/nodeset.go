@@ -81,6 +81,12 @@ type NodeSet struct {
 	// derived from; anew reports that all is to be derived.
 	tainted []int32
 	anew    bool
+	named   bool // byName belongs to this set
+
+	// from is the id of the set that this one differs from by the nodes of the rows in moved, which
+	// are tainted above; 0 where everything was derived anew.
+	id, from uint64
+	moved    []int32
 }
 
 // imageHolders are the nodes that hold an image. Bytes is the size that the first node by name
@@ -180,7 +186,7 @@ func (s *NodeSet) TaintSets() [][]corev1.Taint { return s.taints }
 func (s *NodeSet) TaintSetOf() []int32 { return s.taintSet }
 
 func emptyNodeSet() *NodeSet {
-	s := &NodeSet{byName: map[string]int32{}, offered: map[int32]int32{}, anew: true}
+	s := &NodeSet{byName: map[string]int32{}, offered: map[int32]int32{}, anew: true, named: true}
 	_ = s.seal(nil) // it ends with a context alone
 	return s
 }
@@ -188,15 +194,29 @@ func emptyNodeSet() *NodeSet {
 // clone copies the set so that an edit may change it. What is derived is shared until it is sealed.
 func (s *NodeSet) clone() *NodeSet {
 	c := &NodeSet{
-		rows: slices.Clone(s.rows), byName: make(map[string]int32, len(s.byName)+1),
+		rows: slices.Clone(s.rows), byName: s.byName, from: s.id,
 		alive: s.alive.Clone(), n: s.n, capacity: slices.Clone(s.capacity), offered: maps.Clone(s.offered),
 		order: s.order, taintSet: s.taintSet, taints: s.taints, cordoned: s.cordoned, images: s.images, hashes: s.hashes,
 		inOrder: s.inOrder, digest: s.digest, memo: s.memo,
 	}
-	for k, v := range s.byName {
-		c.byName[k] = v
-	}
 	return c
+}
+
+// rowsByName returns the rows by name to write.
+func (s *NodeSet) rowsByName() map[string]int32 {
+	if !s.named {
+		s.byName, s.named = maps.Clone(s.byName), true
+	}
+	return s.byName
+}
+
+// movedFrom returns the rows whose nodes changed from an earlier set to this one in nothing but
+// what derivesAs leaves out; ok is false where more changed, or the set is not the one before.
+func (s *NodeSet) movedFrom(before *NodeSet) (rows []int32, ok bool) {
+	if s == before {
+		return nil, true
+	}
+	return s.moved, s.from != 0 && s.from == before.id
 }
 
 // put adds or replaces a node and returns its row.
@@ -207,7 +227,7 @@ func (s *NodeSet) put(spec nodeSpec) int32 {
 		s.rows = append(s.rows, nil)
 		s.capacity = append(s.capacity, Capacity{})
 		s.alive = s.alive.grown(len(s.rows))
-		s.byName[spec.node.Name] = row
+		s.rowsByName()[spec.node.Name] = row
 		s.alive.Set(int(row))
 		s.n++
 	}
@@ -241,7 +261,7 @@ func (s *NodeSet) remove(name string) (int32, bool) {
 	if !ok {
 		return -1, false
 	}
-	delete(s.byName, name)
+	delete(s.rowsByName(), name)
 	s.offer(s.rows[row], -1)
 	s.rows[row], s.anew = nil, true
 	s.capacity[row] = Capacity{}
@@ -297,11 +317,12 @@ func (s *NodeSet) retaint() (done bool) {
 
 // seal derives the columns after nodes changed. With an error the set is incomplete.
 func (s *NodeSet) seal(count *steps.Counter) error {
+	s.id = lastEdit.Add(1)
 	if !s.anew && s.retaint() {
-		s.tainted = nil
+		s.tainted, s.moved = nil, s.tainted
 		return nil
 	}
-	s.tainted, s.anew = nil, false
+	s.tainted, s.anew, s.from = nil, false, 0
 	s.order = make([]int32, 0, s.n)
 	for r, n := range s.rows {
 		if n != nil {
