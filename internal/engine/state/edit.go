@@ -275,8 +275,8 @@ func (e *Edit) objects(ns string) *namespaced {
 	return fresh
 }
 
-// budgetsOf returns the budgets of a namespace to write. They are apart from the other objects since
-// they change with each eviction, and no filter or score reads them.
+// budgetsOf returns the budgets of a namespace to write. They are apart from the other objects
+// since they change with each eviction, and no filter or score reads them.
 func (e *Edit) budgetsOf(ns string) map[string]*policyv1.PodDisruptionBudget {
 	e.s.budgets = &budgetSet{}
 	if e.budgetsOwned == nil {
