@@ -16,10 +16,7 @@ type memo struct {
 	bytes int   // as resize found it
 	gone  bool  // the Decider has dropped it
 
-	// Of the question at hand: the rows that changed, some more than once, and of these the ones
-	// whose nodes changed; not all of them, unless reached.
-	recent, moved []int32
-	reached       bool
+	reached bool // the Decider's recent has all rows that changed
 
 	kept keeper
 	room engine.Room // of questions about a state in place, whose results are not kept
@@ -31,7 +28,7 @@ type memo struct {
 // rules, row by row, up to a position of the trail.
 type learned struct {
 	around   state.Surroundings
-	nodes    *state.NodeSet
+	nodes    uint64 // the version of the nodes
 	at       uint64 // the position in the trail
 	hopeless bool   // nothing can be kept in these surroundings
 
@@ -62,7 +59,7 @@ type learned struct {
 // that engine.Decide alone refuses a question for too much work.
 func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engine.Query) {
 	around := s.Surroundings(pod.Namespace)
-	m.whole = m.around != around || !m.reached && m.nodes != s.Nodes()
+	m.whole = m.around != around || !m.reached && m.nodes != s.Nodes().Version()
 	switch {
 	case m.whole:
 		var err error
@@ -88,21 +85,21 @@ func (m *memo) begin(s *state.State, pod *corev1.Pod, o engine.Options) (q *engi
 		q = m.compiled.NewQuery(s, pod, m.key.profile, o, room)
 		q.Worked(m.work)
 		m.changed = q.Bits()
-		for _, row := range m.recent {
+		for _, row := range m.d.recent {
 			m.changed.Set(int(row))
 		}
 		if !m.reached {
 			copy(m.changed, q.Nodes.Alive())
 		}
 		m.renewed = nil
-		if len(m.moved) > 0 {
+		if len(m.d.moved) > 0 {
 			m.renewed = q.Bits()
-			for _, row := range m.moved {
+			for _, row := range m.d.moved {
 				m.renewed.Set(int(row))
 			}
 		}
 	}
-	m.nodes = s.Nodes()
+	m.nodes = s.Nodes().Version()
 	m.rows = q.Bits()
 	copy(m.rows, m.changed)
 	m.filtered, m.scoredTo = 0, 0

@@ -33,6 +33,10 @@ type Decider struct {
 	bytes   int                 // what all memos hold
 	met     map[uint64]struct{} // hashes of kinds of pods without a memo; nil: each gets one at once
 	enc     encoder
+
+	// Of the question at hand: the rows that changed since its memo was used, some more than once,
+	// and of these the ones whose nodes changed.
+	recent, moved []int32
 }
 
 // Counters count the decisions by the way they were made.
@@ -183,8 +187,8 @@ func (d *Decider) take(s *state.State, pod *corev1.Pod, p *engine.Profile, o *en
 	}
 	d.uses++
 	m.used = d.uses
-	m.recent, m.reached = d.trail.Since(m.at, m.recent[:0])
-	m.moved = d.trail.Moved(m.at, m.moved[:0])
+	d.recent, m.reached = d.trail.Since(m.at, d.recent[:0])
+	d.moved = d.trail.Moved(m.at, d.moved[:0])
 	return m
 }
 

@@ -99,6 +99,9 @@ type imageHolders struct {
 // Len returns the number of rows, holes included; bitsets have this many bits.
 func (s *NodeSet) Len() int { return len(s.rows) }
 
+// Version identifies the set: no other has the same.
+func (s *NodeSet) Version() uint64 { return s.id }
+
 // Count returns the number of nodes.
 func (s *NodeSet) Count() int { return s.n }
 
