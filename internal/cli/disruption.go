@@ -18,6 +18,7 @@ type drainCommand struct {
 	noEviction bool
 	remove     bool
 	grace      int64
+	chance     int
 }
 
 func (a *app) drainCommand() *cobra.Command {
@@ -56,6 +57,7 @@ Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
 	f.StringVar(&d.q.Each, "each", "", "drain each node alone: node")
 	d.q.StartSeconds = startFlag(cmd)
 	timelineFlag(cmd, &d.q.Timeline)
+	chanceFlag(cmd, &d.chance)
 	return cmd
 }
 
@@ -70,6 +72,7 @@ func (d *drainCommand) run(cmd *cobra.Command, a *app, args []string) error {
 	if d.remove {
 		d.q.Remove = &d.remove
 	}
+	d.q.Chancing = chancing(d.chance)
 	return (&scenarioCommand[scenario.Drain]{verb: "drains", question: &d.q, doing: "draining", gaps: gapsOfNodes, show: (*page).drain, no: func(out *scenario.Drain) bool {
 		return out.Totals.NodesDrained < len(out.Nodes) || out.Totals.Unserved() || out.Find != nil && len(out.Nodes) == 0 || anyNotOK(out.Each)
 	}}).run(cmd.Context(), a)
@@ -104,6 +107,7 @@ func bare(args []string) []string {
 func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	if len(d.Each) > 0 {
 		p.sweep(d.Each, scenario.EachNode, "drained", d.Warnings)
+		p.chance(d.Chance)
 		return
 	}
 	t := d.Totals
@@ -142,6 +146,7 @@ func (p *page) drain(d *scenario.Drain, _ *gaps) {
 	}
 	p.disrupted(d.Pods)
 	p.moments(d.Timeline, d.TimelineOmitted)
+	p.chance(d.Chance)
 }
 
 // kept lists why nodes are not to be emptied, those with equal reasons in one line with the pod of
@@ -251,6 +256,7 @@ func (p *page) notes(list []string) {
 func (a *app) loseCommand() *cobra.Command {
 	q := &scenario.LossQuestion{}
 	var remove int64
+	var chance int
 	cmd := &cobra.Command{
 		Use:   "lose [NODE]...",
 		Short: "What happens, and when, if these nodes or a zone die?",
@@ -273,11 +279,13 @@ node.`,
 			if cmd.Flags().Changed("remove-after") {
 				q.RemoveAfterSeconds = &remove
 			}
+			q.Chancing = chancing(chance)
 			return (&scenarioCommand[scenario.Loss]{
 				verb: "losses", question: q, doing: "losing nodes", gaps: gapsOfNodes, no: func(l *scenario.Loss) bool { return l.Totals.Unserved() || l.Totals.Stay > 0 },
 				show: func(p *page, l *scenario.Loss, _ *gaps) {
 					if len(l.Each) > 0 {
 						p.sweep(l.Each, q.Each, "lost", l.Warnings)
+						p.chance(l.Chance)
 					} else {
 						p.loss(l)
 					}
@@ -292,6 +300,7 @@ node.`,
 	f.StringVar(&q.Each, "each", "", "lose each zone or node alone: zone or node")
 	q.StartSeconds = startFlag(cmd)
 	timelineFlag(cmd, &q.Timeline)
+	chanceFlag(cmd, &chance)
 	return cmd
 }
 
@@ -336,6 +345,7 @@ func (p *page) loss(l *scenario.Loss) {
 	}
 	p.whys(".STAYS", staying, "pods")
 	p.moments(l.Timeline, l.TimelineOmitted)
+	p.chance(l.Chance)
 }
 
 // stayWords writes how many pods stay on dead nodes, and how many of those are being deleted.

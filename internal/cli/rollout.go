@@ -14,7 +14,7 @@ import (
 
 func (a *app) rolloutCommand() *cobra.Command {
 	var file string
-	start, q := int64(-1), &scenario.RolloutQuestion{}
+	start, chance, q := int64(-1), 0, &scenario.RolloutQuestion{}
 	cmd := &cobra.Command{
 		Use:   "rollout -f FILE",
 		Short: "How would this Deployment's update go, and would it get stuck?",
@@ -31,12 +31,14 @@ Exit code 0 if it completes, 2 if it gets stuck or leaves others without a node.
 			if cmd.Flags().Changed("start-seconds") {
 				q.StartSeconds = &start
 			}
+			q.Chancing = chancing(chance)
 			return a.rollout(cmd.Context(), q, args, file)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the Deployment, - for stdin")
 	cmd.Flags().Int64Var(&start, "start-seconds", 0, "how long a pod takes until it is ready; by default as its pods took")
 	timelineFlag(cmd, &q.Timeline)
+	chanceFlag(cmd, &chance)
 	return cmd
 }
 
@@ -131,6 +133,7 @@ func (p *page) rollout(r *scenario.Rollout, _ *gaps) {
 		p.list(t, "domains")
 	}
 	p.moments(r.Timeline, r.TimelineOmitted)
+	p.chance(r.Chance)
 	p.gap()
 	for _, s := range r.Assumed {
 		p.labelled("ASSUMED", s)

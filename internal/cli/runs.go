@@ -33,6 +33,7 @@ func (p *page) simulation(s *scenario.Simulation) {
 	}
 	p.gap()
 	p.runs(s)
+	p.chance(s.Chance)
 	for i := range s.Profiles {
 		p.pendingGroups(&s.Profiles[i], len(s.Profiles) > 1)
 	}
@@ -158,6 +159,46 @@ func (p *page) runs(s *scenario.Simulation) {
 		}
 		return ""
 	})
+	p.table(t)
+}
+
+// fewChoices is how many choices are named on a page that is not wide.
+const fewChoices = 3
+
+// chance shows what Kubernetes leaves to chance.
+func (p *page) chance(c *scenario.Chance) {
+	if c == nil || c.Decided == 0 && c.Runs == 1 {
+		return
+	}
+	p.gap()
+	named := c.Named
+	if !p.wide {
+		named = named[:min(len(named), fewChoices)]
+	}
+	var texts []string
+	for _, x := range named {
+		texts = append(texts, strings.TrimSuffix(x.Text, ": which is chance"))
+	}
+	text := "Chance decides nothing."
+	if c.Decided > 0 {
+		text = fmt.Sprintf("Chance decides %s: %s", plural(c.Decided, "choice"), strings.Join(texts, "; "))
+		if more := c.Decided - len(named); more > 0 {
+			text += fmt.Sprintf("; and %s more", count(more))
+		}
+		text += "."
+	}
+	p.text(text)
+	if c.Runs == 1 {
+		return
+	}
+	t := newTable(fmt.Sprintf(".IN %d RUNS", c.Runs), ">LOWEST", ">MEDIAN", ">HIGHEST")
+	for _, f := range c.Figures {
+		show := func(n int64) string { return count(int(n)) }
+		if f.Name == "seconds" {
+			show = span
+		}
+		t.add(f.Name, show(f.Lowest), show(f.Median), show(f.Highest))
+	}
 	p.table(t)
 }
 

@@ -26,6 +26,7 @@ import (
 func (a *app) simulateCommand() *cobra.Command {
 	var file string
 	var until time.Duration
+	var chance int
 	cmd := &cobra.Command{
 		Use:   "simulate -f SCENARIO",
 		Short: "What becomes of these pods, after these changes of the cluster?",
@@ -57,11 +58,15 @@ Exit code 0 if every pod has a node at the end, 2 if one waits.`,
 			if until > 0 {
 				q.Clock, q.Until.Idle, q.Until.Duration = true, false, &metav1.Duration{Duration: until}
 			}
+			if chance > 0 {
+				q.Chancing = chancing(chance)
+			}
 			return a.simulate(cmd.Context(), q)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the scenario, - for stdin")
 	cmd.Flags().DurationVar(&until, "until", 0, "with a clock: the time to stop at, such as 10m")
+	chanceFlag(cmd, &chance)
 	return cmd
 }
 
@@ -193,6 +198,7 @@ func (p *page) clock(s *scenario.Simulation) {
 	}
 	p.moments(k.Timeline, k.TimelineOmitted)
 	p.pendingGroups(&s.Profiles[0], false)
+	p.chance(s.Chance)
 	p.gap()
 	p.notes(append(s.Notes, s.Warnings...))
 }
@@ -200,6 +206,19 @@ func (p *page) clock(s *scenario.Simulation) {
 // timelineFlag adds the flag that wants what happens listed.
 func timelineFlag(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "timeline", false, "list what happens, second by second")
+}
+
+// chanceFlag adds the flag for how often a question is run.
+func chanceFlag(cmd *cobra.Command, to *int) {
+	cmd.Flags().IntVar(to, "chance", 0, "say what chance decides, over this number of runs")
+}
+
+// chancing is the part of a question that the flag stands for.
+func chancing(runs int) scenario.Chancing {
+	if runs == 0 {
+		return scenario.Chancing{}
+	}
+	return scenario.Chancing{Chance: &runs}
 }
 
 // moments lists what happens.

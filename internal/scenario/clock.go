@@ -98,7 +98,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 		return nil, err
 	}
 	out.Profiles, out.Digest = []ProfileRun{*run}, run.Digest
-	out.Warnings = append(r.d.Warnings(), s.warnings()...)
+	out.Warnings = r.d.Warnings()
 	return out, nil
 }
 

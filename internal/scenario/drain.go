@@ -39,6 +39,7 @@ type DrainQuestion struct {
 	// replaces does not show it; 10 if absent.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
 	Telling
+	Chancing
 }
 
 // Drain is what becomes of the pods of drained nodes.
@@ -65,6 +66,7 @@ type Drain struct {
 	Digest string `json:"digest"`
 	Told
 	Remedied
+	Chanced
 } // @name Drain
 
 // DrainTotals sum a drain up.
@@ -124,6 +126,10 @@ const retrySeconds = 5
 
 // Answer implements Question.
 func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
+	if err := q.checkChance(); err != nil {
+		return nil, err
+	}
+	s = q.counting(s)
 	f, err := s.fork(ctx)
 	if err != nil {
 		return nil, err
@@ -132,9 +138,33 @@ func (q *DrainQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, hotLoop(err)
 	}
-	out.Digest, err = digestOf(ctx, "berth-drain-1", out.withoutReasons())
+	if out.Digest, err = digestOf(ctx, "berth-drain-1", out.withoutReasons()); err != nil {
+		return nil, err
+	}
 	out.Snapshot, out.Warnings = f.Base().ID(), append(out.Warnings, s.warnings()...) // no part of the digest
+	out.Chanced, err = q.chances(ctx, s, out.headline(), func(ctx context.Context, s *Stage) (headline, error) {
+		f, err := s.fork(ctx)
+		if err != nil {
+			return nil, err
+		}
+		again, _, err := q.run(ctx, f)
+		if err != nil {
+			return nil, hotLoop(err)
+		}
+		return again.headline(), nil
+	})
 	return out, err
+}
+
+// headline returns the counts that chance may change.
+func (d *Drain) headline() (h headline) {
+	t := &d.Totals
+	h.count("placed", t.Placed)
+	h.count("pending", t.Without())
+	h.count("preempted", t.Preempted)
+	h.count("drained", t.NodesDrained)
+	h.count("seconds", int(d.Seconds))
+	return h
 }
 
 // nodes returns the nodes that the question is about.
@@ -175,22 +205,28 @@ func (q *DrainQuestion) removes() bool {
 // that can be emptied. The controllers of the pods create others, which are tried on the fork. The
 // fork is changed; where each node is drained alone, it is on a fork of its own of the same base.
 func (q *DrainQuestion) On(ctx context.Context, f *world.Fork) (*Drain, error) {
-	names, err := q.nodes(f.Base())
-	if err != nil {
-		return nil, err
-	}
-	if q.Each != "" {
-		return q.sweep(ctx, f, names)
-	}
-	out, d, err := q.drain(ctx, f, names)
-	if err != nil {
-		return nil, err
+	out, d, err := q.run(ctx, f)
+	if err != nil || d == nil {
+		return out, err
 	}
 	out.Warnings = d.Warnings()
 	if q.Find == 0 {
 		err = q.remedy(ctx, d, out)
 	}
 	return out, err
+}
+
+// run is On without what would help. There is no world where each node is drained alone.
+func (q *DrainQuestion) run(ctx context.Context, f *world.Fork) (*Drain, *disruption, error) {
+	names, err := q.nodes(f.Base())
+	if err != nil {
+		return nil, nil, err
+	}
+	if q.Each != "" {
+		out, err := q.sweep(ctx, f, names)
+		return out, nil, err
+	}
+	return q.drain(ctx, f, names)
 }
 
 // drain drains nodes, or finds those that can be emptied.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"berth/internal/podlife"
 	"berth/internal/store"
@@ -23,6 +24,7 @@ type draining struct {
 	nodes   []*DrainedNode
 	todo    []world.PodName
 	refused []PodReason // why, at the last try
+	bounded []bounded   // by budget, at the last try
 	last    int64       // when the last evicted pod is gone
 	at      int64       // the next try, or the end
 	planned bool        // at is known
@@ -65,6 +67,7 @@ func (x *draining) next() error {
 	if out.Ended, err = d.endedOn(out.Name); err != nil {
 		return err
 	}
+	world.Shuffle(d.Options().Chance, todo, world.PodName.String)
 	x.todo, x.last, x.hangs = todo, d.Seconds(), false
 	return x.evict()
 }
@@ -75,7 +78,7 @@ func (x *draining) node() *DrainedNode { return x.nodes[len(x.nodes)-1] }
 // evict evicts what budgets let go.
 func (x *draining) evict() error {
 	out, todo := x.node(), x.todo
-	x.todo, x.refused = nil, nil
+	x.todo, x.refused, x.bounded = nil, nil, nil
 	before := out.Evicted
 	for _, n := range todo {
 		if err := x.evictPod(out, n); err != nil {
@@ -84,6 +87,9 @@ func (x *draining) evict() error {
 	}
 	if out.Evicted > before {
 		out.Waves++
+	}
+	for _, b := range x.bounded {
+		x.d.Choice(world.ChosenEviction, "budget "+b.name, "pods", b.evicted, b.evicted+b.refused)
 	}
 	x.at, x.planned = x.last, len(x.todo) == 0
 	return nil
@@ -112,6 +118,7 @@ func (x *draining) evictPod(out *DrainedNode, n world.PodName) error {
 	if evicts {
 		v = d.JudgeEviction(pod)
 	}
+	x.bounds(n.Namespace, &v)
 	if !v.Allowed {
 		why := PodReason{n.Namespace, n.Name, cmp.Or(v.Cause, v.Message), v.Remedy}
 		if v.Temporary() {
@@ -135,6 +142,30 @@ func (x *draining) evictPod(out *DrainedNode, n world.PodName) error {
 	}
 	x.last = max(x.last, gone)
 	return nil
+}
+
+// bounded is how many pods of the node a budget lets go at one try, and how many it refuses.
+type bounded struct {
+	name             string
+	evicted, refused int
+}
+
+// bounds counts a pod for the budget that judges it: kubectl evicts all pods of a node at the same
+// time, so that which of them it lets go is chance (pkg/drain/drain.go evictPods).
+func (x *draining) bounds(namespace string, v *podlife.EvictionVerdict) {
+	if len(v.Budgets) != 1 || !v.UsesAllowance && !v.Temporary() {
+		return
+	}
+	name := namespace + "/" + v.Budgets[0]
+	i := slices.IndexFunc(x.bounded, func(b bounded) bool { return b.name == name })
+	if i < 0 {
+		i, x.bounded = len(x.bounded), append(x.bounded, bounded{name: name})
+	}
+	if v.Allowed {
+		x.bounded[i].evicted++
+	} else {
+		x.bounded[i].refused++
+	}
 }
 
 // stays notes a pod that nothing ends.

@@ -26,6 +26,7 @@ type LossQuestion struct {
 	// Rates are the settings of the node lifecycle controller.
 	Rates *LossRates `json:"rates,omitempty"`
 	Telling
+	Chancing
 }
 
 // Loss is what becomes of the pods of nodes that die.
@@ -51,6 +52,7 @@ type Loss struct {
 	Digest string `json:"digest"`
 	Told
 	Remedied
+	Chanced
 } // @name Loss
 
 // LossTotals sum a loss up.
@@ -71,6 +73,10 @@ type LossTotals struct {
 
 // Answer implements Question.
 func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
+	if err := q.checkChance(); err != nil {
+		return nil, err
+	}
+	s = q.counting(s)
 	f, err := s.fork(ctx)
 	if err != nil {
 		return nil, err
@@ -81,10 +87,33 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	}
 	told, remedied := out.Told, out.Remedied
 	out.Told, out.Remedied = Told{}, Remedied{}
-	out.Digest, err = digestOf(ctx, "berth-loss-1", out)
+	if out.Digest, err = digestOf(ctx, "berth-loss-1", out); err != nil {
+		return nil, err
+	}
 	out.Told, out.Remedied = told, remedied
 	out.Snapshot, out.Warnings = f.Base().ID(), append(out.Warnings, s.warnings()...) // no part of the digest
+	out.Chanced, err = q.chances(ctx, s, out.headline(), func(ctx context.Context, s *Stage) (headline, error) {
+		f, err := s.fork(ctx)
+		if err != nil {
+			return nil, err
+		}
+		again, _, _, err := q.run(ctx, f)
+		if err != nil {
+			return nil, hotLoop(err)
+		}
+		return again.headline(), nil
+	})
 	return out, err
+}
+
+// headline returns the counts that chance may change.
+func (l *Loss) headline() (h headline) {
+	t := &l.Totals
+	h.count("placed", t.Placed)
+	h.count("pending", t.Without())
+	h.count("preempted", t.Preempted)
+	h.count("seconds", int(l.Seconds))
+	return h
 }
 
 // On has nodes die and lets the control plane act: nodes become not ready, are tainted by zone,
@@ -93,33 +122,44 @@ func (q *LossQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 // what they hold until the Node object is deleted. The fork is changed; where zones or nodes die
 // one by one, each does on a fork of its own of the same base.
 func (q *LossQuestion) On(ctx context.Context, f *world.Fork) (*Loss, error) {
+	out, l, names, err := q.run(ctx, f)
+	if err != nil || l == nil {
+		return out, err
+	}
+	out.Warnings = l.d.Warnings()
+	out.Remedies, err = l.d.placing(ctx, l.d.unplaced(), names, "recover", "toleration", "capacity")
+	return out, err
+}
+
+// run is On without what would help, and returns the nodes that die. There is no run of one world
+// where each of them dies alone.
+func (q *LossQuestion) run(ctx context.Context, f *world.Fork) (*Loss, *loss, []string, error) {
 	names, err := q.names(f.Base())
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	rates, err := q.Rates.resolve()
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if len(names) == 0 && q.Each == "" {
-		return nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone")
+		return nil, nil, nil, decision.Errorf(decision.Malformed, "nodes", "want nodes, a selector or a zone")
 	}
 	if err := checkNumber("removeAfterSeconds", q.RemoveAfterSeconds, math.MaxInt32); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if q.Each != "" && q.Timeline {
-		return nil, decision.Errorf(decision.Malformed, "timeline", "an answer about each zone or node alone has none")
+		return nil, nil, nil, decision.Errorf(decision.Malformed, "timeline", "an answer about each zone or node alone has none")
 	}
 	if q.Each != "" {
-		return q.sweep(ctx, f, names, rates)
+		out, err := q.sweep(ctx, f, names, rates)
+		return out, nil, nil, err
 	}
 	l, err := q.lose(ctx, f, names, rates)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	l.out.Warnings = l.d.Warnings()
-	l.out.Remedies, err = l.d.placing(ctx, l.d.unplaced(), names, "recover", "toleration", "capacity")
-	return l.out, err
+	return l.out, l, names, nil
 }
 
 // sweep has zones or nodes die one by one.

@@ -262,10 +262,10 @@ func (d *disruption) holds(n *DrainedNode) (*policyv1.PodDisruptionBudget, *core
 	return nil, nil, nil
 }
 
-// quiet are the options of runs that try a remedy: they report no progress.
+// quiet are the options of runs that try a remedy: they report no progress and count no choices.
 func (d *disruption) quiet() *world.Options {
 	o := *d.Options()
-	o.Watch = nil
+	o.Watch, o.Chance = nil, nil
 	return &o
 }
 

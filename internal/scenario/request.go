@@ -42,6 +42,7 @@ type Request struct {
 	// absent. Rates are the settings of the node lifecycle controller.
 	StartSeconds *int64     `json:"startSeconds,omitempty"`
 	Rates        *LossRates `json:"rates,omitempty"`
+	Chancing
 }
 
 // ArrivalSource names the pods that arrive: all at once unless they have a time, by priority and
@@ -70,6 +71,8 @@ type History struct {
 	Until   time.Time `json:"until"` // exclusive
 	left    int       // out, as the base has them
 	clock   bool      // pods that wait in the base take part by themselves
+	read    bool      // list are the pods already
+	list    []world.Arrival
 } // @name SimulationHistory
 
 // Workload is a number of equal pods.
@@ -150,6 +153,11 @@ func (q *Request) Check(b Bounds) error {
 		return decision.Errorf(decision.Malformed, "arrivals", "want pending, placed, workloads, history or pods")
 	case len(q.Profiles) > b.Profiles:
 		return decision.Errorf(decision.Invalid, "profiles", "want at most %d", b.Profiles)
+	case q.Chance != nil && len(q.Profiles) > 1:
+		return decision.Errorf(decision.Malformed, "chance", "what chance decides is counted under one configuration: leave it out to compare several")
+	}
+	if err := q.checkChance(); err != nil {
+		return err
 	}
 	if err := a.History.Check(); err != nil {
 		return err
@@ -248,8 +256,15 @@ func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out [
 	if d.History == nil {
 		return nil, ErrNoLog
 	}
-	list, err := d.History(ctx, h, most-len(out), func(done int) { w.Progressed("decisions read", done, 0) })
-	for _, x := range list {
+	if !h.read {
+		var err error
+		if h.list, err = d.History(ctx, h, most-len(out), func(done int) { w.Progressed("decisions read", done, 0) }); err != nil {
+			return out, err
+		}
+		h.read = true
+	}
+	h.left = 0
+	for _, x := range h.list {
 		held := v.State.Pod(x.Pod.Namespace, x.Pod.Name)
 		if held != nil && (h.clock || held.NodeName != "" || held.UID != string(x.Pod.UID)) {
 			h.left++
@@ -262,7 +277,7 @@ func (h *History) append(ctx context.Context, d *Editor, v *revision.View, out [
 		}
 		out = append(out, x)
 	}
-	return out, err
+	return out, nil
 }
 
 // unplaced returns a view in which placed pods wait for a node: those of DaemonSets and static pods

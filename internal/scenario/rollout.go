@@ -62,6 +62,7 @@ type Rollout struct {
 	// Digest is over the steps and over what became of each pod.
 	Digest string `json:"digest"`
 	Told
+	Chanced
 } // @name Rollout
 
 // RolloutSet is a ReplicaSet of the Deployment.
@@ -105,22 +106,17 @@ type RolloutQuestion struct {
 	// Deployment's pods if absent, or 10.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
 	Telling
+	Chancing
 }
 
 // Answer implements Question.
 func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
-	f, err := s.fork(ctx)
+	if err := q.checkChance(); err != nil {
+		return nil, err
+	}
+	s = q.counting(s)
+	r, f, err := q.run(ctx, s, q.Timeline)
 	if err != nil {
-		return nil, err
-	}
-	r := &rollout{start: q.StartSeconds}
-	if err := r.accept(s, f.Base(), "deployment", q.Deployment); err != nil {
-		return nil, err
-	}
-	if err := checkNumber("startSeconds", q.StartSeconds, mostSeconds); err != nil {
-		return nil, err
-	}
-	if err := r.play(ctx, f, q.Timeline); err != nil {
 		return nil, err
 	}
 	if r.out.Outcome == RolloutStuck {
@@ -129,7 +125,39 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 		}
 	}
 	r.out.Warnings, r.out.Told = s.warnings(), r.d.told()
-	return r.out, nil
+	r.out.Chanced, err = q.chances(ctx, s, r.out.headline(), func(ctx context.Context, s *Stage) (headline, error) {
+		again, _, err := q.run(ctx, s, false)
+		if err != nil {
+			return nil, err
+		}
+		return again.out.headline(), nil
+	})
+	return r.out, err
+}
+
+// run has the update happen.
+func (q *RolloutQuestion) run(ctx context.Context, s *Stage, tells bool) (*rollout, *world.Fork, error) {
+	f, err := s.fork(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &rollout{start: q.StartSeconds}
+	if err := r.accept(s, f.Base(), "deployment", q.Deployment); err != nil {
+		return nil, nil, err
+	}
+	if err := checkNumber("startSeconds", q.StartSeconds, mostSeconds); err != nil {
+		return nil, nil, err
+	}
+	return r, f, r.play(ctx, f, tells)
+}
+
+// headline returns the counts that chance may change.
+func (r *Rollout) headline() (h headline) {
+	h.count("placed", len(r.Created)-r.Pending)
+	h.count("pending", r.Pending)
+	h.count("preempted", len(r.Preempted))
+	h.count("seconds", int(r.Seconds))
+	return h
 }
 
 // play has the update happen on a fork, in a world of its own.

@@ -40,6 +40,7 @@ type Simulation struct {
 	Clock *Clock `json:"clock,omitempty"`
 	// Digest is over all attempts of all configurations.
 	Digest string `json:"digest"`
+	Chanced
 } // @name Simulation
 
 // ProfileRun is what a scenario did under one configuration.
@@ -132,15 +133,25 @@ func (q *Request) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	draws := q.draws()
+	s = draws.counting(s)
+	run := func(ctx context.Context, s *Stage) (*Simulation, error) { return simulate(ctx, s, q, list) }
 	if q.Clock {
-		return q.withClock(ctx, s, list[0])
+		run = func(ctx context.Context, s *Stage) (*Simulation, error) { return q.withClock(ctx, s, list[0]) }
 	}
-	out, err := simulate(ctx, s, q, list)
+	out, err := run(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	out.Warnings = s.warnings()
-	return out, nil
+	out.Warnings = append(out.Warnings, s.warnings()...)
+	out.Chanced, err = draws.chances(ctx, s, out.headline(), func(ctx context.Context, s *Stage) (headline, error) {
+		again, err := run(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return again.headline(), nil
+	})
+	return out, err
 }
 
 // simulate runs a scenario, which was checked, under each configuration.

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, err
 	if err != nil {
 		return nil, err
 	}
-	opts := engine.Options{Context: ctx, MaxSteps: f.o.MaxSteps, Now: f.o.Now.Add(f.now), NoPreemption: f.o.NoPreemption, EqualsBy: decision.EqualsBy(pod)}
+	opts := engine.Options{Context: ctx, MaxSteps: f.o.MaxSteps, Now: f.o.Now.Add(f.now), NoPreemption: f.o.NoPreemption, EqualsBy: f.equalsBy(pod)}
 	st := f.walk.State()
 	working, free := memory.Within(ctx)
 	defer free()
@@ -58,6 +59,15 @@ func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, err
 	}
 	r, err := f.walk.Decide(pod, profile, opts)
 	return r, decision.EngineError(ctx, err)
+}
+
+// equalsBy returns what chooses among equal nodes for a pod, by the salt of the run if it has one.
+func (f *Fork) equalsBy(pod *corev1.Pod) string {
+	plain := decision.EqualsBy(pod)
+	if !f.o.Chance.Salted() {
+		return plain
+	}
+	return f.o.Chance.Chooser(cmp.Or(plain, string(pod.UID)))
 }
 
 // Attempt decides about a pod and carries the outcome out: a pod that fits is bound with all that
@@ -94,6 +104,9 @@ func (f *Fork) attempt(ctx context.Context, pod *corev1.Pod, lingers bool) (*Att
 	}
 	switch r.Outcome {
 	case engine.Scheduled:
+		if r.Scored && f.o.Chance.Counts() { // schedule_one.go selectHost
+			f.Choice(ChosenNode, "pod "+NameOf(pod).String(), "nodes", 1, r.Best.Count())
+		}
 		err = f.bind(ctx, at, pod, r)
 	case engine.Preempting:
 		err = f.preempt(ctx, at, pod, r, lingers)
@@ -148,6 +161,9 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 // preempt carries a preemption out.
 func (f *Fork) preempt(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine.Result, lingers bool) (err error) {
 	at.Node, at.Victims, at.Message = r.NominatedNode(), preempt.Victims(r), explain.Message(r)
+	if f.o.Chance.Counts() { // framework/preemption pickOneNodeForPreemption
+		f.Choice(ChosenVictims, "pod "+NameOf(pod).String(), "nodes", 1, preempt.Equals(r))
+	}
 	var lower []PodName
 	// Where all victims are being deleted already nothing is left to do, and no nomination is
 	// cleared (pkg/scheduler/framework/preemption/executor.go prepareCandidateAsync).

@@ -134,7 +134,10 @@ func (c *daemonSets) rollDown(s *daemonSet, most int) error {
 			may = append(may, old)
 		}
 	}
-	return c.update(append(doomed, may[:max(0, min(most-n, len(may)))]...))
+	Shuffle(c.w.o.Chance, may, func(p *corev1.Pod) string { return p.Spec.NodeName })
+	taken := max(0, min(most-n, len(may)))
+	c.w.Choice(ChosenUpdate, "DaemonSet "+s.key.namespace+"/"+s.key.Name, "nodes", taken, len(may))
+	return c.update(append(doomed, may[:taken]...))
 }
 
 // rollUp makes new pods beside old ones: beside those that are not available, and beside a number
@@ -173,7 +176,10 @@ func (c *daemonSets) rollUp(s *daemonSet, most, desired int) error {
 		}
 	}
 	doomed = append(doomed, stray[:max(0, min(available-desired, len(stray)))]...)
-	for _, p := range append(need, may[:max(0, min(most-n, len(may)))]...) {
+	Shuffle(c.w.o.Chance, may, func(p *daemonPlace) string { return p.node })
+	taken := max(0, min(most-n, len(may)))
+	c.w.Choice(ChosenUpdate, "DaemonSet "+s.key.namespace+"/"+s.key.Name, "nodes", taken, len(may))
+	for _, p := range append(need, may[:taken]...) {
 		if _, err := c.create(s, p); err != nil {
 			return err
 		}

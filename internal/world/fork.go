@@ -38,6 +38,8 @@ type Options struct {
 	Strangers *Strangers
 	// Digests works out the digest of each decision.
 	Digests bool
+	// Chance makes and counts the choices that Kubernetes leaves to chance; nil counts none.
+	Chance *Draws
 }
 
 // Profile returns the profile that judges a pod.
@@ -172,6 +174,14 @@ func ForkOf(v *revision.View, walk *recall.Walk, o Options) *Fork {
 // node, and one that is dropped costs a decision about all nodes when it comes again: there is room
 // for 700 kinds, which is little beside a cluster that has as many.
 func deciderBytes(nodes int) int { return max(64<<20, nodes*24<<10) }
+
+// Choice counts a choice that Kubernetes leaves to chance, which Undo takes back: of which some of
+// several equal ones, of a kind in the plural, are taken for what needs them.
+func (f *Fork) Choice(what, of, kind string, chosen, among int) {
+	if back := f.o.Chance.Note(seconds(f.now), what, of, kind, chosen, among); back != nil {
+		f.OnUndo(back)
+	}
+}
 
 // State returns the state as it is now, valid until the next change.
 func (f *Fork) State() *state.State { return f.walk.State() }

@@ -246,8 +246,7 @@ func tainted(every time.Duration) string {
 func (c *nodeLifecycle) taintSome(z *nodeZone) error {
 	w := c.w
 	for len(z.waiting) > 0 && z.every > 0 && z.next <= w.now {
-		name := z.waiting[0]
-		z.waiting = z.waiting[1:]
+		name := w.oneOf(z)
 		z.next = w.now + z.every
 		if err := c.taint(name); err != nil {
 			return err
@@ -258,6 +257,20 @@ func (c *nodeLifecycle) taintSome(z *nodeZone) error {
 		w.due.schedule(z.next, syncs, "Zone/"+z.Zone, func() error { return c.taintSome(z) })
 	}
 	return nil
+}
+
+// oneOf takes a node of a zone that waits for its taint: upstream takes them in no order, as each
+// pass of the monitor puts them in anew (node_lifecycle_controller.go markNodeForTainting).
+func (w *World) oneOf(z *nodeZone) string {
+	w.Choice(ChosenTaint, "zone "+z.Zone, "nodes", 1, len(z.waiting))
+	if !w.o.Chance.Salted() {
+		name := z.waiting[0]
+		z.waiting = z.waiting[1:]
+		return name
+	}
+	name := slices.MinFunc(z.waiting, func(a, b string) int { return cmp.Compare(w.o.Chance.Hash(a), w.o.Chance.Hash(b)) })
+	z.remove(name)
+	return name
 }
 
 // LostZones returns the zones in which nodes died, as they were with most nodes lost.

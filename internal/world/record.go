@@ -79,8 +79,11 @@ func (r *Replaced) Add(o *Replaced) {
 	r.NotStarted, r.Held = r.NotStarted+o.NotStarted, r.Held+o.Held
 }
 
+// Without counts the places that stay without a running pod.
+func (r *Replaced) Without() int { return r.Pending + r.NotStarted + r.Held }
+
 // Unserved reports whether a place stays without a running pod.
-func (r *Replaced) Unserved() bool { return r.Pending+r.NotStarted+r.Held > 0 }
+func (r *Replaced) Unserved() bool { return r.Without() > 0 }
 
 // Log returns the pods that left, in this order.
 func (w *World) Log() []*Left { return w.log }

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -285,9 +286,20 @@ func (w *World) shrink(s *ReplicaSet, list []*member, n int) error {
 		for _, m := range list {
 			ranked[m] = w.ranked(m.pod)
 		}
-		first := firstToGo(w.Seconds(), on)
-		if err := steps.Sort(w.steps, list, func(a, b *member) int { return first(ranked[a], ranked[b]) }); err != nil {
+		draws, first := w.o.Chance, firstToGo(w.Seconds(), on)
+		if err := steps.Sort(w.steps, list, func(a, b *member) int {
+			c := first(ranked[a], ranked[b])
+			if c == 0 && draws.Salted() {
+				c = cmp.Compare(draws.Hash(a.pod.Name), draws.Hash(b.pod.Name))
+			}
+			return c
+		}); err != nil {
 			return err
+		}
+		if draws.Counts() {
+			w.cut("ReplicaSet "+s.Namespace+"/"+s.Name, len(list), n, func(i, k int) bool {
+				return sameRank(first, ranked[list[i]], ranked[list[k]])
+			})
 		}
 	}
 	list = list[:min(n, len(list))]
@@ -350,7 +362,13 @@ func (w *World) another(like *corev1.Pod) (*Replacement, error) {
 
 // ranked returns what a pod is ranked by.
 func (w *World) ranked(p *corev1.Pod) *candidate {
-	m := &candidate{Pod: p, Node: p.Spec.NodeName, Phase: p.Status.Phase, Made: longAgo}
+	m := &candidate{Pod: p, Node: p.Spec.NodeName, Phase: p.Status.Phase, Made: longAgo, UID: string(p.UID)}
+	if w.o.Chance.Counts() {
+		was := w.base.State.Pod(p.Namespace, p.Name)
+		if m.random = was == nil || was.UID != m.UID; m.random {
+			m.UID = w.o.Chance.UID(m.UID)
+		}
+	}
 	if m.Since, m.Ready = w.readySince(p); m.Phase == "" && !m.Ready {
 		m.Phase = corev1.PodPending
 	}

@@ -18,6 +18,9 @@ type candidate struct {
 	Ready bool
 	// Since is when it became ready, and Made when it was created; longAgo where that is not known.
 	Since, Made int64
+	// UID is the pod's. Random reports that it was made up here: in a cluster it is another one.
+	UID    string
+	random bool
 }
 
 // longAgo is a time before all others.
@@ -64,7 +67,34 @@ func younger(a, b *candidate, secondA, secondB, now int64) int {
 		}
 		return -1
 	}
-	return cmp.Or(cmp.Compare(rank(secondA), rank(secondB)), cmp.Compare(a.Pod.UID, b.Pod.UID))
+	return cmp.Or(cmp.Compare(rank(secondA), rank(secondB)), cmp.Compare(a.UID, b.UID))
+}
+
+// sameRank reports whether chance decides which of two pods goes first: nothing does, or UIDs of
+// which one is random.
+func sameRank(first func(a, b *candidate) int, a, b *candidate) bool {
+	if a == b || first(a, b) == 0 {
+		return true
+	}
+	x, y := *a, *b
+	x.UID, y.UID = b.UID, a.UID
+	return (a.random || b.random) && first(&x, &y) != first(a, b)
+}
+
+// cut counts the choice of the first n of a sorted list, where the last one of them is equal to
+// those behind it.
+func (w *World) cut(of string, all, n int, equal func(i, k int) bool) {
+	if n <= 0 || n >= all {
+		return
+	}
+	from, to := n-1, n
+	for from > 0 && equal(from-1, n-1) {
+		from--
+	}
+	for to < all && equal(n-1, to) {
+		to++
+	}
+	w.Choice(ChosenScaleDown, of, "pods", n-from, to-from)
 }
 
 // phaseRank orders Pending before Unknown before Running.
@@ -131,7 +161,9 @@ func (c *jobs) reduce(j *job, active []PodName, n int) error {
 			list = append(list, c.w.ranked(p))
 		}
 	}
+	Shuffle(c.w.o.Chance, list, func(m *candidate) string { return m.Pod.Name })
 	slices.SortStableFunc(list, firstOfJob)
+	c.w.cut("Job "+j.key.namespace+"/"+j.key.Name, len(list), n, func(i, k int) bool { return firstOfJob(list[i], list[k]) == 0 })
 	j.busy = true
 	defer func() { j.busy = false }()
 	for _, m := range list[:min(n, len(list))] {

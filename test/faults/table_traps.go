@@ -3,6 +3,21 @@ package main
 // trapFaults are faults of a cluster's life by the numbers of the list "a cluster's life: a hundred
 // and one traps"; test/conformance/controllers/README.md has the rest of the numbers.
 var trapFaults = []fault{
+	{"trap-3-nodes-uncounted", "the choice among equal nodes is not counted as chance", "./internal/scenario", "TestChance", []edit{
+		{"internal/world/attempt.go", `if r.Scored && f.o.Chance.Counts() {`, `if r.Scored && false {`},
+	}},
+	{"trap-3-salt-unread", "each run chooses the same of equal nodes", "./internal/scenario", "TestChanceRuns", []edit{
+		{"internal/world/attempt.go", `if !f.o.Chance.Salted() {`, `if true {`},
+	}},
+	{"trap-3-salt-always", "a run that counts what is chance chooses otherwise than one that does not", "./internal/scenario", "TestChanceRuns", []edit{
+		{"internal/world/chance.go", `return d != nil && d.salt != 0`, `return d != nil`},
+	}},
+	{"trap-24-uids-known", "UIDs of pods that come later count as known", "./internal/scenario", "TestChance", []edit{
+		{"internal/world/replicaset_rank.go", `return (a.random || b.random) &&`, `return false &&`},
+	}},
+	{"trap-3-all-taken", "taking all of several equal pods counts as a choice", "./internal/scenario", "TestChance", []edit{
+		{"internal/world/chance.go", `chosen >= among {`, `chosen > among {`},
+	}},
 	{"trap-10-fit-hears-no-node", "a pod rejected for resources does not hear of a node that has grown", "./internal/engine", "TestWakes", []edit{
 		{"internal/engine/rules/node_resources_fit_hint.go", `engine.Add | engine.UpdateNodeAllocatable`, `engine.Add`},
 	}},

@@ -162,6 +162,21 @@ func Victims(r *engine.Result) []engine.Victim {
 	return nil
 }
 
+// Equals counts the nodes among which the choice of the victims' node is chance upstream, with the
+// chosen one.
+func Equals(r *engine.Result) (n int) {
+	s := Of(r)
+	if s == nil || s.best < 0 {
+		return 0
+	}
+	for i := range s.candidates {
+		if round, _ := s.against(&s.candidates[i], &s.candidates[s.best]); round == len(Criteria)-1 {
+			n++
+		}
+	}
+	return n
+}
+
 // ClearedNominations lists the pods that lose their nomination to the chosen node: those of lower
 // priority than the pod, of schedulers that the configuration runs, by namespace and name
 // (pkg/scheduler/framework/preemption getLowerPriorityNominatedPods).
