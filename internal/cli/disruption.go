@@ -58,6 +58,7 @@ Exit code 0 if all are drained and every pod comes back, 2 otherwise.`,
 	d.q.StartSeconds = startFlag(cmd)
 	timelineFlag(cmd, &d.q.Timeline)
 	chanceFlag(cmd, &d.chance)
+	ratesFlag(cmd, func(r scenario.ClientRates) { d.q.Rates = &r })
 	return cmd
 }
 
@@ -301,6 +302,7 @@ node.`,
 	q.StartSeconds = startFlag(cmd)
 	timelineFlag(cmd, &q.Timeline)
 	chanceFlag(cmd, &chance)
+	ratesFlag(cmd, func(r scenario.ClientRates) { q.Rates = &scenario.LossRates{ClientRates: r} })
 	return cmd
 }
 

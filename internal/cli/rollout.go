@@ -39,7 +39,16 @@ Exit code 0 if it completes, 2 if it gets stuck or leaves others without a node.
 	cmd.Flags().Int64Var(&start, "start-seconds", 0, "how long a pod takes until it is ready; by default as its pods took")
 	timelineFlag(cmd, &q.Timeline)
 	chanceFlag(cmd, &chance)
+	ratesFlag(cmd, func(r scenario.ClientRates) { q.Rates = &r })
 	return cmd
+}
+
+// ratesFlag adds the flag for how fast clients of the API server are.
+func ratesFlag(cmd *cobra.Command, set func(scenario.ClientRates)) {
+	cmd.Flags().Func("client-rates", "how fast controllers, scheduler and kubectl call: upstream, or none (at once)", func(text string) error {
+		set(scenario.ClientRates{Clients: text})
+		return nil
+	})
 }
 
 func (a *app) rollout(ctx context.Context, q *scenario.RolloutQuestion, args []string, file string) error {

@@ -22,7 +22,7 @@ func (q *Request) begin(ctx context.Context, s *Stage, c configured) (*clocked, 
 		return nil, nil, err
 	}
 	r := &clocked{}
-	if r.d, err = newDisruption(ctx, world.NewFork(v, o), q.StartSeconds); err != nil {
+	if r.d, err = disruptionOf(ctx, world.NewFork(v, o), q.StartSeconds, q.Rates.clients(), UpstreamRates); err != nil {
 		return nil, nil, err
 	}
 	rates, err := q.Rates.resolve()

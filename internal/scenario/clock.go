@@ -69,7 +69,7 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 	f := r.d.Fork
 	sim := &simulation{ctx: ctx, q: q, o: *f.Options(), view: v, daemon: daemonsOf(v), daemons: map[world.PodName]bool{}}
 	pool := labelOf(v.State.Nodes(), "pool")
-	out := &Simulation{Base: s.View.ID(), Nodes: v.State.Nodes().Count(), Removed: s.Removed, Gone: s.Gone, Notes: notesOfClock(q.Arrivals.History)}
+	out := &Simulation{Base: s.View.ID(), Nodes: v.State.Nodes().Count(), Removed: s.Removed, Gone: s.Gone, Notes: notesOfClock(q.Arrivals.History, r.d.throttled)}
 	if out.Start, err = measure(ctx, v.State, sim.isDaemon, pool, true); err != nil {
 		return nil, err
 	}
@@ -103,9 +103,13 @@ func (q *Request) withClock(ctx context.Context, s *Stage, c configured) (*Simul
 }
 
 // notesOfClock returns what readers have to know of what is not played.
-func notesOfClock(h *History) []string {
+func notesOfClock(h *History, throttled bool) []string {
+	act := "and controllers act at once"
+	if throttled {
+		act = "and controllers act at once, as far as the rates of their clients let them"
+	}
 	out := []string{
-		"time is virtual: an attempt to place a pod takes none of it, and controllers act at once",
+		"time is virtual: an attempt to place a pod takes none of it, " + act,
 		"kubelets, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs and the node lifecycle act, and updates of Deployments, StatefulSets and DaemonSets that events bring; autoscalers and rollouts that run already do not",
 	}
 	if h != nil && h.left > 0 {

@@ -367,9 +367,12 @@ func TestClockEnds(t *testing.T) {
 	// A toleration of no time lets the scheduler bind what is deleted at once.
 	loops := running(enginetest.Pod("web-1", enginetest.Requests("cpu", "1"), enginetest.On("a")), "ReplicaSet", "web", 20, 0)
 	loops.Spec.Tolerations = []corev1.Toleration{{Key: "x", Operator: corev1.TolerationOpExists, TolerationSeconds: new(int64), Effect: corev1.TaintEffectNoExecute}}
-	out = clocked(t, `{"events":[{"at":"5s","taint":{"nodes":["a"],"key":"x","effect":"NoExecute"}}]}`, alive("a", "2"), loops).Clock
-	if out.Ended != scenario.EndedHotLoop || out.Seconds != 5 || !strings.HasPrefix(out.HotLoop, "default/web-1-2-2") {
-		t.Errorf("ended %s after %d s, at %s", out.Ended, out.Seconds, out.HotLoop)
+	// The rates of clients have it go on second by second.
+	for rates, after := range map[string]int64{"none": 5, "upstream": 19} {
+		out = clocked(t, `{"rates":{"clients":"`+rates+`"},"events":[{"at":"5s","taint":{"nodes":["a"],"key":"x","effect":"NoExecute"}}]}`, alive("a", "2"), loops).Clock
+		if out.Ended != scenario.EndedHotLoop || out.Seconds != after || !strings.HasPrefix(out.HotLoop, "default/web-1-2-2") {
+			t.Errorf("rates %s: ended %s after %d s, at %s", rates, out.Ended, out.Seconds, out.HotLoop)
+		}
 	}
 	out = clocked(t, `{"events":[{"at":"1h","nodesDie":{"nodes":["a"]}}],"until":{"duration":"10m"}}`, objects...).Clock
 	if out.Ended != scenario.EndedDuration || out.Seconds != 600 || len(out.Timeline) != 0 {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,22 @@ type disruption struct {
 	ended map[string]int // pods that had ended before, by node; nil: not counted yet
 	// drains are under way, or are to begin.
 	drains []*draining
+	// throttled reports that clients make their calls at upstream's rates.
+	throttled bool
+}
+
+// Warnings names what the world had to assume, and that clients waited for their rates.
+func (d *disruption) Warnings() []string {
+	return append(d.World.Warnings(), d.waited()...)
+}
+
+// waited counts the calls that had to wait for the rates of clients; nothing where none had.
+func (d *disruption) waited() []string {
+	n := d.Throttled()
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d calls waited for the rates of their clients (rates.clients: upstream): those of the controllers of ReplicaSets and of taint eviction make 20 a second, the scheduler 50 and kubectl 5, after 30, 100 and 10 at once", n)}
 }
 
 // Next returns the second at which something happens next, in the world or in a drain; false where
@@ -78,7 +95,12 @@ func (d *disruption) told() Told {
 // newDisruption starts at second 0. given is how long pods take to start, instead of the default.
 // The pods that wait in the snapshot take part from then on, and
 // those that are being deleted end.
-func newDisruption(ctx context.Context, f *world.Fork, given *int64) (*disruption, error) {
+func newDisruption(ctx context.Context, f *world.Fork, given *int64, rates *ClientRates) (*disruption, error) {
+	return disruptionOf(ctx, f, given, rates, NoRates)
+}
+
+// disruptionOf is newDisruption with the rates of clients where none are given.
+func disruptionOf(ctx context.Context, f *world.Fork, given *int64, rates *ClientRates, ifAbsent string) (*disruption, error) {
 	if err := checkNumber("startSeconds", given, mostSeconds); err != nil {
 		return nil, err
 	}
@@ -90,10 +112,14 @@ func newDisruption(ctx context.Context, f *world.Fork, given *int64) (*disruptio
 	if err != nil {
 		return nil, err
 	}
+	throttled, err := rates.throttle(w, ifAbsent)
+	if err != nil {
+		return nil, err
+	}
 	if err := w.Waits(); err != nil {
 		return nil, err
 	}
-	return &disruption{World: w, steps: steps.Of(ctx)}, w.Endings()
+	return &disruption{World: w, steps: steps.Of(ctx), throttled: throttled}, w.Endings()
 }
 
 // drainsGoOn has drains do what is due, in the order of their nodes' names, and reports whether any

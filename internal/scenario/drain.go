@@ -38,6 +38,8 @@ type DrainQuestion struct {
 	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
 	// replaces does not show it; 10 if absent.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
+	// Rates are how fast clients are.
+	Rates *ClientRates `json:"rates,omitempty"`
 	Telling
 	Chancing
 }
@@ -231,7 +233,7 @@ func (q *DrainQuestion) run(ctx context.Context, f *world.Fork) (*Drain, *disrup
 
 // drain drains nodes, or finds those that can be emptied.
 func (q *DrainQuestion) drain(ctx context.Context, f *world.Fork, names []string) (*Drain, *disruption, error) {
-	d, err := newDisruption(ctx, f, q.StartSeconds)
+	d, err := newDisruption(ctx, f, q.StartSeconds, q.Rates)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,6 +25,9 @@ type draining struct {
 	todo    []world.PodName
 	refused []PodReason // why, at the last try
 	bounded []bounded   // by budget, at the last try
+	client  *world.Client
+	calls   []evictCall // that the client has yet to make
+	wave    int         // of the present try
 	last    int64       // when the last evicted pod is gone
 	at      int64       // the next try, or the end
 	planned bool        // at is known
@@ -34,6 +37,7 @@ type draining struct {
 
 // begin cordons the nodes and drains the first one.
 func (x *draining) begin() error {
+	x.client = x.d.NewKubectl()
 	for _, n := range x.names {
 		if _, err := x.d.Node(n); err != nil {
 			continue // removed meanwhile
@@ -75,18 +79,40 @@ func (x *draining) next() error {
 // node returns the node that is being drained.
 func (x *draining) node() *DrainedNode { return x.nodes[len(x.nodes)-1] }
 
-// evict evicts what budgets let go.
+// evictCall is the eviction of a pod, and when kubectl's client makes it.
+type evictCall struct {
+	pod    world.PodName
+	second int64
+}
+
+// evict evicts what budgets let go. kubectl evicts all pods at the same time, and its client makes
+// one call after the other.
 func (x *draining) evict() error {
-	out, todo := x.node(), x.todo
+	for _, n := range x.todo {
+		x.calls = append(x.calls, evictCall{n, x.d.Call(x.client, 1)})
+	}
 	x.todo, x.refused, x.bounded = nil, nil, nil
+	x.wave = x.node().Waves + 1
+	return x.call()
+}
+
+// call evicts the pods whose calls are due.
+func (x *draining) call() error {
+	out := x.node()
 	before := out.Evicted
-	for _, n := range todo {
+	for len(x.calls) > 0 && x.calls[0].second <= x.d.Seconds() {
+		n := x.calls[0].pod
+		x.calls = x.calls[1:]
 		if err := x.evictPod(out, n); err != nil {
 			return err
 		}
 	}
 	if out.Evicted > before {
-		out.Waves++
+		out.Waves = x.wave
+	}
+	if len(x.calls) > 0 {
+		x.at, x.planned = x.calls[0].second, true
+		return nil
 	}
 	for _, b := range x.bounded {
 		x.d.Choice(world.ChosenEviction, "budget "+b.name, "pods", b.evicted, b.evicted+b.refused)
@@ -128,7 +154,7 @@ func (x *draining) evictPod(out *DrainedNode, n world.PodName) error {
 		}
 		return nil
 	}
-	rec := &world.Left{Cause: world.CauseEviction, Wave: out.Waves + 1, Rule: &v.Rule}
+	rec := &world.Left{Cause: world.CauseEviction, Wave: x.wave, Rule: &v.Rule}
 	if !evicts {
 		rec.Cause, rec.Rule = world.CauseDeletion, nil
 	}
@@ -177,7 +203,7 @@ func (x *draining) stays(n world.PodName) {
 // plan has the refused pods tried again once something has happened, in steps of five seconds from
 // when the drain of the node began.
 func (x *draining) plan(happens int64) {
-	if len(x.todo) > 0 && !x.planned {
+	if len(x.todo) > 0 && !x.planned { // never amid calls
 		since := max(happens, x.d.Seconds()+1) - x.node().StartSeconds
 		x.at, x.planned = x.node().StartSeconds+(since+retrySeconds-1)/retrySeconds*retrySeconds, true
 	}
@@ -186,7 +212,10 @@ func (x *draining) plan(happens int64) {
 // act does what is due.
 func (x *draining) act() error {
 	x.planned = false
-	if len(x.todo) > 0 {
+	switch {
+	case len(x.calls) > 0:
+		return x.call()
+	case len(x.todo) > 0:
 		return x.evict()
 	}
 	return x.drained()

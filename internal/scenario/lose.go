@@ -23,7 +23,7 @@ type LossQuestion struct {
 	// StartSeconds is how long a pod takes until it is ready, where the status of the pod that it
 	// replaces does not show it; 10 if absent.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
-	// Rates are the settings of the node lifecycle controller.
+	// Rates are the settings of the node lifecycle controller, and how fast clients are.
 	Rates *LossRates `json:"rates,omitempty"`
 	Telling
 	Chancing
@@ -202,7 +202,7 @@ type loss struct {
 
 // lose has nodes die together.
 func (q *LossQuestion) lose(ctx context.Context, f *world.Fork, names []string, rates world.NodeRates) (*loss, error) {
-	d, err := newDisruption(ctx, f, q.StartSeconds)
+	d, err := newDisruption(ctx, f, q.StartSeconds, q.Rates.clients())
 	if err != nil {
 		return nil, err
 	}

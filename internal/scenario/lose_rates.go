@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"berth/internal/decision"
 	"berth/internal/world"
 )
 
@@ -21,7 +22,48 @@ type LossRates struct {
 	PartialSeconds   *int64 `json:"partialSeconds,omitempty" default:"100"`
 	UnhealthyPercent *int64 `json:"unhealthyPercent,omitempty" default:"55"`
 	LargeZone        *int64 `json:"largeZone,omitempty" default:"50"`
+	ClientRates
 } // @name LossRates
+
+// ClientRates are how fast clients of the API server make their calls.
+type ClientRates struct {
+	// Clients is upstream: the controllers of ReplicaSets and of taint eviction make 20 calls a
+	// second each, kube-scheduler 50, kubectl 5, after 30, 100 and 10 at once; or none: they make
+	// all at once. A scenario with a clock has upstream's if absent; drain, lose and rollout have
+	// none.
+	Clients string `json:"clients,omitempty" enums:"upstream,none"`
+} // @name ClientRates
+
+// The values of ClientRates.
+const (
+	UpstreamRates = "upstream"
+	NoRates       = "none"
+)
+
+// throttle has the clients of a world make their calls at their rates; at those of ifAbsent, where
+// none are named.
+func (r *ClientRates) throttle(w *world.World, ifAbsent string) (is bool, err error) {
+	of := ifAbsent
+	if r != nil && r.Clients != "" {
+		of = r.Clients
+	}
+	switch of {
+	case NoRates:
+		return false, nil
+	case UpstreamRates:
+		w.Throttle()
+		return true, nil
+	}
+	return false, decision.Errorf(decision.Invalid, "rates.clients", "want upstream or none")
+}
+
+// clients returns the rates of clients.
+func (r *LossRates) clients() *ClientRates {
+	if r == nil {
+		return nil
+	}
+	return &r.ClientRates
+}
 
 // resolve returns the rates, upstream's where none are given.
 func (r *LossRates) resolve() (world.NodeRates, error) {

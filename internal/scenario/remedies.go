@@ -202,7 +202,7 @@ func (q *DrainQuestion) ofBudget(ctx context.Context, d *disruption, node string
 	again := *q
 	again.Nodes, again.Selector, again.Zone, again.Find, again.Timeline, again.Remove = []string{node}, "", "", 0, false, nil
 	try := func(change func(*disruption) error) (drained bool, err error) {
-		on, err := newDisruption(ctx, world.NewFork(d.Base(), *d.quiet()), q.StartSeconds)
+		on, err := newDisruption(ctx, world.NewFork(d.Base(), *d.quiet()), q.StartSeconds, q.Rates)
 		if err != nil {
 			return false, err
 		}
@@ -289,7 +289,7 @@ func (r *rollout) remedy(ctx context.Context, base *revision.View) error {
 		if !c.possible {
 			continue
 		}
-		again := &rollout{pod: r.pod, sameReplicas: r.sameReplicas, start: r.start}
+		again := &rollout{pod: r.pod, sameReplicas: r.sameReplicas, start: r.start, rates: r.rates}
 		spec := r.Spec.DeepCopy()
 		spec.Strategy = c.strategy
 		again.Deployment = &world.Deployment{Update: world.Update{Kind: "Deployment", Namespace: r.Namespace, Name: r.Name}, Spec: spec}

@@ -39,7 +39,7 @@ type Request struct {
 	Clock  bool    `json:"clock,omitempty"`
 	Events []Event `json:"events,omitempty"`
 	// StartSeconds is how long a pod takes until it is ready of which nothing is known; 10 if
-	// absent. Rates are the settings of the node lifecycle controller.
+	// absent. Rates are the settings of the node lifecycle controller, and how fast clients are.
 	StartSeconds *int64     `json:"startSeconds,omitempty"`
 	Rates        *LossRates `json:"rates,omitempty"`
 	Chancing

@@ -105,6 +105,8 @@ type RolloutQuestion struct {
 	// StartSeconds is how long a pod takes from its bind until it is ready; the median of the
 	// Deployment's pods if absent, or 10.
 	StartSeconds *int64 `json:"startSeconds,omitempty"`
+	// Rates are how fast clients are.
+	Rates *ClientRates `json:"rates,omitempty"`
 	Telling
 	Chancing
 }
@@ -124,7 +126,7 @@ func (q *RolloutQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 			return nil, err
 		}
 	}
-	r.out.Warnings, r.out.Told = s.warnings(), r.d.told()
+	r.out.Warnings, r.out.Told = append(r.d.waited(), s.warnings()...), r.d.told()
 	r.out.Chanced, err = q.chances(ctx, s, r.out.headline(), func(ctx context.Context, s *Stage) (headline, error) {
 		again, _, err := q.run(ctx, s, false)
 		if err != nil {
@@ -141,7 +143,7 @@ func (q *RolloutQuestion) run(ctx context.Context, s *Stage, tells bool) (*rollo
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &rollout{start: q.StartSeconds}
+	r := &rollout{start: q.StartSeconds, rates: q.Rates}
 	if err := r.accept(s, f.Base(), "deployment", q.Deployment); err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +164,7 @@ func (r *Rollout) headline() (h headline) {
 
 // play has the update happen on a fork, in a world of its own.
 func (r *rollout) play(ctx context.Context, f *world.Fork, tells bool) (err error) {
-	if r.d, err = newDisruption(ctx, f, nil); err != nil {
+	if r.d, err = newDisruption(ctx, f, nil, r.rates); err != nil {
 		return err
 	}
 	if tells {

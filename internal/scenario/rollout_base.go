@@ -28,6 +28,7 @@ type rollout struct {
 	pod          *corev1.Pod
 	sameReplicas bool
 	start        *int64 // how long its pods take; nil: as its pods took
+	rates        *ClientRates
 
 	d       *disruption
 	out     *Rollout

@@ -2,10 +2,12 @@ package world
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/store"
 )
@@ -18,17 +20,30 @@ func (w *World) Create(p *corev1.Pod, took time.Duration) (*Replacement, error) 
 	if err := w.daemons.created(p); err != nil {
 		return nil, err
 	}
+	second := w.creates(p)
+	if second <= w.Seconds() {
+		return rec, w.admitted(p, rec)
+	}
+	rec.CreatedAfterSeconds = second
+	w.At(second, n.String(), func() error {
+		p.CreationTimestamp = metav1.NewTime(w.Instant().UTC().Truncate(time.Second))
+		return w.admitted(p, rec)
+	})
+	return rec, nil
+}
+
+// admitted has the API server judge a pod that a controller creates.
+func (w *World) admitted(p *corev1.Pod, rec *Replacement) error {
 	why, err := w.quotas.refuses(p)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case why != "":
 		w.quotas.hold(p, rec, why)
-	default:
-		w.enter(p, rec)
-		err = w.quotas.hears(p, 1)
+		return nil
 	}
-	return rec, err
+	w.enter(p, rec)
+	return w.quotas.hears(p, 1)
 }
 
 // enter has a pod that was created come to the queue.
@@ -55,6 +70,9 @@ func (w *World) replace(old *corev1.Pod, rec *Left) error {
 		rec.NotReplaced = "it was preempted " + strconv.Itoa(maxPreempted) + " times, and is not followed any further"
 		return nil
 	}
+	if err := w.turns(old, rec); err != nil {
+		return err
+	}
 	s, _ := successionOf(old)
 	p := successor(old, s, func(name string) bool { return !w.taken(PodName{old.Namespace, name}) }, w.Instant())
 	took, err := w.startOf(old)
@@ -65,9 +83,28 @@ func (w *World) replace(old *corev1.Pod, rec *Left) error {
 		w.preempted[NameOf(p)] = lineage
 		w.OnUndo(func() { delete(w.preempted, NameOf(p)) })
 	}
+	if n := w.turned[NameOf(old)]; n > 0 {
+		setIn(w.Fork, w.turned, NameOf(p), n)
+	}
 	rec.Replacement, err = w.Create(p, took)
 	return err
 }
+
+// turns counts the pods that follow each other and are evicted for a taint before they have
+// started. Where the rates of clients keep that from happening at one instant, it goes on for ever.
+func (w *World) turns(old *corev1.Pod, rec *Left) error {
+	if c := w.created[NameOf(old)]; w.clients.taints == nil || rec.Cause != CauseTaint || c == nil || c.rec.ReadyAfterSeconds != nil {
+		return nil
+	}
+	n := w.turned[NameOf(old)] + 1
+	if setIn(w.Fork, w.turned, NameOf(old), n); n > mostTurns {
+		return &HotLoopError{w.Seconds(), fmt.Sprintf("%.100s", NameOf(old).String())}
+	}
+	return nil
+}
+
+// mostTurns is after how many of them a run ends.
+const mostTurns = 100
 
 // taken reports whether a pod of this name is there, or was made.
 func (w *World) taken(n PodName) bool {

@@ -102,12 +102,14 @@ type member struct {
 	pod *corev1.Pod
 	set *ReplicaSet
 	due int64 // when it will be available, if that is scheduled
+	// doomed reports that its controller is about to delete it.
+	doomed bool
 }
 
 // active returns the pods that the controller counts.
 func (s *ReplicaSet) active() (list []*member) {
 	for _, m := range s.pods {
-		if Active(m.pod) {
+		if Active(m.pod) && !m.doomed {
 			list = append(list, m)
 		}
 	}
@@ -207,6 +209,9 @@ func (w *World) saw(n PodName, pod *corev1.Pod) {
 
 // scaleSet has a ReplicaSet want another number of pods.
 func (w *World) scaleSet(k ownerKey, to int) (refused string, err error) {
+	if w.postponed(k, func() error { _, err := w.scaleSet(k, to); return err }) {
+		return "", nil
+	}
 	s := w.replicaSets[k]
 	if s == nil {
 		s = &ReplicaSet{Namespace: k.namespace, Name: k.Name}
@@ -241,6 +246,9 @@ func (w *World) manage(s *ReplicaSet, to int) error {
 		more -= held // its controller creates them anyway
 	}
 	if more <= 0 {
+		if w.postponed(replicaSetKey(s.Namespace, s.Name), func() error { return w.manage(s, s.Replicas) }) {
+			return nil
+		}
 		return w.shrink(s, list, len(list)-to)
 	}
 	if s.like == nil && (s.of == nil || s != s.of.New) {
@@ -304,7 +312,14 @@ func (w *World) shrink(s *ReplicaSet, list []*member, n int) error {
 	}
 	list = list[:min(n, len(list))]
 	for _, m := range list {
-		if err := w.remove(m.pod, &Left{Cause: CauseScaleDown}); err != nil {
+		m.doomed = true
+		err := w.called(w.clients.replicaSets, 1, NameOf(m.pod).String(), func() error {
+			if w.members[NameOf(m.pod)] != m || !Active(m.pod) {
+				return nil // it left meanwhile
+			}
+			return w.remove(m.pod, &Left{Cause: CauseScaleDown})
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -68,14 +68,20 @@ func (w *World) evictByTaint(pod *corev1.Pod, node *corev1.Node, played bool) {
 			return nil // it is over
 		}
 		w.setCount(name, nil)
-		pod, err := w.Pod(name.Namespace, name.Name)
-		if err != nil || pod.UID != count.uid || pod.DeletionTimestamp != nil {
-			return nil // gone meanwhile
-		}
-		_, err = w.Evict(pod, &Left{Cause: CauseTaint, Rule: &end.Rule}, nil)
-		return err
+		return w.called(w.clients.taints, evictionCalls, key, func() error {
+			pod, err := w.Pod(name.Namespace, name.Name)
+			if err != nil || pod.UID != count.uid || pod.DeletionTimestamp != nil {
+				return nil // gone meanwhile
+			}
+			_, err = w.Evict(pod, &Left{Cause: CauseTaint, Rule: &end.Rule}, nil)
+			return err
+		})
 	})
 }
+
+// evictionCalls is how many calls a taint eviction takes: it reads the pod, writes its condition
+// and deletes it (taint_eviction.go addConditionAndDeletePod).
+const evictionCalls = 3
 
 // setCount has the count of a pod begin, or end where it is nil.
 func (w *World) setCount(n PodName, c *taintCount) {

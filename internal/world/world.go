@@ -51,6 +51,10 @@ type World struct {
 	loops     int // pods whose life came to repeat, and the moments of that
 	looped    int
 
+	clients clients
+	turned  map[PodName]int    // how often pods in whose place one stands were evicted at once
+	coming  map[ownerKey]int64 // until which second a ReplicaSet's controller creates pods
+
 	telling bool
 	moments []Moment
 	untold  int   // moments beyond the bound
@@ -97,6 +101,7 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 	}
 	w.queue.each, w.queue.lingers = w.attempted, true
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
+	w.coming, w.turned = map[ownerKey]int64{}, map[PodName]int{}
 	w.led, w.toCome, w.takes = map[PodName]*ledPod{}, map[PodName][]*PodEvent{}, map[takesKey]time.Duration{}
 	w.sets, w.jobs, w.volumes = &statefulSets{w: w}, &jobs{w: w}, &attachments{w: w}
 	w.daemons = &daemonSets{w: w}
@@ -233,6 +238,12 @@ func (w *World) Current(n PodName) (*corev1.Pod, error) {
 func (w *World) attempted(_ *entry, at *Attempt) error {
 	c := w.created[NameOf(at.Pod)]
 	kept(w, c.rec)
+	switch { // what it writes about a pod without a node (schedule_one.go handleSchedulingFailure)
+	case at.Outcome == engine.Preempting:
+		w.Call(w.clients.scheduler, 1+2*len(at.Victims))
+	case at.Message != "" && at.Message != c.rec.Message:
+		w.Call(w.clients.scheduler, 1)
+	}
 	if at.Message != "" && at.Message != c.rec.Message && at.Outcome != engine.Preempting {
 		w.tellPod(PodWaits, at.Pod, at.Message)
 	}
@@ -243,11 +254,14 @@ func (w *World) attempted(_ *entry, at *Attempt) error {
 	case engine.Scheduled:
 		w.move(c, at.Pod)
 		c.rec.Node, c.rec.WaitedFor, c.rec.Message = at.Node, c.rec.Message, ""
-		w.tellPod(PodBound, at.Pod, "")
+		second := w.Call(w.clients.scheduler, 1)
+		if second <= w.Seconds() {
+			w.tellPod(PodBound, at.Pod, "")
+		}
 		if err := cmp.Or(w.quotas.hears(at.Pod, 1), w.boundToTainted(at.Pod)); err != nil {
 			return err
 		}
-		return w.volumes.starts(c, at.Pod)
+		return w.bound(c, at.Pod, second)
 	case engine.Preempting:
 		w.tell(Moment{What: PodNominated, Pod: NameOf(at.Pod).String(), Owner: OwnerOf(at.Pod), Node: at.Node, Why: at.Message})
 		for _, v := range at.Victims {

@@ -134,7 +134,7 @@ var scenarioFaults = []fault{
 		{"internal/scenario/disruption.go", `if err := w.Waits(); err != nil {`, `if err := error(nil); err != nil {`},
 	}},
 	{"ending-for-ever", "pods that were being deleted before keep their room", "./internal/scenario", "TestControllers", []edit{
-		{"internal/scenario/disruption.go", `return &disruption{World: w, steps: steps.Of(ctx)}, w.Endings()`, `return &disruption{World: w, steps: steps.Of(ctx)}, nil`},
+		{"internal/scenario/disruption.go", `return &disruption{World: w, steps: steps.Of(ctx), throttled: throttled}, w.Endings()`, `return &disruption{World: w, steps: steps.Of(ctx), throttled: throttled}, nil`},
 	}},
 	{"binds-wake-nobody", "a pod that waits for another one's bind is not tried after it", "./internal/scenario", "TestBindsWake", []edit{
 		{"internal/world/queue.go", `w.last = b.at`, `w.last = 0`},

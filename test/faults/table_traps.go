@@ -3,6 +3,18 @@ package main
 // trapFaults are faults of a cluster's life by the numbers of the list "a cluster's life: a hundred
 // and one traps"; test/conformance/controllers/README.md has the rest of the numbers.
 var trapFaults = []fault{
+	{"trap-2-burst", "a client makes no calls at once beyond its rate", "./internal/scenario", "TestRates", []edit{
+		{"internal/world/throttle.go", `at := c.next - time.Duration(c.burst)*c.every`, `at := c.next`},
+	}},
+	{"trap-2-eviction-calls", "a taint eviction takes one call", "./internal/scenario", "TestRates", []edit{
+		{"internal/world/tainteviction.go", `const evictionCalls = 3`, `const evictionCalls = 1`},
+	}},
+	{"trap-2-binds", "the scheduler binds as fast as it decides", "./internal/scenario", "TestRates", []edit{
+		{"internal/world/world.go", `second := w.Call(w.clients.scheduler, 1)`, `second := w.Seconds()`},
+	}},
+	{"trap-2-resized-amid", "a ReplicaSet amid a sync hears of another size", "./internal/scenario", "TestRates", []edit{
+		{"internal/world/throttle.go", `if at <= w.Seconds() {`, `if true {`},
+	}},
 	{"trap-3-nodes-uncounted", "the choice among equal nodes is not counted as chance", "./internal/scenario", "TestChance", []edit{
 		{"internal/world/attempt.go", `if r.Scored && f.o.Chance.Counts() {`, `if r.Scored && false {`},
 	}},
