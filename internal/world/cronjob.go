@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,6 +73,7 @@ type cronJob struct {
 	of       *batchv1.CronJob
 	schedule cron.Schedule
 	active   []*job        // those that run, in the order of their starts
+	past     []*job        // those that have finished
 	next     time.Duration // when it is looked at again; below 0: never
 	runs     time.Duration // how long its pods took; 0: it is not known
 }
@@ -132,6 +134,8 @@ func (w *World) schedule(key object.Key, raw []byte, fresh bool) error {
 	for _, j := range jobs {
 		if j.cron = c; j.over == "" {
 			c.active = append(c.active, j)
+		} else {
+			c.past = append(c.past, j)
 		}
 	}
 	if !c.parses(w) {
@@ -347,7 +351,34 @@ func (c *cronJob) like(w *World, job string) (*corev1.Pod, error) {
 // finished hears that a Job of it is over and its pods are gone: one that had to wait may start.
 func (c *cronJob) finished(w *World, j *job) error {
 	c.active = slices.DeleteFunc(c.active, func(of *job) bool { return of == j })
-	return c.sync(w)
+	c.past = append(c.past, j)
+	return cmp.Or(c.sync(w), c.cut(w, false), c.cut(w, true))
+}
+
+// cut deletes the Jobs that started first of those that have succeeded, or failed, where there are
+// more than the CronJob keeps (cleanupFinishedJobs, removeOldestJobs; pkg/apis/batch/v1/defaults.go
+// SetDefaults_CronJob).
+func (c *cronJob) cut(w *World, failed bool) error {
+	keeps := ptr.Deref(c.of.Spec.SuccessfulJobsHistoryLimit, 3)
+	if failed {
+		keeps = ptr.Deref(c.of.Spec.FailedJobsHistoryLimit, 1)
+	}
+	c.past = slices.DeleteFunc(c.past, func(j *job) bool { return w.jobs.jobs[j.key] != j }) // it is deleted
+	var list []*job
+	for _, j := range c.past {
+		if j.broken == failed {
+			list = append(list, j)
+		}
+	}
+	slices.SortFunc(list, func(a, b *job) int { // cronjob/utils.go byJobStartTime
+		return cmp.Or(cmp.Compare(a.began, b.began), strings.Compare(a.key.Name, b.key.Name))
+	})
+	for _, j := range list[:max(0, len(list)-int(keeps))] {
+		if err := w.jobs.remove(j); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CronStarts counts the CronJobs whose next start is to come: they go on for ever.

@@ -21,14 +21,14 @@ type jobs struct {
 
 // job is a Job as its controller knows it.
 type job struct {
-	key     ownerKey
-	spec    *batchv1.JobSpec
-	limit   int32
-	unknown bool // the snapshot lacks the Job
-	whenEnd bool // a pod is replaced once it is gone, not when its deletion begins
-	failed  int32
-	// succeeded counts pods.
-	succeeded int32
+	key       ownerKey
+	spec      *batchv1.JobSpec
+	limit     int32
+	unknown   bool // the snapshot lacks the Job
+	whenEnd   bool // a pod is replaced once it is gone, not when its deletion begins
+	failed    int32
+	broken    bool  // it has failed
+	succeeded int32 // pods
 	// inRow is how many failures count for the back-off, which ends at until.
 	inRow  int32
 	until  time.Duration
@@ -305,7 +305,7 @@ func (c *jobs) restarted(pod *corev1.Pod) error {
 // fail ends a Job: its pods are deleted, and none is made again (job_controller.go syncJob,
 // deleteActivePods).
 func (c *jobs) fail(j *job, rec *Left, why string) error {
-	j.over = "Job/" + j.key.Name + " has failed: " + why
+	j.over, j.broken = "Job/"+j.key.Name+" has failed: "+why, true
 	rec.held, rec.NotReplaced = true, j.over
 	for _, l := range j.next {
 		kept(c.w, l.rec).held = true

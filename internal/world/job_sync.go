@@ -39,7 +39,7 @@ func (j *job) reads(s *batchv1.JobStatus, now time.Time) {
 	}
 	for _, c := range s.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			j.over, j.finished = "Job/"+j.key.Name+" is over", true
+			j.over, j.finished, j.broken = "Job/"+j.key.Name+" is over", true, c.Type == batchv1.JobFailed
 		}
 	}
 	eachIndex(s.CompletedIndexes, math.MaxInt, func(i int) { j.done[i] = true })

@@ -3,6 +3,12 @@ package main
 // trapFaults are faults of a cluster's life by the numbers of the list "a cluster's life: a hundred
 // and one traps"; test/conformance/controllers/README.md has the rest of the numbers.
 var trapFaults = []fault{
+	{"cron-history-uncut", "a CronJob keeps all Jobs that are over", "./internal/scenario", "TestCronJobs", []edit{
+		{"internal/world/cronjob.go", `list[:max(0, len(list)-int(keeps))]`, `list[:0]`},
+	}},
+	{"cron-history-mixed", "Jobs that have failed count with those that have succeeded", "./internal/scenario", "TestCronJobs", []edit{
+		{"internal/world/cronjob.go", `if j.broken == failed {`, `if !failed {`},
+	}},
 	{"trap-2-burst", "a client makes no calls at once beyond its rate", "./internal/scenario", "TestRates", []edit{
 		{"internal/world/throttle.go", `at := c.next - time.Duration(c.burst)*c.every`, `at := c.next`},
 	}},
