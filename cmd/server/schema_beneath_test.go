@@ -48,6 +48,8 @@ var bodies = map[string]string{
 	"GET /v1/views/{view}":            `?cluster=default&since=2026-01-01T00:00:00Z`,
 	"POST /v1/decisions":              `{"snapshot":"default@latest","pod":` + somePod + `}`,
 	"POST /v1/placements":             `{"snapshot":"default@latest","bind":true,"pods":[{"metadata":{"name":"NEW"},"spec":{"containers":[{"name":"c"}]}}]}`,
+	"POST /v1/holds/{id}/commit":      ``,
+	"POST /v1/holds/{id}/release":     ``,
 	"POST /v1/previews":               `{"objects":` + oneCell + `,"pod":` + somePod + `}`,
 	"POST /v1/decisions/{id}/replay":  `{}`,
 	"POST /v1/replays":                `{"cluster":"default"}`,
@@ -131,7 +133,7 @@ func (b *beneath) all(what string, takes bool, statuses ...int) {
 		if !strings.HasPrefix(at, "/v1/") {
 			body, has = bodies[method+" "+path.Base(at)]
 		}
-		if takes != (method == http.MethodDelete || strings.HasSuffix(at, "/cancel") || strings.HasSuffix(at, "/rotate") || strings.HasSuffix(at, "bind")) {
+		if takes != (method == http.MethodDelete || strings.HasSuffix(at, "/cancel") || strings.HasSuffix(at, "/rotate") || strings.HasSuffix(at, "/release") || strings.HasSuffix(at, "bind")) {
 			continue
 		}
 		if !has && (method == http.MethodPost || method == http.MethodPut) && !strings.HasSuffix(at, "/cancel") {
@@ -168,6 +170,7 @@ func (b *beneath) fill() {
 	b.made("snapshots", "/v1/snapshots", oneCell)
 	b.ids["snapshots"] = "default@latest"
 	b.made("decisions", "/v1/decisions", bodies["POST /v1/decisions"])
+	b.made("holds", "/v1/placements", `{"snapshot":"default@latest","hold":"24h","pods":[`+strings.Replace(somePod, `"p"`, fmt.Sprintf(`"held-%d"`, b.n), 1)+`]}`)
 	b.made("replays", "/v1/replays", bodies["POST /v1/replays"])
 	b.made("simulations", "/v1/simulations", bodies["POST /v1/simulations"])
 	b.until("v1/simulations/"+b.ids["simulations"], func(text string) bool { return strings.Contains(text, `"state":"done"`) })

@@ -200,6 +200,14 @@ func (p *startup) keep(ctx context.Context) error {
 		return err
 	}
 	p.background(ctx, keeper.run)
+	// Before anything is answered; each answer looks at its own cluster, too.
+	if err := p.deps.clusters.ExpireDue(ctx); err != nil && ctx.Err() == nil {
+		p.log.Warn("holds whose time is over cannot be ended", slog.Any("error", err))
+	}
+	p.background(ctx, p.deps.clusters.KeepHolds)
+	if err := p.tel.watchHolds(p.deps.store); err != nil {
+		return err
+	}
 	sums := rollup.NewWorker(p.deps.store, p.log)
 	p.background(ctx, sums.Run)
 	return watchRollups(p.tel.meter, sums)

@@ -184,3 +184,19 @@ func (t *telemetry) watchReplays(st store.Jobs) (func(identical, different, erro
 		count(failed, "error")
 	}, errors.Join(err1, err2)
 }
+
+// watchHolds has the holds that are stored, by state.
+func (t *telemetry) watchHolds(st store.Holds) error {
+	_, err := t.meter.Int64ObservableGauge("berth.holds", metric.WithDescription("Holds of placements that are stored, by state; those of all replicas."),
+		metric.WithInt64Callback(func(ctx context.Context, o metric.Int64Observer) error {
+			states, err := st.HoldStates(ctx)
+			if err != nil {
+				return err
+			}
+			for _, state := range []string{store.HoldHeld, store.HoldCommitted, store.HoldReleased, store.HoldExpired} {
+				o.Observe(states[state], metric.WithAttributes(attribute.String("state", state)))
+			}
+			return nil
+		}))
+	return err
+}

@@ -26,6 +26,8 @@ type Placement struct {
 	Atomic       bool
 	MinCount     int
 	NoPreemption bool
+	// Hold is for how long the pods are on their nodes, unless that is committed; 0: for good.
+	Hold time.Duration
 	// Removals are sets of pods, of which Try looks for the first without which the placement
 	// holds.
 	Removals [][]object.Key
@@ -75,10 +77,19 @@ type PlacementAnswer struct {
 	FirstSet  *int     `json:"firstSet,omitempty"`
 	MayReturn []PodKey `json:"mayReturn,omitempty"`
 	Warnings  []string `json:"warnings,omitempty"`
+	// Hold is what keeps the pods on their nodes; absent without hold, and where no pod was placed.
+	Hold *PlacementHold `json:"hold,omitempty"`
 
 	// Bound reports whether a pod was bound.
 	Bound bool `json:"-"`
 } // @name Placement
+
+// PlacementHold is the hold of a placement's pods.
+type PlacementHold struct {
+	ID string `json:"id"`
+	// Expires is when its pods go, unless it was committed.
+	Expires time.Time `json:"expires"`
+} // @name PlacementHold
 
 // PodKey names a pod.
 type PodKey struct {

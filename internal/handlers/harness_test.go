@@ -11,7 +11,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -54,6 +56,8 @@ type harness struct {
 	log    *syncBuffer
 	m      *revision.Manager
 	o      admit.Options
+	// ahead is by how much the revisions' clock is before the real one.
+	ahead *atomic.Int64
 }
 
 type syncBuffer struct {
@@ -76,11 +80,11 @@ func (s *syncBuffer) String() string {
 // openLog opens a store in a directory of its own and the rooms over it.
 func openLog(t testing.TB) (*revision.Manager, *record.Log, store.Store) {
 	t.Helper()
-	m, l, _, st := openLogAndClasses(t)
+	m, l, _, st := openLogAndClasses(t, new(atomic.Int64))
 	return m, l, st
 }
 
-func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityclass.Registry, store.Store) {
+func openLogAndClasses(t testing.TB, ahead *atomic.Int64) (*revision.Manager, *record.Log, *priorityclass.Registry, store.Store) {
 	t.Helper()
 	ctx := context.Background()
 	file, err := sqlite.Open(ctx, t.TempDir(), sqlite.Options{})
@@ -89,7 +93,10 @@ func openLogAndClasses(t testing.TB) (*revision.Manager, *record.Log, *priorityc
 	}
 	st := store.Traced(file)
 	g := groupcommit.NewGroup(st, groupcommit.Options{CallersWrite: true})
-	m, err := revision.Open(ctx, st, g, revision.Options{ProfileOf: (&decision.Configuration{Profiles: config.Default(semantics.Default())}).Named})
+	m, err := revision.Open(ctx, st, g, revision.Options{
+		ProfileOf: (&decision.Configuration{Profiles: config.Default(semantics.Default())}).Named,
+		Clock:     func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +122,8 @@ func optionsFor(m *revision.Manager, l *record.Log, st store.Store) admit.Option
 // start serves real rooms; change may alter the options before.
 func start(t *testing.T, change func(*admit.Options)) *harness {
 	t.Helper()
-	m, l, stored, st := openLogAndClasses(t)
+	ahead := new(atomic.Int64)
+	m, l, stored, st := openLogAndClasses(t, ahead)
 	log := &syncBuffer{}
 	registry := prometheus.NewRegistry()
 	exporter, err := otelprom.New(otelprom.WithRegisterer(registry), otelprom.WithoutScopeInfo(), otelprom.WithoutTargetInfo())
@@ -144,7 +152,7 @@ func start(t *testing.T, change func(*admit.Options)) *harness {
 		client.CloseIdleConnections()
 		s.Close()
 	})
-	return &harness{T: t, api: a, url: s.URL, client: client, log: log, m: m, o: o}
+	return &harness{T: t, api: a, url: s.URL, client: client, log: log, m: m, o: o, ahead: ahead}
 }
 
 // answer is a response, read whole.

@@ -212,7 +212,7 @@ func TestPlacementsRefuse(t *testing.T) {
 			`{"pods":[` + strings.Replace(one, `"spec"`, `"spek":{},"spec"`, 1) + `]}`:         {400, "pods[0].spek", ""},
 			`{"pods":[` + one + `,` + pod("held", "1", "") + `]}`:                              {409, "pods[1]", "is bound to node n1"},
 			`{` + bound + `"pods":[` + one + `,` + pod("held", "1", "") + `]}`:                 {409, "pods[1]", "is bound to node n1"},
-			`{"pods":[` + one + `],"hold":"30s"}`:                                              {400, "hold", ""},
+			`{"pods":[` + one + `],"hold":"30s"}`:                                              {400, "snapshot", "with hold it has to be named"},
 			`{"pods":[` + one + `],"order":"random"}`:                                          {400, "order", "want queue or given"},
 			`{"pods":[` + one + `],"explain":"full"}`:                                          {400, "explain", "want none or failures"},
 			`{"pods":[` + one + `],"count":2}`:                                                 {400, "count", "it goes with template"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -345,7 +346,7 @@ func TestNominatedSince(t *testing.T) {
 
 // TestQueueBackoffOfTheConfiguration has a pod that was rejected once, and a change.
 func TestQueueBackoffOfTheConfiguration(t *testing.T) {
-	m, _, stored, st := openLogAndClasses(t)
+	m, _, stored, st := openLogAndClasses(t, new(atomic.Int64))
 	h := start(t, func(o *admit.Options) {
 		o.Clusters, o.PriorityClasses = m, stored
 		l := record.New(m, st, &decision.Configuration{Profiles: config.Default(semantics.Default())}, record.Options{Classes: stored, Backoff: state.Backoff{Initial: 30 * time.Second, Max: time.Minute}})

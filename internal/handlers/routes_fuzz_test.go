@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"berth/internal/handlers/exchange"
@@ -14,7 +15,7 @@ import (
 // fuzzServer returns what answers a request over a cluster with a snapshot.
 func fuzzServer(f *testing.F) func(method, target, media, body string) *httptest.ResponseRecorder {
 	f.Helper()
-	m, l, stored, st := openLogAndClasses(f)
+	m, l, stored, st := openLogAndClasses(f, new(atomic.Int64))
 	o := optionsFor(m, l, st)
 	o.PriorityClasses = stored
 	a, err := New(o)

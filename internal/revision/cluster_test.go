@@ -179,7 +179,7 @@ func TestHygieneFollowsChanges(t *testing.T) {
 		if v, err = h.Change(t.Context(), "prod", 0, apply, del); err != nil {
 			t.Fatal(err)
 		}
-		want, err := recount(nil, v.inv, v.State, v.Summary.Ignored)
+		want, err := recount(nil, v.inv, v.State, v.Summary)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,7 @@ func collectPods(ctx context.Context, read object.Reader, ready func(*corev1.Pod
 		return nil, err
 	}
 	v.Digest = v.inv.digest()
-	if v.Summary, err = recount(count, v.inv, v.State, ignored); err != nil {
+	if v.Summary, err = recount(count, v.inv, v.State, Summary{Ignored: ignored}); err != nil {
 		return nil, err
 	}
 	return v, nil

@@ -65,8 +65,8 @@ func putEntry(e *state.Edit, o *entry) error {
 }
 
 // recount makes a summary from scratch.
-func recount(count *steps.Counter, inv *inventory, st *state.State, ignored map[string]int) (Summary, error) {
-	s := Summary{Objects: map[string]int{}, Ignored: ignored}
+func recount(count *steps.Counter, inv *inventory, st *state.State, stored Summary) (Summary, error) {
+	s := Summary{Objects: map[string]int{}, Ignored: stored.Ignored, Holds: stored.Holds}
 	for e := range inv.all() {
 		if err := count.Take(1); err != nil {
 			return Summary{}, err

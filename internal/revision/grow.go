@@ -19,6 +19,10 @@ const (
 	causeUpload = "upload"
 	causeChange = "change"
 	causeBind   = "bind"
+	// Those of the end of a hold; expired takes the pods of as many as it comes to.
+	causeCommit  = "commit"
+	causeRelease = "release"
+	causeExpired = "expired"
 )
 
 // Bind puts a pod on a node. The pod becomes the state's object of its name,
@@ -63,6 +67,8 @@ type difference struct {
 	// placed are the pods among apply whose decisions have them with their nodes.
 	placed map[object.Key]bool
 	cause  string
+	// holds is what becomes of holds; nil: nothing does.
+	holds *holdStep
 }
 
 // keys returns the objects that it touches.
@@ -108,6 +114,9 @@ func (m *Manager) grow(ctx context.Context, head *View, x difference) (*View, *s
 	v.Revision, v.CreatedAt, v.Cause, v.token, v.checkpoint = head.Revision+1, m.now(), x.cause, store.NewToken(head.Revision+1), head.checkpoint
 	for _, o := range x.apply {
 		v.changed += len(o.JSON)
+	}
+	if x.holds != nil {
+		x.holds.at(v)
 	}
 	r, err := revisionOf(v, head.token)
 	if err != nil {

@@ -139,7 +139,7 @@ func (l *PodList) stale() bool { return len(l.Sample) < min(l.Count, sampleSize)
 // touched are the names of the pods among them, others reports whether nodes or
 // classes changed too, which move any number of pods to and from unknown ones.
 func (s *Summary) next(count *steps.Counter, from, to *state.State, touched map[podName]struct{}, others bool, kinds map[string]int) (Summary, error) {
-	out := Summary{Objects: s.Objects, Ignored: s.Ignored, Hygiene: s.Hygiene}
+	out := Summary{Objects: s.Objects, Ignored: s.Ignored, Holds: s.Holds, Hygiene: s.Hygiene}
 	changed := false
 	for kind, n := range kinds {
 		if n == 0 {

@@ -137,7 +137,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 	if err := m.compile(ctx, v, state.NewState(), new(inventory)); err != nil {
 		return nil, err
 	}
-	v.Summary, err = recount(steps.Of(ctx), inv, v.State, stored.Ignored)
+	v.Summary, err = recount(steps.Of(ctx), inv, v.State, stored)
 	return v, err
 }
 

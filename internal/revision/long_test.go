@@ -88,7 +88,7 @@ func TestLongWorkEndsWithItsContext(t *testing.T) {
 			return err
 		},
 		"a summary": func(ctx context.Context) error {
-			_, err := recount(steps.Of(ctx), v.inv, v.State, nil)
+			_, err := recount(steps.Of(ctx), v.inv, v.State, Summary{})
 			return err
 		},
 		"what differs between two revisions": func(ctx context.Context) error {

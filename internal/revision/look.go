@@ -46,9 +46,12 @@ func (m *Manager) CatchUp(ctx context.Context, v *View) (*View, error) {
 	}
 	defer m.leave(l)
 	if have := l.held(0); have != nil && have.Revision >= r.Number {
-		return have, nil // the poll was faster
+		return m.withoutDue(ctx, have) // the poll was faster
 	}
-	return m.newest(ctx, l)
+	if v, err = m.newest(ctx, l); err != nil {
+		return nil, err
+	}
+	return m.withoutDue(ctx, v)
 }
 
 // NextTry is for a call that failed on v, which was asked for by its revision or as the newest one,

@@ -70,6 +70,7 @@ func (o Options) withDefaults() Options {
 // Store is what a Manager needs of a store.
 type Store interface {
 	store.Revisions
+	store.Holds
 	store.Sharing
 	ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error)
 	Ping(ctx context.Context) error
@@ -125,9 +126,17 @@ func (m *Manager) Close() error {
 
 func (m *Manager) now() time.Time { return m.o.Clock().UTC().Truncate(time.Microsecond) }
 
-// View returns a revision of a cluster, 0 for the newest that is stored. For an unknown one the
-// error wraps store.ErrNotFound and names the id.
+// View returns a revision of a cluster, 0 for the newest that is stored, once the holds whose time
+// is over have gone from it. For an unknown one the error wraps store.ErrNotFound and names the id.
 func (m *Manager) View(ctx context.Context, cluster string, revision int64) (*View, error) {
+	v, err := m.view(ctx, cluster, revision)
+	if err == nil && revision == 0 {
+		return m.withoutDue(ctx, v)
+	}
+	return v, err
+}
+
+func (m *Manager) view(ctx context.Context, cluster string, revision int64) (*View, error) {
 	if l := m.chainInMemory(cluster); l != nil {
 		if v := l.held(revision); v != nil {
 			l.used.Store(m.ticks.Add(1))

@@ -43,7 +43,9 @@ func (p *pending) wait(ctx context.Context) error {
 // writer token. If the head was dropped meanwhile, the entry would be refused: the error is a
 // conflict.
 func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e *store.Entry) error {
-	e.Revision.Asked = store.AskedOf(ctx)
+	if v.Cause != causeExpired { // it has no caller
+		e.Revision.Asked = store.AskedOf(ctx)
+	}
 	for d := range e.Decisions() {
 		d.Asked = e.Revision.Asked
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Summary describes what a state holds and what is odd about it.
@@ -12,7 +13,16 @@ type Summary struct {
 	// Ignored counts what the upload held of kinds that are not kept; changes
 	// leave it as it is.
 	Ignored map[string]int `json:"ignored,omitempty"`
-	Hygiene Hygiene        `json:"hygiene"`
+	// Holds are those whose pods the state has on their nodes, and that have not ended.
+	Holds   *HoldSum `json:"holds,omitempty"`
+	Hygiene Hygiene  `json:"hygiene"`
+}
+
+// HoldSum sums the holds of a state up.
+type HoldSum struct {
+	Held int `json:"held"`
+	// Until is when the time of the first of them is over.
+	Until time.Time `json:"until"`
 }
 
 // Hygiene describes what a snapshot lacks and what in it cannot be as a cluster has

@@ -25,7 +25,7 @@ type View struct {
 	Revision  int64
 	Digest    string // sha256:… over the content alone
 	CreatedAt time.Time
-	Cause     string // upload, change, bind, epoch
+	Cause     string // upload, change, bind, epoch, commit, release, expired
 	State     *state.State
 	Summary   Summary
 

@@ -31,12 +31,21 @@ type Step struct {
 	// theirs. Apply has the pods that they bind.
 	Placed   []*store.Decision
 	Profiles []*store.Profile
+	// Hold holds the pods that Placed binds; nil: they are bound for good.
+	Hold *Hold
 	// Spooled is set by Update if the decision is durable on the local disk and not in the store
 	// yet.
 	Spooled bool
 	// Meanwhile, where not nil, is called without the lock while the step is being written. The
 	// write may yet fail.
 	Meanwhile func()
+
+	holds *holdStep
+}
+
+// revises reports whether the step makes a revision.
+func (s *Step) revises() bool {
+	return s != nil && (s.Bind != nil || len(s.Apply)+len(s.Delete) > 0 || s.holds != nil)
 }
 
 // Update runs f under the cluster's writer lock on its newest view and writes the step that f
@@ -118,25 +127,54 @@ func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func
 	if err != nil {
 		return head, nil, nil, err
 	}
-	if step, err = f(head); err != nil || step == nil || step.Bind == nil && len(step.Apply)+len(step.Delete) == 0 {
+	if head.due(m) {
+		if err := m.expireLocked(ctx, l, head, epoch); err != nil {
+			return nil, nil, nil, err
+		}
+		if head, epoch, err = m.parent(ctx, l, parent); err != nil {
+			return head, nil, nil, err
+		}
+	}
+	if step, err = f(head); err != nil || !step.revises() {
 		return head, step, nil, err
 	}
-	x := difference{apply: step.Apply, del: step.Delete, bind: step.Bind, recorded: step.Decision != nil, cause: causeChange}
+	v, dead, err := m.begin(ctx, l, head, epoch, step)
+	switch {
+	case err != nil && dead:
+		return nil, nil, nil, err
+	case err != nil:
+		return head, step, nil, err
+	}
+	return head, step, v, nil
+}
+
+// begin submits the revision of a step. dead is set where what the step was made on is not to be
+// waited for.
+func (m *Manager) begin(ctx context.Context, l *chain, head *View, epoch uint64, step *Step) (v *View, dead bool, err error) {
+	if step.Hold != nil {
+		if step.holds, err = m.holdOf(ctx, head, step); err != nil {
+			return nil, false, err
+		}
+	}
+	x := difference{apply: step.Apply, del: step.Delete, bind: step.Bind, recorded: step.Decision != nil, cause: causeChange, holds: step.holds}
 	if x.placed = placedPods(step.Placed); x.bind != nil || len(x.placed) > 0 {
 		x.cause = causeBind
 	}
+	if step.holds != nil && step.holds.cause != "" {
+		x.cause = step.holds.cause
+	}
 	v, r, err := m.grow(ctx, head, x)
 	if err != nil {
-		return head, step, nil, err
+		return nil, false, err
 	}
 	e := &store.Entry{Revision: r, Decision: step.Decision, Profile: step.Profile, Placed: step.Placed, Profiles: step.Profiles, Fresh: true}
+	if step.holds != nil {
+		e.Holds = step.holds.rows
+	}
 	for d := range e.Decisions() {
 		d.BoundRevision = v.Revision
 	}
-	if err = m.submit(ctx, l, epoch, v, e); err != nil {
-		return nil, nil, nil, err
-	}
-	return head, step, v, nil
+	return v, true, m.submit(ctx, l, epoch, v, e)
 }
 
 // placedPods are the pods that decisions bind.
@@ -268,6 +306,7 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 	}
 	parent := ""
 	if head != nil {
+		v.Summary.Holds = head.Summary.Holds // an upload ends none
 		v.Revision, parent = head.Revision+1, head.token
 	} else if v.Revision, err = m.first(l.name); err != nil {
 		return nil, false, err

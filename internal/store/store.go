@@ -50,7 +50,7 @@ type Revision struct {
 	ParentToken string
 	CreatedAt   time.Time // UTC, microseconds
 	Digest      string    // sha256:… over the state's content
-	Cause       string    // upload, change, bind, epoch
+	Cause       string    // upload, change, bind, epoch, and of the end of holds: commit, release, expired
 	// Change is the change against the parent; nil where the revision replaces
 	// the whole state and so needs its own Checkpoint in the same Entry.
 	Change []byte
@@ -116,6 +116,8 @@ type Entry struct {
 	// Decision and Profile are nil then.
 	Placed   []*Decision
 	Profiles []*Profile
+	// Holds are those that the revision makes or ends, as they are from then on.
+	Holds []*Hold
 	// Gap comes without any of the others. Writing one again with the same
 	// Cluster and ID is a no-op.
 	Gap *Gap
@@ -323,6 +325,7 @@ type Store interface {
 	Decisions
 	Attempts
 	Gaps
+	Holds
 	Profiles
 	PriorityClasses
 	Jobs

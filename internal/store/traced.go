@@ -106,6 +106,21 @@ func (t traced) FailedAttempts(ctx context.Context, f AttemptFilter) ([]FailedAt
 	return call(ctx, "store: failed attempts", func(ctx context.Context) ([]FailedAttempts, error) { return t.Store.FailedAttempts(ctx, f) })
 }
 
+// Hold implements Holds.
+func (t traced) Hold(ctx context.Context, id string) (*Hold, error) {
+	return call(ctx, "store: hold", func(ctx context.Context) (*Hold, error) { return t.Store.Hold(ctx, id) })
+}
+
+// ListHolds implements Holds.
+func (t traced) ListHolds(ctx context.Context, f HoldFilter) ([]*Hold, error) {
+	return call(ctx, "store: list holds", func(ctx context.Context) ([]*Hold, error) { return t.Store.ListHolds(ctx, f) })
+}
+
+// Held implements Holds.
+func (t traced) Held(ctx context.Context, cluster string, limit int) ([]*Hold, error) {
+	return call(ctx, "store: holds of a cluster", func(ctx context.Context) ([]*Hold, error) { return t.Store.Held(ctx, cluster, limit) })
+}
+
 // Profile implements Profiles.
 func (t traced) Profile(ctx context.Context, digest string) (*Profile, error) {
 	return call(ctx, "store: profile", func(ctx context.Context) (*Profile, error) { return t.Store.Profile(ctx, digest) })

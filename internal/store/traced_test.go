@@ -20,6 +20,7 @@ var untraced = map[string]string{
 	"RollUp": "worker", "RollupStates": "worker", "RebuildRollups": "a command",
 	"Fillable": "a command", "BackfillRecords": "a command", "Inputs": "a command", "FillDecisions": "a command", "Unchanged": "a command",
 	"FillObjects": "a command", "FactsSeen": "a command", "FillFacts": "a command",
+	"HoldsDue": "worker", "HoldStates": "metrics",
 	"Heads": "follower", "TryLock": "follower", "Lead": "follower", "Resign": "follower",
 	"WantConfirmation": "follower", "Confirm": "follower", "Confirmation": "follower",
 }

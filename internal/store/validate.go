@@ -28,6 +28,9 @@ func (e *Entry) Validate() error {
 	if err := e.validateRevision(); err != nil {
 		return err
 	}
+	if err := e.validateHolds(); err != nil {
+		return err
+	}
 	if e.Profile != nil {
 		if err := e.Profile.validate(); err != nil {
 			return err
@@ -69,7 +72,7 @@ func (p *Profile) validate() error {
 func (e *Entry) validateGap() error {
 	g := e.Gap
 	switch {
-	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil || e.Placed != nil || e.Profiles != nil:
+	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil || e.Placed != nil || e.Profiles != nil || e.Holds != nil:
 		return invalid("gap", "comes with something else")
 	case g.ID == "":
 		return invalid("gap.id", "is empty")

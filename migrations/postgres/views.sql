@@ -375,6 +375,16 @@ SELECT cluster, id, cluster || '@' || revision AS snapshot,
        revision, created_at, ended_at, nullif(asked_by, '') AS asked_by
 FROM simulations;
 
+-- Placements whose pods are on their nodes until a time, and how they ended.
+CREATE OR REPLACE VIEW holds AS
+SELECT cluster, id, state, cluster || '@' || revision AS bound_snapshot,
+       to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS expires_time,
+       to_char(ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS ended_time,
+       cluster || '@' || ended_revision AS ended_snapshot, pod_count AS pods, pods AS placed, namespaces,
+       extract(epoch FROM expires_at - created_at)::float8 AS seconds, asked_by, ended_by, created_at, expires_at, ended_at
+FROM placement_holds;
+
 -- What the log says of its own gaps.
 CREATE OR REPLACE VIEW decision_gaps_log AS
 SELECT cluster,
@@ -778,7 +788,7 @@ BEGIN
   GRANT SELECT ON decision_log, decision_failures, decision_pool_rejections, decision_rejected_nodes, decision_scores,
     decision_plugin_scores, decision_margins, decision_victims, decision_blockers, pending_reasons, revision_log, capacity,
     revision_objects, pod_deletions, priority_class_log, evictions, pods_over_time,
-    simulation_log, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
+    simulation_log, holds, decision_gaps_log, chain_epochs_log, access_changes, top_rejecting_plugins, node_choices, nodes_never_chosen,
     stale_decisions, scheduling_latency, flapping_pods, decision_shares, decision_durations,
     preemption_pairs, nominations_never_bound, attempts, placements, pod_facts, pod_labels,
     replay_runs_log, replay_log, never_replayed, denied_calls, seal_log, retention_log, token_grants,
@@ -789,8 +799,8 @@ EXCEPTION WHEN undefined_object OR insufficient_privilege THEN
 END
 $$;
 
--- Who writes records also keeps the facts of pods and notes when one was seen again. Roles get what
--- server migrate gives a new one.
+-- Who writes records also keeps the facts of pods, notes when one was seen again, and ends holds.
+-- Roles get what server migrate gives a new one.
 DO $$
 DECLARE
   role text;
@@ -801,6 +811,7 @@ BEGIN
     WHERE c.oid = to_regclass('decisions') AND g.privilege_type = 'INSERT' AND g.grantee NOT IN (0, c.relowner)
   LOOP
     EXECUTE 'GRANT SELECT, INSERT, UPDATE (seen_at) ON judged_pods TO ' || role;
+    EXECUTE 'GRANT SELECT, INSERT, UPDATE ON placement_holds TO ' || role;
   END LOOP;
 END
 $$;

@@ -374,6 +374,16 @@ SELECT cluster, id, cluster || '@' || revision AS snapshot,
        revision, created_at, ended_at, nullif(asked_by, '') AS asked_by
 FROM simulations;
 
+-- Placements whose pods are on their nodes until a time, and how they ended.
+CREATE VIEW holds AS
+SELECT cluster, id, state, cluster || '@' || revision AS bound_snapshot,
+       strftime('%Y-%m-%dT%H:%M:%S', created_at / 1000000, 'unixepoch') || printf('.%06dZ', created_at % 1000000) AS time,
+       strftime('%Y-%m-%dT%H:%M:%S', expires_at / 1000000, 'unixepoch') || printf('.%06dZ', expires_at % 1000000) AS expires_time,
+       strftime('%Y-%m-%dT%H:%M:%S', ended_at / 1000000, 'unixepoch') || printf('.%06dZ', ended_at % 1000000) AS ended_time,
+       cluster || '@' || ended_revision AS ended_snapshot, pod_count AS pods, pods AS placed, namespaces,
+       (expires_at - created_at) / 1000000.0 AS seconds, asked_by, ended_by, created_at, expires_at, ended_at
+FROM placement_holds;
+
 -- What the log says of its own gaps.
 CREATE VIEW decision_gaps_log AS
 SELECT cluster,

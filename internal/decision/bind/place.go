@@ -25,6 +25,9 @@ func (b *Binder) Place(ctx context.Context, p *decision.Placement) (*decision.Pl
 		return nil, err
 	}
 	if b.apiserver(p.Cluster) != nil {
+		if p.Hold > 0 {
+			return nil, decision.Errorf(decision.Conflict, "hold", "pods of cluster %s are bound through its apiserver, by /bind, which holds none; place without hold", p.Cluster)
+		}
 		return nil, decision.Errorf(decision.Conflict, "bind", "pods of cluster %s are bound through its apiserver, by /bind; place without bind", p.Cluster)
 	}
 	var r *placing
@@ -50,6 +53,9 @@ func (b *Binder) Place(ctx context.Context, p *decision.Placement) (*decision.Pl
 		r.out.Bound = r.out.Placed > 0
 		if n := step.Placed[0].BoundRevision; n > 0 {
 			r.out.BoundSnapshot = revision.FormatID(p.Cluster, n)
+		}
+		if h := step.Hold; h != nil && r.out.Bound {
+			r.out.Hold = &decision.PlacementHold{ID: h.ID, Expires: h.Expires}
 		}
 	}
 	return &r.out, nil
@@ -207,6 +213,9 @@ func (r *placing) step(ctx context.Context) (*revision.Step, error) {
 	step := &revision.Step{Meanwhile: func() { decision.ReleaseSlot(ctx) }}
 	if holds {
 		step.Apply = r.trial.Puts
+		if r.p.Hold > 0 {
+			step.Hold = &revision.Hold{ID: r.records.ID, For: r.p.Hold}
+		}
 	}
 	var err error
 	step.Placed, step.Profiles, err = r.records.End(holds)

@@ -10,7 +10,9 @@ import (
 	"berth/internal/decision/bind"
 	"berth/internal/decision/record"
 	"berth/internal/engine"
+	"berth/internal/handlers/exchange"
 	"berth/internal/revision"
+	"berth/internal/store"
 )
 
 // binderOf is the binder of options, or one that only tries placements.
@@ -86,4 +88,49 @@ func maskPlacement(ctx context.Context, cluster string, out *decision.PlacementA
 	if hidden > 0 {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("victims: %d pods of other namespaces", hidden))
 	}
+}
+
+// seesHold reports whether the caller sees all pods of a hold.
+func seesHold(ctx context.Context, h *store.Hold) bool {
+	return !slices.ContainsFunc(h.Namespaces, func(namespace string) bool {
+		return !access.From(ctx).Grants.May(access.View, h.Cluster, namespace)
+	})
+}
+
+// Hold needs the right to see each pod.
+func (g guardedClusters) Hold(ctx context.Context, id string) (*store.Hold, error) {
+	h, err := g.all.Hold(ctx, id)
+	if err == nil && !seesHold(ctx, h) {
+		return nil, &exchange.HiddenError{Cluster: h.Cluster, Err: fmt.Errorf("hold %s: %w", id, store.ErrNotFound)}
+	}
+	return h, err
+}
+
+func (g guardedClusters) ListHolds(ctx context.Context, f store.HoldFilter) ([]*store.Hold, error) {
+	if f.Cluster != "" {
+		if err := MayIn(ctx, f.Cluster); err != nil {
+			return nil, err
+		}
+	}
+	return visible(f.Limit, func(h **store.Hold) bool { return seesHold(ctx, *h) }, func() ([]*store.Hold, error) {
+		list, err := g.all.ListHolds(ctx, f)
+		if len(list) > 0 {
+			f.Before = list[len(list)-1].ID
+		}
+		return list, err
+	})
+}
+
+// EndHold needs the right to bind each pod.
+func (g guardedClusters) EndHold(ctx context.Context, id string, commit bool) (*store.Hold, error) {
+	h, err := g.Hold(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, namespace := range h.Namespaces {
+		if err := MayPod(ctx, access.Bind, h.Cluster, namespace); err != nil {
+			return nil, err
+		}
+	}
+	return g.all.EndHold(ctx, id, commit)
 }

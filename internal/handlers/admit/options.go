@@ -43,6 +43,10 @@ type Clusters interface {
 	DeleteCluster(ctx context.Context, cluster string) error
 	Clusters(ctx context.Context, f store.ClusterFilter) ([]store.ClusterInfo, error)
 	Count(ctx context.Context) (int, error)
+	// Hold and ListHolds read holds, and EndHold commits or releases one.
+	Hold(ctx context.Context, id string) (*store.Hold, error)
+	ListHolds(ctx context.Context, f store.HoldFilter) ([]*store.Hold, error)
+	EndHold(ctx context.Context, id string, commit bool) (*store.Hold, error)
 	// Held lists the newest states that are in memory.
 	Held() []*revision.View
 }

@@ -232,7 +232,10 @@ func errorOf(err error) *Error {
 	var stored *decision.StoredError
 	var work *engine.WorkError
 	var busy *store.BusyError
+	var ended *revision.HoldEndedError
 	switch {
+	case errors.As(err, &ended):
+		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: ended.Error(), Conflict: &Conflict{Revision: ended.Hold.EndedRevision, State: ended.Hold.State}}
 	case errors.As(err, &busy):
 		return busyJobs(busy)
 	case errors.As(err, &work):

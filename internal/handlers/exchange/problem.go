@@ -48,6 +48,8 @@ type Conflict struct {
 	// request's pod; absent where no other pod is in the way.
 	StoredUID  string `json:"storedUID,omitempty"`
 	RequestUID string `json:"requestUID,omitempty"`
+	// State is that of the hold, which has ended otherwise.
+	State string `json:"state,omitempty" enums:"committed,released,expired"`
 	// Changes is the body of POST /v1/snapshots/{id}/changes that makes the stored pod equal to the
 	// request's; absent where that would be refused.
 	Changes *ConflictChanges `json:"changes,omitempty"`

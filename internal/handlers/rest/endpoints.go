@@ -71,6 +71,10 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("POST /v1/decisions", access.Decide, exchange.SomeNamespaces, a.DecisionCalls, a.decide, fieldValidation),
 
 		admit.Routed("POST /v1/placements", access.Decide, exchange.SomeNamespaces, a.DecisionCalls, a.place, fieldValidation),
+		admit.Routed("GET /v1/holds", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listHolds, "cluster", "limit", "cursor"),
+		admit.Routed("GET /v1/holds/{id}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getHold),
+		admit.Routed("POST /v1/holds/{id}/commit", access.Bind, exchange.SomeNamespaces, a.DecisionCalls, a.commitHold),
+		admit.Routed("POST /v1/holds/{id}/release", access.Bind, exchange.SomeNamespaces, a.DecisionCalls, a.releaseHold),
 
 		admit.Routed("GET /v1/views/{view}", access.View, exchange.WholeCluster, a.QueryCalls, a.readView, "cluster", "since", "until", "limit", "cursor"),
 

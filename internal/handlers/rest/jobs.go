@@ -38,18 +38,23 @@ func jobPage[J any](a *API, r *http.Request, list func(ctx context.Context, clus
 }
 
 // jobID reads the id in the path.
-func jobID(r *http.Request) (string, error) {
+func jobID(r *http.Request) (string, error) { return pathID(r, "job") }
+
+// pathID is jobID of something else.
+func pathID(r *http.Request, of string) (string, error) {
 	id, err := exchange.PathParam(r, "id")
 	if err != nil {
 		return "", err
 	}
-	return strings.ToLower(id), checkJobID("id", id)
+	return strings.ToLower(id), checkID("id", id, of)
 }
 
 // checkJobID refuses what is no job's id.
-func checkJobID(field, id string) error {
+func checkJobID(field, id string) error { return checkID(field, id, "job") }
+
+func checkID(field, id, of string) error {
 	if len(id) != 36 || uuid.Validate(id) != nil {
-		return exchange.BadField(http.StatusBadRequest, field, "it is not a job's id, which is a UUID")
+		return exchange.BadField(http.StatusBadRequest, field, "it is not a "+of+"'s id, which is a UUID")
 	}
 	return nil
 }

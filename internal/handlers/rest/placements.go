@@ -17,13 +17,14 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/scenario"
+	"berth/internal/store"
 )
 
 // PlacementRequest asks where many pods go, each with those before it on their nodes. It has one of
 // pods, template, workload and podGroup.
 type PlacementRequest struct {
-	// Snapshot is the state to place on; default@latest if absent. With bind it has to be named.
-	// Without it may be what a scenario comes to, as simulation:JOB@5m30s.
+	// Snapshot is the state to place on; default@latest if absent. With bind or hold it has to be
+	// named. Without it may be what a scenario comes to, as simulation:JOB@5m30s.
 	Snapshot string `json:"snapshot,omitempty" example:"plat@latest"`
 	// Pods are v1.Pods.
 	Pods []json.RawMessage `json:"pods,omitempty" swaggertype:"array,object"`
@@ -38,9 +39,9 @@ type PlacementRequest struct {
 	// with those on nodes at least as many as its minCount.
 	PodGroup string `json:"podGroup,omitempty" example:"ml/train"`
 	// Removals are sets of pods: the answer names the first without which all pods fit, or minCount
-	// of them. Without bind alone.
+	// of them. Without bind and hold alone.
 	Removals [][]PodName `json:"removals,omitempty"`
-	// With is what is otherwise than in the snapshot. Without bind alone.
+	// With is what is otherwise than in the snapshot. Without bind and hold alone.
 	With *scenario.Edits `json:"with,omitempty"`
 	// Order is that of kube-scheduler's queue, by priority and then as in the request, or that of
 	// the request.
@@ -50,16 +51,30 @@ type PlacementRequest struct {
 	MinCount *int `json:"minCount,omitempty" example:"80"`
 	// Bind binds what is placed, by one revision; without it nothing is written and recorded.
 	Bind bool `json:"bind,omitempty"`
+	// Hold binds as bind does, for a time from 1s to 24h: after that the pods go, unless the hold
+	// was committed. In place of bind.
+	Hold string `json:"hold,omitempty" example:"30s"`
 	// Preempt false tries no preemption.
 	Preempt *bool `json:"preempt,omitempty" default:"true"`
 	// Explain failures adds which plugins rejected how many nodes for pods that are not placed.
 	Explain string `json:"explain,omitempty" enums:"none,failures" default:"none"`
 } // @name PlacementRequest
 
+// writes reports whether what is placed is bound, for good or for a time.
+func (q *PlacementRequest) writes() bool { return q.Bind || q.Hold != "" }
+
+// how is the field by which it writes.
+func (q *PlacementRequest) how() string {
+	if q.Bind {
+		return "bind"
+	}
+	return "hold"
+}
+
 // place places many pods.
 //
 //	@Summary		Place many pods, each with those before it on their nodes
-//	@Description	All pods are decided one after the other on one state, and what is placed is bound by one revision. Each pod has a record, which replays by itself. With atomic or minCount it is enough of them or none: what does not hold leaves no revision, no pod and no nomination, and its records say so. Without bind nothing is recorded.
+//	@Description	All pods are decided one after the other on one state, and what is placed is bound by one revision. Each pod has a record, which replays by itself. With atomic or minCount it is enough of them or none: what does not hold leaves no revision, no pod and no nomination, and its records say so. With hold they are bound for a time, unless that is committed. Without bind and hold nothing is recorded.
 //	@Tags			decisions
 //	@Accept			json,application/yaml
 //	@Produce		json
@@ -86,7 +101,7 @@ func (a *API) place(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var out *decision.PlacementAnswer
-	if req.Bind {
+	if req.writes() {
 		out, err = a.binder.Place(r.Context(), place)
 	} else {
 		out, err = c.try(r.Context(), place)
@@ -124,12 +139,14 @@ func (c *placementCall) placement(ctx context.Context) (*decision.Placement, err
 		return nil, exchange.BadField(http.StatusBadRequest, "order", "want queue or given")
 	case req.Explain != "" && req.Explain != "none" && req.Explain != "failures":
 		return nil, exchange.BadField(http.StatusBadRequest, "explain", "want none or failures")
-	case req.Bind && req.Snapshot == "":
-		return nil, exchange.BadField(http.StatusBadRequest, "snapshot", `with bind it has to be named, as in "prod@latest"`)
-	case req.Bind && req.Removals != nil:
-		return nil, exchange.BadField(http.StatusBadRequest, "removals", "they are for a placement without bind")
-	case req.Bind && req.With != nil:
-		return nil, exchange.BadField(http.StatusBadRequest, "with", "edits are for a placement without bind")
+	case req.Bind && req.Hold != "":
+		return nil, exchange.BadField(http.StatusBadRequest, "hold", "it is in place of bind: leave one of them out")
+	case req.writes() && req.Snapshot == "":
+		return nil, exchange.BadField(http.StatusBadRequest, "snapshot", `with `+req.how()+` it has to be named, as in "prod@latest"`)
+	case req.writes() && req.Removals != nil:
+		return nil, exchange.BadField(http.StatusBadRequest, "removals", "they are for a placement without "+req.how())
+	case req.writes() && req.With != nil:
+		return nil, exchange.BadField(http.StatusBadRequest, "with", "edits are for a placement without "+req.how())
 	case req.Count != nil && exchange.IsNull(req.Template):
 		return nil, exchange.BadField(http.StatusBadRequest, "count", "it goes with template")
 	}
@@ -139,8 +156,16 @@ func (c *placementCall) placement(ctx context.Context) (*decision.Placement, err
 		}
 	}
 	var err error
+	if req.Hold != "" {
+		if p.Hold, err = time.ParseDuration(req.Hold); err != nil {
+			return nil, exchange.BadField(http.StatusBadRequest, "hold", "want a duration from 1s to 24h, such as 30s")
+		}
+		if p.Hold < time.Second || p.Hold > 24*time.Hour {
+			return nil, exchange.BadField(http.StatusUnprocessableEntity, "hold", "want a duration from 1s to 24h")
+		}
+	}
 	p.Cluster = exchange.DefaultCluster
-	if req.Snapshot != "" && (req.Bind || !revision.IsApart(req.Snapshot)) {
+	if req.Snapshot != "" && (req.writes() || !revision.IsApart(req.Snapshot)) {
 		if p.Cluster, p.Revision, err = revisionOf("snapshot", req.Snapshot); err != nil {
 			return nil, err
 		}
@@ -213,4 +238,131 @@ func (c *placementCall) count(ctx context.Context, out *decision.PlacementAnswer
 		Verb: "place", Snapshot: out.Snapshot, Namespace: first.Namespace, Pod: first.Name,
 		Outcome: fmt.Sprintf("%d of %d pods placed", out.Placed, len(out.Results)), Took: took,
 	})
+}
+
+// HeldPlacement is a placement whose pods are on their nodes until a time, unless it is committed.
+type HeldPlacement struct {
+	// ID is the placement's.
+	ID      string `json:"id"`
+	Cluster string `json:"cluster" example:"plat"`
+	State   string `json:"state" enums:"held,committed,released,expired"`
+	// Created and Expires are by the server's clock, and so is Ended; absent while it is held.
+	Created time.Time  `json:"created"`
+	Expires time.Time  `json:"expires"`
+	Ended   *time.Time `json:"ended,omitempty"`
+	// BoundSnapshot is the revision that has its pods first, EndedSnapshot that at which it ended.
+	BoundSnapshot string `json:"boundSnapshot" example:"plat@42"`
+	EndedSnapshot string `json:"endedSnapshot,omitempty" example:"plat@43"`
+	AskedBy       string `json:"askedBy,omitempty" example:"token:ci"`
+	// EndedBy is who committed or released it.
+	EndedBy string `json:"endedBy,omitempty" example:"token:ci"`
+	Placed  int    `json:"placed"`
+	// Pods are those that it placed, whether or not they are still there; absent in lists.
+	Pods []store.HeldPod `json:"pods,omitempty"`
+} // @name Hold
+
+// HoldList is a page of holds, newest first.
+type HoldList struct {
+	Items []*HeldPlacement `json:"items"`
+	// Cursor continues the list; absent on its last page.
+	Cursor string `json:"cursor,omitempty"`
+} // @name HoldList
+
+func heldOf(h *store.Hold) (*HeldPlacement, error) {
+	out := &HeldPlacement{
+		ID: h.ID, Cluster: h.Cluster, State: h.State, Created: h.CreatedAt, Expires: h.ExpiresAt, AskedBy: h.AskedBy, EndedBy: h.EndedBy,
+		BoundSnapshot: revision.FormatID(h.Cluster, h.Revision), Placed: h.PodCount,
+	}
+	if h.State != store.HoldHeld {
+		out.Ended, out.EndedSnapshot = &h.EndedAt, revision.FormatID(h.Cluster, h.EndedRevision)
+	}
+	if h.Pods == nil {
+		return out, nil
+	}
+	return out, json.Unmarshal(h.Pods, &out.Pods)
+}
+
+// listHolds lists holds.
+//
+//	@Summary	List holds, newest first
+//	@Tags		decisions
+//	@Produce	json
+//	@Param		cluster	query		string	false	"of this cluster"
+//	@Param		limit	query		int		false	"items in the page, 100 if absent"
+//	@Param		cursor	query		string	false	"cursor of the page before"
+//	@Success	200		{object}	HoldList
+//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/holds [get]
+func (a *API) listHolds(w http.ResponseWriter, r *http.Request) error {
+	list := func(ctx context.Context, cluster, before string, limit int) ([]*HeldPlacement, error) {
+		rows, err := a.clusters.ListHolds(ctx, store.HoldFilter{Cluster: cluster, Before: before, Limit: limit})
+		out := make([]*HeldPlacement, len(rows))
+		for i, h := range rows {
+			out[i], _ = heldOf(h) // it has no pods to read
+		}
+		return out, err
+	}
+	items, cursor, err := jobPage(a, r, list, func(h *HeldPlacement) string { return h.ID })
+	if err != nil {
+		return err
+	}
+	return exchange.WriteJSON(w, http.StatusOK, HoldList{items, cursor})
+}
+
+// getHold returns a hold.
+//
+//	@Summary	A hold, its pods and their nodes
+//	@Tags		decisions
+//	@Produce	json
+//	@Param		id	path		string	true	"the hold"
+//	@Success	200	{object}	HeldPlacement
+//	@Failure	400,401,403,404,429,500,503	{object}	exchange.Problem
+//	@Router		/v1/holds/{id} [get]
+func (a *API) getHold(w http.ResponseWriter, r *http.Request) error {
+	return withHold(w, r, a.clusters.Hold)
+}
+
+// commitHold commits a hold.
+//
+//	@Summary		Commit a hold: its pods stay
+//	@Description	A hold that is committed already stays as it is, so that the call may be repeated. One that was released or has expired is 409, with its state.
+//	@Tags			decisions
+//	@Produce		json
+//	@Param			id	path		string	true	"the hold"
+//	@Success		200	{object}	HeldPlacement
+//	@Failure		400,401,403,404,409,415,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/holds/{id}/commit [post]
+func (a *API) commitHold(w http.ResponseWriter, r *http.Request) error {
+	return withHold(w, r, func(ctx context.Context, id string) (*store.Hold, error) { return a.clusters.EndHold(ctx, id, true) })
+}
+
+// releaseHold releases a hold.
+//
+//	@Summary		Release a hold: its pods go
+//	@Description	A hold that was released or has expired stays as it is, so that the call may be repeated. One that was committed is 409, with its state.
+//	@Tags			decisions
+//	@Produce		json
+//	@Param			id	path		string	true	"the hold"
+//	@Success		200	{object}	HeldPlacement
+//	@Failure		400,401,403,404,409,415,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/holds/{id}/release [post]
+func (a *API) releaseHold(w http.ResponseWriter, r *http.Request) error {
+	return withHold(w, r, func(ctx context.Context, id string) (*store.Hold, error) { return a.clusters.EndHold(ctx, id, false) })
+}
+
+// withHold answers with the hold in the path once something was done with it.
+func withHold(w http.ResponseWriter, r *http.Request, do func(context.Context, string) (*store.Hold, error)) error {
+	id, err := pathID(r, "hold")
+	if err != nil {
+		return err
+	}
+	h, err := do(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	out, err := heldOf(h)
+	if err != nil {
+		return err
+	}
+	return exchange.WriteJSON(w, http.StatusOK, out)
 }

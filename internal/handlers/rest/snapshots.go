@@ -26,7 +26,8 @@ type Snapshot struct {
 	CreatedAt time.Time `json:"createdAt"`
 	// Digest is over the content alone: equal states have equal digests.
 	Digest string `json:"digest" example:"sha256:…"`
-	// Cause is what made the revision: upload, change, bind or epoch.
+	// Cause is what made the revision: upload, change, bind or epoch, or the end of holds: commit,
+	// release or expired.
 	Cause string `json:"cause" example:"upload"`
 	// AskedBy is the kind and name of who asked for it.
 	AskedBy string `json:"askedBy,omitempty" example:"token:ci"`

@@ -39,6 +39,7 @@ type Batch struct {
 	Profiles    []*store.Profile
 	Decisions   []*lists.Row
 	Gaps        []*store.Gap
+	Holds       []*store.Hold
 	Classes     []*store.ClassRecord
 
 	rows  map[*store.Decision]*lists.Row

@@ -52,6 +52,7 @@ func (b *Batch) add(e *store.Entry) error {
 	}
 	if fresh {
 		b.addRevision(e.Revision, e.Checkpoint)
+		b.Holds = append(b.Holds, e.Holds...)
 	}
 	for d := range e.Decisions() {
 		if stored, _ := b.stored(e, d, false); stored {

@@ -73,6 +73,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	sqlcommon.Jobs
 	sqlcommon.Logs
+	sqlcommon.Holds
 	sqlcommon.Tables
 	sqlcommon.Classes
 	sqlcommon.Rollups
@@ -116,6 +117,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s := &Store{opts: o, chainLocks: chainLocks{free: make(chan struct{}, maxChainLocks), have: map[string]int{}}}
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.Postgres)
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.Postgres)
+	s.Holds = sqlcommon.NewHolds(common{s}, sqlcommon.Postgres)
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.Postgres)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.Postgres)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.Postgres)

@@ -102,7 +102,7 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		for _, query := range []string{sqlDropReplays, sqlDropResults, sqlDropRuns, sqlDropDecisions, sqlDropRevisions, sqlDropObjects, sqlDropGaps, sqlDropEpochs, sqlDropFacts, sqlEmptyHead} {
+		for _, query := range []string{sqlDropReplays, sqlDropResults, sqlDropRuns, sqlDropDecisions, sqlDropRevisions, sqlDropObjects, sqlDropGaps, sqlDropEpochs, sqlDropFacts, sqlDropHolds, sqlEmptyHead} {
 			ct, err := conn.Exec(ctx, query, cluster)
 			if err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"berth/internal/store"
 	"berth/internal/store/lists"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -68,6 +69,9 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 		if err := a.SealCheckpoint(c, values); err != nil {
 			return err
 		}
+	}
+	for _, h := range a.Holds {
+		one("write hold", sqlcommon.PutHold, sqlcommon.HoldValues(h)...)
 	}
 	for _, pr := range a.Profiles {
 		if _, ok := s.profiles.Load(pr.Digest); !ok {

@@ -60,6 +60,7 @@ JOIN unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) q (profi
 USING (profile, profile_digest, engine, semantics, plugins)`
 
 	sqlDropFacts   = `DELETE FROM judged_pods WHERE cluster = $1`
+	sqlDropHolds   = `DELETE FROM placement_holds WHERE cluster = $1`
 	sqlRetainFacts = `DELETE FROM judged_pods WHERE ctid = ANY (ARRAY(SELECT ctid FROM judged_pods WHERE seen_at < $1 LIMIT $2))`
 
 	withStamp = ` LEFT JOIN stamps t ON t.id = d.stamp`

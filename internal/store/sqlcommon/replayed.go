@@ -39,6 +39,7 @@ var retained = []string{
 	`DELETE FROM replay_results WHERE created_at < $1`,
 	`DELETE FROM replay_runs WHERE coalesce(ended_at, created_at) < $1`,
 	`DELETE FROM denials WHERE minute < $1`,
+	`DELETE FROM placement_holds WHERE ended_at < $1`,
 }
 
 // PutReplay implements store.Jobs.
@@ -71,7 +72,8 @@ func (l Logs) PutDenials(ctx context.Context, list []store.Denial) error {
 	})
 }
 
-// RetainLogs deletes what replays came to and refused calls, as far as they are before a time.
+// RetainLogs deletes what replays came to, refused calls and holds that have ended, as far as they
+// are before a time.
 func (l Logs) RetainLogs(ctx context.Context, before time.Time) error {
 	return l.db.Write(ctx, func(x Tx) error {
 		for _, query := range retained {

@@ -184,6 +184,11 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 			return err
 		}
 	}
+	for _, h := range b.Holds {
+		if err := one("write hold", sqlcommon.SQLite.Text(sqlcommon.PutHold), inMicros(sqlcommon.HoldValues(h))...); err != nil {
+			return err
+		}
+	}
 	seals, err := b.Seals()
 	if err != nil {
 		return err

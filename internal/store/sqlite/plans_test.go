@@ -44,6 +44,7 @@ var narrowed = []struct{ view, by, index string }{
 	{"capacity", "cluster", "SEARCH capacities USING PRIMARY KEY (cluster=?)"},
 	{"profile_log", "cluster", "PRIMARY KEY (cluster=?)"},
 	{"pod_deletions", "deleted", "revision_changes_deleted (cluster=? AND namespace=? AND name=? AND revision>?)"},
+	{"holds", "cluster", "SEARCH placement_holds USING INDEX placement_holds_by_cluster (cluster=?)"},
 	{"simulation_log", "cluster", "SEARCH simulations USING PRIMARY KEY (cluster=?)"},
 }
 

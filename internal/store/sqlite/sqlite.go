@@ -62,6 +62,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	sqlcommon.Jobs
 	sqlcommon.Logs
+	sqlcommon.Holds
 	sqlcommon.Tables
 	sqlcommon.Classes
 	sqlcommon.Rollups
@@ -103,6 +104,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{path: path, lock: lock, warnings: tighten(filepath.Dir(path)), busy: busy{timeout: o.BusyTimeout}}
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.SQLite)
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.SQLite)
+	s.Holds = sqlcommon.NewHolds(common{s}, sqlcommon.SQLite)
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.SQLite)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.SQLite)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.SQLite)

@@ -60,6 +60,7 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	sqlIDs = `SELECT d.id, d.cluster FROM json_each(?) i CROSS JOIN decisions d WHERE d.id = i.value`
 
 	sqlDropFacts   = `DELETE FROM judged_pods WHERE cluster = ?`
+	sqlDropHolds   = `DELETE FROM placement_holds WHERE cluster = ?`
 	sqlRetainFacts = `DELETE FROM judged_pods WHERE (cluster, pod_digest) IN (SELECT cluster, pod_digest FROM judged_pods WHERE seen_at < ? LIMIT ?)`
 
 	fromDecisions = ` FROM decisions d LEFT JOIN stamps t ON t.id = d.stamp`
