@@ -5,15 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"berth/internal/decision"
-	"berth/internal/engine"
-	"berth/internal/handlers/rest"
 	"berth/internal/report"
 	"berth/internal/scenario"
 )
@@ -303,97 +300,4 @@ func (p *page) unplaced(u *scenario.Unplaced) {
 // price writes a number with at most three decimals.
 func price(n float64) string {
 	return strings.TrimRight(strings.TrimRight(strconv.FormatFloat(n, 'f', 3, 64), "0"), ".")
-}
-
-// placeCommand places pods by one call.
-type placeCommand struct {
-	file           string
-	count, least   int
-	atomic, dryRun bool
-}
-
-func (a *app) placeCommand() *cobra.Command {
-	c := &placeCommand{}
-	cmd := &cobra.Command{
-		Use:   "place -f FILE",
-		Short: "Place these pods, each with those before it on their nodes",
-		Long: `Places a pod, copies of it, or the pods of a StatefulSet, Job, Deployment or
-ReplicaSet, each decided with those before it on their nodes. A server binds
-what is placed, by one revision, and records each decision; with --dry-run, or
-without a server, nothing is written.
-
-Exit code 0 if every pod has a node, or --min-count of them, 2 if not.`,
-		Example: "  " + a.name + " place -f job.yaml --atomic --server http://127.0.0.1:8080\n" +
-			"  " + a.name + " place -f pod.yaml --count 100 --min-count 80 --dry-run",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context(), a) },
-	}
-	cmd.Flags().StringVarP(&c.file, "filename", "f", "", "file with the pod or a workload, - for stdin")
-	cmd.Flags().IntVar(&c.count, "count", 0, "copies of the pod, named NAME-0 and so on")
-	cmd.Flags().BoolVar(&c.atomic, "atomic", false, "all pods or none")
-	cmd.Flags().IntVar(&c.least, "min-count", 0, "so many at least, or none")
-	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only say where they would go")
-	return cmd
-}
-
-func (c *placeCommand) run(ctx context.Context, a *app) error {
-	if c.file == "" {
-		return &problem{what: "which pods?", next: "Give the file of a pod or a workload with -f, or - for stdin."}
-	}
-	pods, err := a.readOne(c.file)
-	if err != nil {
-		return err
-	}
-	out, raw, gaps, err := answered[decision.PlacementAnswer](ctx, a, func(from *source) (json.RawMessage, error) {
-		if err := from.ownConfig(); err != nil {
-			return nil, err
-		}
-		q := rest.PlacementRequest{Snapshot: from.snapshot, Atomic: c.atomic, Bind: !c.dryRun && from.dump == nil}
-		var head struct{ Kind string }
-		_ = json.Unmarshal(pods, &head) // the API names what is wrong
-		switch {
-		case c.count != 0:
-			q.Template, q.Count = pods, &c.count
-		case head.Kind == "Pod" || head.Kind == "":
-			q.Pods = []json.RawMessage{pods}
-		default:
-			q.Workload = pods
-		}
-		if c.least != 0 {
-			q.MinCount = &c.least
-		}
-		return from.call(ctx, http.MethodPost, from.asPosted(), q, "v1", "placements")
-	})
-	if err != nil {
-		return err
-	}
-	if err := a.show(raw, gaps, out, func(p *page) { p.placement(out) }); err != nil {
-		return err
-	}
-	if out.StoppedBy != nil || c.least == 0 && out.Placed < len(out.Results) {
-		return errNo
-	}
-	return nil
-}
-
-func (p *page) placement(out *decision.PlacementAnswer) {
-	word, c, where := "PLACED", green, "by "+out.BoundSnapshot
-	switch {
-	case out.StoppedBy != nil:
-		word, c, where = "NONE PLACED", red, "in "+out.Snapshot
-	case !out.Committed:
-		word, where = "FITS", "in "+out.Snapshot
-	}
-	p.head(word, c, fmt.Sprintf("%d of %s %s", out.Placed, plural(len(out.Results), "pod"), where), "", out.ID)
-	p.warnings(out.Warnings)
-	t := newTable("POD", "NODE", "~WHY")
-	for _, r := range out.Results {
-		why := r.Message
-		if r.Outcome != engine.Scheduled {
-			why = strings.TrimSuffix(string(r.Outcome)+": "+why, ": ")
-		}
-		t.add(r.Namespace+"/"+r.Name, r.Node, why)
-	}
-	p.list(t, "")
 }

@@ -68,7 +68,7 @@ func (a *app) root() *cobra.Command {
 		a.pendingCommand(), a.explainCommand(), a.victimsCommand(), a.spreadCommand(),
 		a.lifecycleCommand(), a.terminationCommand(),
 		a.queueCommand(), a.garbageCommand(), a.classesCommand(), a.evictionsCommand(), a.pressureCommand(), a.admitCommand(), a.diffCommand(), a.blameCommand(),
-		a.fitCommand(), a.capacityCommand(), a.poolsCommand(), a.drainCommand(), a.loseCommand(), a.placeCommand(), a.simulateCommand(), a.compareCommand(), a.rolloutCommand(), a.upgradeCommand(),
+		a.fitCommand(), a.capacityCommand(), a.poolsCommand(), a.drainCommand(), a.loseCommand(), a.placeCommand(), a.holdCommand(), a.simulateCommand(), a.compareCommand(), a.rolloutCommand(), a.upgradeCommand(),
 		a.exportCommand(), a.doctorCommand(), a.supportCommand(), a.auditCommand(), a.whoamiCommand(), a.versionCommand(), a.manualCommand(),
 	)
 	fixed := func(flag string, words ...string) {

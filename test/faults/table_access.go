@@ -27,6 +27,12 @@ var accessFaults = []fault{
 	{"placement-namespaces-unchecked", "a placement binds pods of namespaces that its caller has no right in", "./internal/handlers", "TestPlacementRights", []edit{
 		{"internal/handlers/admit/guarded_placements.go", `if err := MayPod(ctx, right, v.Cluster, namespace); err != nil {`, `if err := MayPod(ctx, right, v.Cluster, namespace); err != nil && false {`},
 	}},
+	{"hold-namespaces-unchecked", "a caller sees and ends holds with pods that it may not see", "./internal/handlers", "TestHoldRights", []edit{
+		{"internal/handlers/admit/guarded_placements.go", `return !access.From(ctx).Grants.May(access.View, h.Cluster, namespace)`, `return false`},
+	}},
+	{"hold-ended-without-the-right", "a caller who may look at a hold ends it", "./internal/handlers", "TestHoldRights", []edit{
+		{"internal/handlers/admit/guarded_placements.go", `if err := MayPod(ctx, access.Bind, h.Cluster, namespace); err != nil {`, `if err := MayPod(ctx, access.View, h.Cluster, namespace); err != nil {`},
+	}},
 	{"mask-story-unmasked", "a story names victims of other namespaces", "./internal/handlers", "TestNoNameOfAnotherNamespace", []edit{
 		{"internal/handlers/rest/story.go", `func(ans *decision.Answer) { admit.Mask(ctx, ans) }`, `func(*decision.Answer) {}`},
 	}},

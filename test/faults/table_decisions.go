@@ -52,6 +52,39 @@ var decisionFaults = []fault{
 		{"internal/decision/record/placement.go", `	if len(b.trial.Puts) == p.After {`, `	if len(b.trial.Puts) <= p.After {`},
 	}},
 
+	{"hold-counts-after-its-time", "a dry decision sees the pods of a hold whose time is over", "./internal/handlers", "TestHolds", []edit{
+		{"internal/revision/manager.go", `if err == nil && revision == 0 {`, `if err == nil && revision == 0 && false {`},
+	}},
+	{"hold-in-the-way-after-its-time", "a bind decides on a state with the pods of a hold whose time is over", "./internal/handlers", "TestLateHoldsCannotBeCommitted", []edit{
+		{"internal/revision/write.go", `if head.due(m) {`, `if head.due(m) && false {`},
+	}},
+	{"hold-committed-after-its-time", "a hold is committed after its time where its summary was lost", "./internal/revision", "TestHoldsWithoutSummary", []edit{
+		{"internal/revision/held.go", `ends = causeExpired`, `ends = cause`},
+	}},
+	{"hold-ended-twice", "an end of a hold does not look whether another one came first", "./internal/decision/bind", "TestHoldsEndOnce", []edit{
+		{"internal/revision/held.go", `if h = now; h.State != store.HoldHeld {`, `if h = now; false {`},
+	}},
+	{"hold-row-without-revision", "a hold is written as it was by an entry that is stored already", "./internal/store/sqlite", "TestStore/Holds/OnlyWithItsRevision", []edit{
+		{"internal/store/batch/judge.go", `		b.Holds = append(b.Holds, e.Holds...)
+	}`, `	}
+	b.Holds = append(b.Holds, e.Holds...)`},
+	}},
+	{"hold-lost-by-a-load", "a state that is read from its checkpoint knows of no hold", "./internal/decision/bind", "TestHoldsExpireWhileDown", []edit{
+		{"internal/revision/compile.go", `Ignored: stored.Ignored, Holds: stored.Holds}`, `Ignored: stored.Ignored}`},
+	}},
+	{"hold-lost-by-an-upload", "an upload forgets the holds of its cluster", "./internal/handlers", "TestHoldsAmongChanges", []edit{
+		{"internal/revision/write.go", `v.Summary.Holds = head.Summary.Holds`, `v.Summary.Holds = nil`},
+	}},
+	{"hold-takes-another-pod", "the end of a hold deletes another pod of its pod's name", "./internal/handlers", "TestHoldsAmongChanges", []edit{
+		{"internal/revision/held.go", `if uidOf(js) != p.UID || nodeOf(js) != p.Node {`, `if nodeOf(js) != p.Node {`},
+	}},
+	{"hold-leaves-claims", "the end of a hold leaves what its placement wrote beside its pods", "./internal/handlers", "TestHoldsLeaveNothing", []edit{
+		{"internal/revision/held.go", `} else if !slices.Equal(wrote(js), u.Wrote) {`, `} else {`},
+	}},
+	{"hold-of-the-longest", "the holds of a state end with the last one's time", "./internal/revision", "TestHoldsOfSeveralLengths", []edit{
+		{"internal/revision/held.go", `row.ExpiresAt.Before(s.sum.Until) {`, `row.ExpiresAt.After(s.sum.Until) {`},
+	}},
+
 	{"victims-count-twice", "who was evicted for a pod still stands in its way", "./internal/decision/bind", "TestVictimsDoNotCount", []edit{
 		{"internal/decision/pod.go", `held != nil && held.UID == x.UID {`, `held != nil && held.UID == x.UID && false {`},
 	}},

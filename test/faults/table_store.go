@@ -137,6 +137,9 @@ var spoolFaults = []fault{
 		{"internal/store/spool/quarantine.go", `name := fmt.Sprintf("%s%016x-%x.jsonl"`, `return nil
 	name := fmt.Sprintf("%s%016x-%x.jsonl"`},
 	}},
+	{"hold-kept-for-ever", "holds that have ended stay however old they are", "./internal/store/sqlite", "TestStore/Holds/GoWithTheirClusterAndAge", []edit{
+		{"internal/store/sqlcommon/replayed.go", "`DELETE FROM placement_holds WHERE ended_at < $1`,", ""},
+	}},
 	{"spool-waits-for-hang", "a database that hangs is waited for", "./internal/store/spool", "TestHangIsAsHarmlessAsAnError", []edit{
 		{"internal/store/spool/writer.go", `if !patient || most > 0 && waited >= most {`, `return <-done
 		if !patient || most > 0 && waited >= most {`},

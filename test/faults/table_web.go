@@ -24,7 +24,7 @@ var webFaults = []fault{
 		{"internal/handlers/rest/previews.go", `if list == nil {`, `if list != nil {`},
 	}},
 	{"link-for-programs", "a program that reads stderr gets a link, too", "./internal/cli", "TestLinkToThePage", []edit{
-		{"internal/cli/html.go", `!a.Watched || `, ``},
+		{"internal/cli/page.go", `!a.Watched || `, ``},
 	}},
 	{"query-may-write", "a ready query may write", "./internal/store/sqlite", "TestStore/Queries/ChangesNothing", []edit{
 		{"internal/store/sqlite/dsn.go", `"query_only(1)"`, `"query_only(0)"`},
