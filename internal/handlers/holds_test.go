@@ -196,7 +196,7 @@ func TestHoldsAmongChanges(t *testing.T) {
 	h := cellOf(t, node("n1", "2"), node("n2", "2"))
 	a := h.held("a", "2")
 	h.change(http.StatusCreated, `{"delete":[{"kind":"Pod","namespace":"shop","name":"a-0"}]}`)
-	again := strings.Replace(pod("a-0", "1", `,"nodeName":"n1"`), "uid-a-0", "another", 1)
+	again := strings.Replace(pod("a-0", "1", `,"nodeName":"`+a.Results[0].Node+`"`), "uid-a-0", "another", 1)
 	h.change(http.StatusCreated, `{"apply":[`+again+`]}`)
 	h.change(http.StatusCreated, `{"delete":[{"kind":"Node","name":"n2"}]}`)
 	if out, _ := h.hold(http.StatusOK, a.ID, "release"); out.State != "released" || len(out.Pods) != 2 {
