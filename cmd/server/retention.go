@@ -27,6 +27,7 @@ const (
 type retained interface {
 	store.Keeper
 	PruneJobs(ctx context.Context, kind store.JobKind, before time.Time) (int64, error)
+	PruneCalls(ctx context.Context, before time.Time) (int64, error)
 }
 
 // keeper applies retention: it drops old decisions, revisions and replays, and measures the store.
@@ -115,6 +116,7 @@ func (k *keeper) drop(ctx context.Context) (fine bool) {
 	fine = k.one(ctx, "simulations", before(keepSimulations), k.prune(store.Simulations)) && fine
 	fine = k.one(keeping("keep-revisions", k.revisions), "revisions", before(k.revisions), k.st.Prune) && fine
 	fine = k.one(ctx, "replays", before(keepReplays), k.prune(store.Replays)) && fine
+	fine = k.one(ctx, "keyed calls", before(store.KeyStays), k.st.PruneCalls) && fine
 	if fine {
 		k.mu.Lock()
 		k.ran = now

@@ -229,6 +229,7 @@ func (m *Manager) record(ctx context.Context, e *store.Entry) (spooled bool, err
 			first = d
 		}
 	}
+	e.Call = store.KeyedOf(ctx).Claim(pathOf(e))
 	ctx, part := span.Start(ctx, span.Record)
 	defer func() { part.End(err, span.Spooled.Bool(spooled)) }()
 	wait, err := m.g.Submit(ctx, e)
@@ -242,4 +243,15 @@ func (m *Manager) record(ctx context.Context, e *store.Entry) (spooled bool, err
 		return false, fmt.Errorf("record decision %s: %w", first.ID, m.reread(first, err))
 	}
 	return e.Spooled, nil
+}
+
+// pathOf is where the API has what an entry writes.
+func pathOf(e *store.Entry) string {
+	switch {
+	case e.Decision != nil:
+		return "/v1/decisions/" + e.Decision.ID
+	case len(e.Placed) > 0:
+		return "/v1/decisions?placement=" + e.Placed[0].Placement
+	}
+	return "/v1/snapshots/" + FormatID(e.Revision.Cluster, e.Revision.Number)
 }

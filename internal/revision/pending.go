@@ -49,6 +49,7 @@ func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e
 	for d := range e.Decisions() {
 		d.Asked = e.Revision.Asked
 	}
+	e.Call = store.KeyedOf(ctx).Claim(pathOf(e))
 	size := len(e.Revision.Change)
 	if e.Checkpoint != nil {
 		size += len(e.Checkpoint.Payload)

@@ -13,6 +13,7 @@ import (
 )
 
 // lostError is the error of a write whose parent was not the newest. It wraps store.ErrConflict.
+// lostError is the error of a write whose parent was not the newest. It wraps store.ErrConflict.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -21,6 +22,7 @@ func (e *lostError) Unwrap() error { return e.err }
 // Step is what is written together. Without Bind, Apply and Delete only the
 // decision is recorded and no revision made. Where there is a revision, its
 // number becomes the decision's BoundRevision.
+// Step is what is written together. Without Bind, Apply and Delete only the
 type Step struct {
 	Bind     *Bind
 	Apply    []object.Object
@@ -29,15 +31,22 @@ type Step struct {
 	Profile  *store.Profile
 	// Placed are the decisions of a placement, in their order, in place of Decision, and Profiles
 	// theirs. Apply has the pods that they bind.
+	// Placed are the decisions of a placement, in their order, in place of Decision, and Profiles
 	Placed   []*store.Decision
 	Profiles []*store.Profile
 	// Hold holds the pods that Placed binds; nil: they are bound for good.
 	Hold *Hold
 	// Spooled is set by Update if the decision is durable on the local disk and not in the store
 	// yet.
+	// Spooled is set by Update if the decision is durable on the local disk and not in the store
 	Spooled bool
+	// Before, where not nil, is called with the view that the step makes, or with the newest one
+	// where it makes none, before the step is written. Its error leaves the step unwritten.
+	// Before, where not nil, is called with the view that the step makes, or with the newest one where
+	Before func(v *View) error
 	// Meanwhile, where not nil, is called without the lock while the step is being written. The
 	// write may yet fail.
+	// Meanwhile, where not nil, is called without the lock while the step is being written. The
 	Meanwhile func()
 
 	holds *holdStep
@@ -53,10 +62,12 @@ func (s *Step) revises() bool {
 // the error wraps store.ErrConflict. f may run again after a conflict, and where it refuses on a
 // view that is not the newest in the store. Update returns the view after the step, once the step
 // and everything that f could read are durable. Other writers go on meanwhile.
+// Update runs f under the cluster's writer lock on its newest view and writes the step that f
 func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
 	var view *View
 	var step *Step
 	err := retry(ctx, func() (err error) {
+		// A refusal on the newest revision known here is final only if the store has none newer.
 		// A refusal on the newest revision known here is final only if the store has none newer.
 		for {
 			var on *View
@@ -102,8 +113,12 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 		step.Meanwhile()
 	}
 	// What f read may yet be refused, and its answer would be wrong then.
+	// What f read may yet be refused, and its answer would be wrong then.
 	if werr := head.write.wait(ctx); werr != nil {
 		return nil, nil, werr
+	}
+	if err == nil && step != nil && step.Before != nil {
+		err = step.Before(head)
 	}
 	switch {
 	case err != nil || step == nil:
@@ -117,6 +132,7 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 
 // stepLocked is the part of update under the lock. head is nil if f did not run, v if no revision
 // was begun.
+// stepLocked is the part of update under the lock. head is nil if f did not run, v if no revision
 func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func(v *View) (*Step, error)) (head *View, step *Step, v *View, err error) {
 	if err := l.lock(ctx); err != nil {
 		return nil, nil, nil, err
@@ -135,6 +151,7 @@ func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func
 			return head, nil, nil, err
 		}
 	}
+	store.KeyedOf(ctx).Retry()
 	if step, err = f(head); err != nil || !step.revises() {
 		return head, step, nil, err
 	}
@@ -174,9 +191,15 @@ func (m *Manager) begin(ctx context.Context, l *chain, head *View, epoch uint64,
 	for d := range e.Decisions() {
 		d.BoundRevision = v.Revision
 	}
+	if step.Before != nil {
+		if err := step.Before(v); err != nil {
+			return nil, false, err
+		}
+	}
 	return v, true, m.submit(ctx, l, epoch, v, e)
 }
 
+// placedPods are the pods that decisions bind.
 // placedPods are the pods that decisions bind.
 func placedPods(list []*store.Decision) map[object.Key]bool {
 	if list == nil {
@@ -194,6 +217,7 @@ func placedPods(list []*store.Decision) map[object.Key]bool {
 // parent returns the view that a write extends, and its epoch, also for a cluster without
 // revisions. If revision is not the newest, the newest comes with the error: the error holds once
 // that is durable. The caller holds the chain's writer token.
+// parent returns the view that a write extends, and its epoch, also for a cluster without
 func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, uint64, error) {
 	if err := m.lockStore(ctx, l); err != nil {
 		return nil, 0, err
@@ -207,6 +231,7 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 			return head, epoch, nil
 		case revision < head.Revision:
 			// With the head: it may yet be refused, and then was never the newest.
+			// With the head: it may yet be refused, and then was never the newest.
 			detail := fmt.Sprintf("%s is not the newest, which is %s", FormatID(l.name, revision), head.ID())
 			return head, 0, &ConflictError{Detail: detail, Revision: head.Revision}
 		case again:
@@ -219,6 +244,7 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 // Change makes the next revision by applying and deleting objects without admission. Parent 0
 // stands for the newest. For another parent that is not the newest the error wraps
 // store.ErrConflict. A request that cannot be carried out is an *InvalidError.
+// Change makes the next revision by applying and deleting objects without admission. Parent 0
 func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []object.Object, del []object.Key) (*View, error) {
 	v, _, err := m.Update(ctx, cluster, parent, func(*View) (*Step, error) { return &Step{Apply: apply, Delete: del}, nil })
 	return v, err
@@ -227,6 +253,7 @@ func (m *Manager) Change(ctx context.Context, cluster string, parent int64, appl
 // Upload makes a revision of everything that read yields, without admission: the cluster that it
 // comes from has admitted it. If the newest revision has the same content, Upload returns that, and
 // created is false. Objects are compiled as they come and not kept.
+// Upload makes a revision of everything that read yields, without admission: the cluster that it
 func (m *Manager) Upload(ctx context.Context, cluster string, read object.Reader) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, true, func() (*View, error) { return collect(ctx, read) })
 }
@@ -234,6 +261,7 @@ func (m *Manager) Upload(ctx context.Context, cluster string, read object.Reader
 // UploadResolved is Upload that sets the priority of pods without one from their class or the
 // default class, once. stored has the classes that the upload lacks. Unless it may, an upload that
 // has neither nodes nor pods does not replace a revision that has: *EmptiesError.
+// UploadResolved is Upload that sets the priority of pods without one from their class or the
 func (m *Manager) UploadResolved(ctx context.Context, cluster string, read object.Reader, stored Classes, mayEmpty bool) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, mayEmpty, func() (*View, error) { return collectResolved(ctx, read, stored) })
 }
@@ -253,6 +281,7 @@ func (m *Manager) upload(ctx context.Context, cluster string, mayEmpty bool, col
 	defer m.leave(l)
 	var checkpoint []byte
 	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
+		// Most likely needed, and no caller holds the lock yet.
 		// Most likely needed, and no caller holds the lock yet.
 		if checkpoint, err = encodeCheckpoint(ctx, fresh.inv); err != nil {
 			return nil, false, err
@@ -277,6 +306,7 @@ func (m *Manager) upload(ctx context.Context, cluster string, mayEmpty bool, col
 }
 
 // inhabited counts a revision's nodes and pods.
+// inhabited counts a revision's nodes and pods.
 func inhabited(v *View) int { return v.Summary.Objects["Node"] + v.Summary.Objects["Pod"] }
 
 func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEmpty bool, checkpoint *[]byte) (*View, bool, error) {
@@ -289,6 +319,7 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, false, err
 	}
+	store.KeyedOf(ctx).Retry()
 	if head != nil && head.Digest == fresh.Digest {
 		return head, false, nil
 	}
@@ -329,5 +360,8 @@ func (m *Manager) uploadLocked(ctx context.Context, l *chain, fresh *View, mayEm
 	}
 	differ.into(r)
 	c := &store.Checkpoint{Cluster: l.name, Number: v.Revision, Payload: *checkpoint, Woken: v.woken.encode()}
+	if err := store.KeyedOf(ctx).Prepare(v); err != nil {
+		return nil, false, err
+	}
 	return v, true, m.submit(ctx, l, epoch, v, &store.Entry{Revision: r, Checkpoint: c})
 }

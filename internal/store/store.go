@@ -32,6 +32,9 @@ var (
 	// nothing: it may or may not have taken place, and writing the same entries
 	// again is safe.
 	ErrUnavailable = errors.New("store is unavailable")
+	// ErrTakenOver reports that another process has claimed the keyed call that a write is of:
+	// nothing was written.
+	ErrTakenOver = errors.New("the call was taken over")
 	// ErrFull reports that there is no room on the disk: nothing was written, and
 	// the same call may succeed when there is room again.
 	ErrFull = errors.New("the store's disk is full")
@@ -121,6 +124,8 @@ type Entry struct {
 	// Gap comes without any of the others. Writing one again with the same
 	// Cluster and ID is a no-op.
 	Gap *Gap
+	// Call is the claim of the keyed call that the entry is of: both are written, or none is.
+	Call *KeyedCall
 	// Fresh is set where the decision's ID was drawn for it together with its CreatedAt: what is
 	// stored under the ID, if anything, is this decision, with this time.
 	Fresh bool
@@ -132,7 +137,8 @@ type Entry struct {
 	// does not follow the newest, or its decision is stored already without
 	// it or in another cluster. ErrNotFound: its decision refers to a revision (not 0) that is not
 	// stored, and so could never be replayed. ErrInvalid: see Entry.Validate.
-	// ErrUnavailable: the entry alone could not be written, and may be again.
+	// ErrUnavailable: the entry alone could not be written, and may be again. ErrTakenOver: another
+	// process has claimed its call.
 	Err error
 }
 
@@ -341,6 +347,7 @@ type Store interface {
 	Confirmations
 	Seals
 	Keys
+	KeyedCalls
 	// Ping reports whether the store answers.
 	Ping(ctx context.Context) error
 	// Close waits for the write under way and releases the store; calls after

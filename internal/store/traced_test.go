@@ -15,7 +15,7 @@ var untraced = map[string]string{
 
 	"Retain": "worker", "Prune": "worker", "Sizes": "metrics", "Usage": "metrics", "ListGaps": "tests and tools",
 	"PutCapacities": "worker", "UseTokens": "worker", "Key": "start", "PutCheckpoint": "worker", "PriorityClassVersions": "worker",
-	"ClaimJob": "worker", "AdvanceReplay": "worker", "ReleaseReplay": "worker", "ReplayChanges": "worker", "PruneJobs": "worker",
+	"RenewCall": "beside the call", "PruneCalls": "worker", "ClaimJob": "worker", "AdvanceReplay": "worker", "ReleaseReplay": "worker", "ReplayChanges": "worker", "PruneJobs": "worker",
 	"AdvanceSimulation": "worker", "PutDenials": "worker", "JobStates": "metrics",
 	"RollUp": "worker", "RollupStates": "worker", "RebuildRollups": "a command",
 	"Fillable": "a command", "BackfillRecords": "a command", "Inputs": "a command", "FillDecisions": "a command", "Unchanged": "a command",

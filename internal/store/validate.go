@@ -22,6 +22,11 @@ func (e *Entry) Validate() error {
 	if e.Gap != nil {
 		return e.validateGap()
 	}
+	if e.Call != nil {
+		if err := e.Call.Validate(); err != nil {
+			return err
+		}
+	}
 	if e.Revision == nil && e.Decision == nil && len(e.Placed) == 0 {
 		return invalid("entry", "has neither revision nor decision")
 	}
@@ -72,7 +77,7 @@ func (p *Profile) validate() error {
 func (e *Entry) validateGap() error {
 	g := e.Gap
 	switch {
-	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil || e.Placed != nil || e.Profiles != nil || e.Holds != nil:
+	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil || e.Placed != nil || e.Profiles != nil || e.Holds != nil || e.Call != nil:
 		return invalid("gap", "comes with something else")
 	case g.ID == "":
 		return invalid("gap.id", "is empty")

@@ -12,6 +12,7 @@ import (
 	"berth/internal/kube/object"
 	"berth/internal/revision"
 	"berth/internal/steps"
+	"berth/internal/store"
 )
 
 // Classes returns the priority classes that are stored beside the snapshots.
@@ -128,17 +129,26 @@ func (l *Ledger) Change(ctx context.Context, name string, parent int64, c Change
 	var w *work // of the last try
 	v, step, err := l.m.Update(ctx, name, parent, func(v *revision.View) (*revision.Step, error) {
 		w = &work{steps: steps.Of(ctx), l: l, c: &c, v: v, preempted: preempted, now: l.o.Clock().UTC().Truncate(time.Second), made: map[object.Key]object.Object{}, gone: map[object.Key]bool{}}
-		return w.run(list)
+		step, err := w.run(list)
+		if k := store.KeyedOf(ctx); step != nil && k.Renders() {
+			step.Before = func(v *revision.View) error { return k.Prepare(w.answer(list, v, step)) }
+		}
+		return step, err
 	})
 	if err != nil {
 		return nil, err
 	}
+	return w.answer(list, v, step), nil
+}
+
+// answer returns what a step made, of which the view is v; nil where nothing had to change.
+func (w *work) answer(list []step, v *revision.View, made *revision.Step) *Result {
 	r := w.result(list)
-	r.View, r.Changed = v, step != nil
-	if step != nil {
-		r.Warnings = append(w.warnings, overfull(w.v.State, v, step.Apply)...)
+	r.View, r.Changed = v, made != nil
+	if made != nil {
+		r.Warnings = append(slices.Clone(w.warnings), overfull(w.v.State, v, made.Apply)...)
 	}
-	return r, nil
+	return r
 }
 
 // preempted returns the victims of preemptions among the pods that begin to end.

@@ -7,6 +7,7 @@ import (
 	"berth/internal/decision/record"
 	"berth/internal/engine"
 	"berth/internal/revision"
+	"berth/internal/store"
 )
 
 // Decide answers a question that binds, and returns when its record is durable. What the attempt
@@ -42,9 +43,20 @@ func (b *Binder) Decide(ctx context.Context, q decision.Question) (*decision.Ans
 		if err != nil {
 			return nil, err
 		}
+		ans, failed = nil, nil
+		if store.KeyedOf(ctx).Renders() {
+			step.Before = func(*revision.View) (err error) {
+				if ans, err = e.Answer(ctx, q.Explain); err == nil {
+					err = record.Prepare(ctx, ans, step.Decision)
+				}
+				return err
+			}
+		}
 		// After the writer's lock, since the result's state does not change.
 		step.Meanwhile = func() {
-			ans, failed = e.Answer(ctx, q.Explain)
+			if ans == nil {
+				ans, failed = e.Answer(ctx, q.Explain)
+			}
 			release() // others use the memory while this waits, and decide
 			decision.ReleaseSlot(ctx)
 		}

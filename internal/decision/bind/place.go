@@ -15,6 +15,7 @@ import (
 	"berth/internal/engine/explain"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
+	"berth/internal/store"
 )
 
 // Place decides and binds a placement, and returns when its records are durable: together with the
@@ -48,17 +49,22 @@ func (b *Binder) Place(ctx context.Context, p *decision.Placement) (*decision.Pl
 		return nil, err
 	}
 	r.records.Written()
+	r.end(step)
+	return &r.out, nil
+}
+
+// end has the answer name what the placement made.
+func (r *placing) end(step *revision.Step) {
 	r.out.ID, r.out.Committed = r.records.ID, r.out.StoppedBy == nil
 	if r.out.Committed {
 		r.out.Bound = r.out.Placed > 0
 		if n := step.Placed[0].BoundRevision; n > 0 {
-			r.out.BoundSnapshot = revision.FormatID(p.Cluster, n)
+			r.out.BoundSnapshot = revision.FormatID(r.p.Cluster, n)
 		}
 		if h := step.Hold; h != nil && r.out.Bound {
 			r.out.Hold = &decision.PlacementHold{ID: h.ID, Expires: h.Expires}
 		}
 	}
-	return &r.out, nil
 }
 
 // placing is a placement under way.
@@ -211,6 +217,12 @@ func (r *placing) effect(o *decision.Outcome, out *decision.PlacementResult) (pu
 func (r *placing) step(ctx context.Context) (*revision.Step, error) {
 	holds := r.out.StoppedBy == nil
 	step := &revision.Step{Meanwhile: func() { decision.ReleaseSlot(ctx) }}
+	if k := store.KeyedOf(ctx); k.Renders() {
+		step.Before = func(*revision.View) error {
+			r.end(step)
+			return k.Prepare(&r.out)
+		}
+	}
 	if holds {
 		step.Apply = r.trial.Puts
 		if r.p.Hold > 0 {

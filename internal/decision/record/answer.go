@@ -1,6 +1,8 @@
 package record
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"berth/internal/decision"
@@ -109,6 +111,19 @@ func Stamp(ans *decision.Answer, d *store.Decision, spooled bool) {
 	if spooled {
 		ans.Durability = "spool"
 	}
+}
+
+// Prepare has the answer kept with its record where the call has a key.
+func Prepare(ctx context.Context, ans *decision.Answer, d *store.Decision) error {
+	k := store.KeyedOf(ctx)
+	if !k.Renders() {
+		return nil
+	}
+	Stamp(ans, d, false) // such a record is never spooled
+	if err := k.Prepare(ans); err != nil {
+		return fmt.Errorf("prepare the answer of decision %s: %w", d.ID, err)
+	}
+	return nil
 }
 
 // fromColumns returns what the record's columns have of its answer, nothing worked out again.

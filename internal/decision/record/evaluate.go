@@ -56,6 +56,9 @@ func (l *Log) Decide(ctx context.Context, q decision.Question) (*decision.Answer
 		return nil, err
 	}
 	ans, err := e.Answer(ctx, e.Explain)
+	if err == nil {
+		err = Prepare(ctx, ans, e.Record)
+	}
 	if err != nil {
 		e.Release()
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"berth/internal/access"
+	"berth/internal/handlers/keyed"
 	"berth/internal/handlers/limits"
 	"berth/internal/handlers/observe"
 	"berth/internal/memory"
@@ -37,6 +38,7 @@ type Admission struct {
 	callerLimits *callerLimits
 	denials      denials
 	deniedCalls  deniedCalls
+	keyed        *keyed.Calls // nil: keys have no effect
 
 	// WithDeadline is context.WithDeadline, but in tests of who looks at a context.
 	WithDeadline func(parent context.Context, until time.Time) (context.Context, context.CancelFunc)
@@ -62,6 +64,9 @@ func New(o *Options) (*Admission, error) {
 		a.hosts = append(a.hosts, strings.ToLower(name))
 	}
 	a.deniedCalls = deniedCalls{st: o.Denials, instance: o.Instance, log: a.Log}
+	if o.Calls != nil {
+		a.keyed = keyed.New(o.Calls, a.Log)
+	}
 	a.classes()
 	a.callerLimits = newCallerLimits(&a.Limits)
 	if a.Budget == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/keyed"
 )
 
 // CheckOrigin reports what is wrong with an origin that is to be let in: it is written as browsers
@@ -28,7 +29,7 @@ func CheckOrigin(origin string) error {
 
 // answeredHeaders are what pages of other origins may read of an answer, beside what they always
 // may.
-const answeredHeaders = "Location, Retry-After, RateLimit, RateLimit-Policy, Warning, " + exchange.RequestIDHeader + ", " + exchange.DecisionIDHeader + ", " + exchange.TruncatedHeader
+const answeredHeaders = "Location, Retry-After, RateLimit, RateLimit-Policy, Warning, " + exchange.RequestIDHeader + ", " + exchange.DecisionIDHeader + ", " + exchange.TruncatedHeader + ", " + keyed.ReplayedHeader
 
 // shares reports whether a request comes from a page of an origin that the settings name, to the
 // API by script. It writes the headers that let the page read the answer. Cookies and client

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/access"
 	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/keyed"
 )
 
 // Endpoint is a route, declared once: what it needs of its caller, the class that bounds its calls
@@ -21,11 +22,25 @@ type Endpoint struct {
 	class *CallClass
 	serve handlerFunc
 	Query []string
+	// Keyed is how the answers of calls with an Idempotency-Key are kept.
+	Keyed keyed.Kind
 }
 
 // Routed declares an endpoint.
 func Routed(route string, right access.Right, about exchange.Scope, class *CallClass, serve handlerFunc, query ...string) Endpoint {
-	return Endpoint{route, exchange.Need{Right: right, Scope: about}, class, serve, query}
+	return Endpoint{route, exchange.Need{Right: right, Scope: about}, class, serve, query, keyed.None}
+}
+
+// Writes declares that calls write, and that their answers are kept by the key of a call.
+func (e Endpoint) Writes() Endpoint {
+	e.Keyed = keyed.Kept
+	return e
+}
+
+// WritesSecret is Writes of an endpoint whose answers have a secret.
+func (e Endpoint) WritesSecret() Endpoint {
+	e.Keyed = keyed.Secret
+	return e
 }
 
 // mounted is an endpoint of a router.
@@ -91,5 +106,8 @@ func (m *mounted) answer(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return m.serve(w, r)
+	if m.Keyed == keyed.None {
+		return m.serve(w, r)
+	}
+	return m.a.keyed.Serve(w, r, m.Keyed, keyed.Handler(m.serve), func(w http.ResponseWriter, r *http.Request, err error) { m.a.fail(w, r, m.style, err) })
 }

@@ -132,6 +132,7 @@ func (g guardedDecisions) Decide(ctx context.Context, q decision.Question) (*dec
 	if err := mayDecide(ctx, access.Decide, &q); err != nil {
 		return nil, err
 	}
+	store.KeyedOf(ctx).Mask(func(ans any) { Mask(ctx, ans.(*decision.Answer)) })
 	ans, err := g.all.Decide(ctx, q)
 	if err == nil {
 		Mask(ctx, ans)
@@ -324,6 +325,7 @@ func (g guardedBinder) Decide(ctx context.Context, q decision.Question) (*decisi
 	if err := mayDecide(ctx, access.Bind, &q); err != nil {
 		return nil, err
 	}
+	store.KeyedOf(ctx).Mask(func(ans any) { Mask(ctx, ans.(*decision.Answer)) })
 	ans, err := g.all.Decide(ctx, q)
 	if err == nil {
 		Mask(ctx, ans)

@@ -29,6 +29,7 @@ func (g guardedBinder) Place(ctx context.Context, p *decision.Placement) (*decis
 	if err := mayDo(ctx, access.Bind, true, p.Cluster); err != nil {
 		return nil, err
 	}
+	store.KeyedOf(ctx).Mask(func(out any) { maskPlacement(ctx, p.Cluster, out.(*decision.PlacementAnswer)) })
 	out, err := g.all.Place(ctx, guardPlacement(ctx, access.Bind, p))
 	maskPlacement(ctx, p.Cluster, out)
 	return out, err

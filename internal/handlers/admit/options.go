@@ -120,6 +120,8 @@ type Options struct {
 	Capacities store.Capacities
 	// Queries runs the ready queries; nil: none is run.
 	Queries store.Queries
+	// Calls keeps the answers of calls with an Idempotency-Key; nil: keys have no effect.
+	Calls store.KeyedCalls
 	// Seals are the hash chains of the log.
 	Seals store.Seals
 	// CursorKey is what the cursors of lists are sealed with, the same in all replicas; one of this

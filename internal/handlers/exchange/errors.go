@@ -30,6 +30,7 @@ type Error struct {
 	Unlisted   int // fields that are not among Fields
 	Limit      string
 	Conflict   *Conflict
+	Location   string
 	RetryAfter int // seconds; 0: no such header
 	Cause      error
 	Gate       bool // refused before the body was read, for want of a slot
@@ -301,6 +302,8 @@ func fromStore(err error) *Error {
 	case errors.Is(err, store.ErrNotFound):
 		e := NotFound(err.Error())
 		return e
+	case errors.Is(err, store.ErrTakenOver):
+		return &Error{Status: http.StatusServiceUnavailable, Kind: "unavailable", Detail: "another call with this Idempotency-Key has taken over; repeat it for the answer", RetryAfter: 1, Cause: err}
 	case errors.Is(err, store.ErrConflict):
 		return &Error{Status: http.StatusConflict, Kind: "conflict", Detail: err.Error()}
 	case errors.Is(err, store.ErrInUse):

@@ -34,6 +34,8 @@ type Problem struct {
 	Limit string `json:"limit,omitempty" example:"decision-max-bytes"`
 	// Conflict describes what is there, where the request collides with it.
 	Conflict *Conflict `json:"conflict,omitempty"`
+	// Location is the path of what the first call with the request's Idempotency-Key has written.
+	Location string `json:"location,omitempty" example:"/v1/snapshots/prod@1042"`
 	// RequestID is the value of the X-Request-Id header.
 	RequestID string `json:"requestId,omitempty"`
 } // @name Problem
@@ -86,6 +88,8 @@ var titles = map[string]string{
 	"conflict":        "The request conflicts with what is there",
 	"other-pod":       "The snapshot holds another pod of that name",
 	"pod-differs":     "The snapshot holds the pod, and it differs from the request's",
+	"key-reused":      "The Idempotency-Key was used for another request",
+	"written":         "The first call with this key has written, and its answer is not kept",
 	"in-use":          "It is in use",
 	"media-type":      "The body's form is not supported",
 	"limit":           "A limit was exceeded",
@@ -125,7 +129,7 @@ func (e *Error) problem(requestID string) Problem {
 	}
 	return Problem{
 		Type: "urn:berth:problem:" + e.Kind, Title: titles[e.Kind], Status: e.Status, Detail: detail,
-		Errors: fields, Limit: e.Limit, Conflict: e.Conflict, RequestID: requestID,
+		Errors: fields, Limit: e.Limit, Conflict: e.Conflict, Location: e.Location, RequestID: requestID,
 	}
 }
 

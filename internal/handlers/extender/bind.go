@@ -21,8 +21,9 @@ import (
 //	@Produce		json
 //	@Param			cluster	path		string				true	"the cluster"
 //	@Param			body	body		ExtenderBindingArgs	true	"pod and node"
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200		{object}	ExtenderBindingResult
-//	@Failure		400,401,403,413,415,500	{object}	exchange.Problem
+//	@Failure		400,401,403,409,413,415,422,500	{object}	exchange.Problem
 //	@Failure		503		"overloaded, or the bind could not be recorded in time"
 //	@Router			/bind [post]
 //	@Router			/clusters/{cluster}/bind [post]

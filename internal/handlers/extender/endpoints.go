@@ -13,7 +13,7 @@ func (a *API) Endpoints() (all []admit.Endpoint) {
 			admit.Routed("POST "+at+"/filter", access.Decide, exchange.WholeCluster, nil, a.filter),
 			admit.Routed("POST "+at+"/prioritize", access.Decide, exchange.WholeCluster, nil, a.prioritize),
 			admit.Routed("POST "+at+"/preempt", access.Decide, exchange.WholeCluster, nil, a.preempt),
-			admit.Routed("POST "+at+"/bind", access.Bind, exchange.WholeCluster, a.BindCalls, a.bind),
+			admit.Routed("POST "+at+"/bind", access.Bind, exchange.WholeCluster, a.BindCalls, a.bind).Writes(),
 			admit.Routed("POST "+at+"/shadow/filter", access.Decide, exchange.WholeCluster, nil, a.shadowFilter),
 			admit.Routed("POST "+at+"/shadow/prioritize", access.Decide, exchange.WholeCluster, nil, a.shadowPrioritize),
 			admit.Routed("POST "+at+"/shadow/preempt", access.Decide, exchange.WholeCluster, nil, a.shadowPreempt),

@@ -129,6 +129,7 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request) error {
 //	@Accept			json
 //	@Produce		json
 //	@Param			body	body		TokenRequest	true	"the token"
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		201		{object}	NewToken
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/tokens [post]
@@ -205,8 +206,9 @@ func (a *API) tokenOf(r *http.Request) (tokens *access.Tokens, id string, err er
 //	@Produce		json
 //	@Param			id		path		string			true	"the id or the name"
 //	@Param			body	body		RotateRequest	false	"the overlap"
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		201		{object}	NewToken
-//	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/tokens/{id}/rotate [post]
 func (a *API) rotateToken(w http.ResponseWriter, r *http.Request) error {
 	if err := admit.CheckSecret(r); err != nil {

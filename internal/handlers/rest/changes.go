@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	ledger "berth/internal/decision/admit"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/keyed"
 	"berth/internal/kube/object"
 )
 
@@ -38,6 +40,7 @@ type ChangeRequest struct {
 //	@Param			id		path		string			true	"the newest revision: cluster@revision, or cluster@latest"
 //	@Param			body	body		ChangeRequest	true	"what to apply, patch, replace and delete"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200,201	{object}	Snapshot
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/snapshots/{id}/changes [post]
@@ -61,22 +64,31 @@ func (a *API) changeSnapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	answer := keyed.Answering(r.Context(), func(made *ledger.Result) error { return answerChange(w, p, made) })
 	made, err := a.ledger.Change(r.Context(), name, parent, ledger.Change{
 		Apply: req.Apply, Replace: req.Replace, Patch: req.Patch, Delete: req.Delete, Strict: req.Strict, Read: p.object,
 	})
 	if err != nil {
 		return err
 	}
+	if made.Changed {
+		a.Metrics.Received(made.View)
+	}
+	return answer(made)
+}
+
+// answerChange writes the answer of a change.
+func answerChange(w http.ResponseWriter, p *posted, made *ledger.Result) error {
 	v := made.View
 	s, status := snapshotOf(v), http.StatusOK
 	if made.Changed {
-		a.Metrics.Received(v)
 		s.Summary = v.Caused() // what was odd before was said before
 		status = http.StatusCreated
 	}
 	w.Header().Set("Location", "/v1/snapshots/"+v.ID())
-	p.warnings = append(p.warnings, made.Warnings...)
-	s.Warnings = p.warn(w)
+	said := *p
+	said.warnings = slices.Concat(p.warnings, made.Warnings)
+	s.Warnings = said.warn(w)
 	s.Deleted, s.Ending, s.NotFound = made.Deleted, made.Ending, made.Absent
 	return exchange.WriteJSON(w, status, s)
 }

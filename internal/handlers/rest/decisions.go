@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"berth/internal/engine/state"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/keyed"
 	"berth/internal/handlers/observe"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
@@ -84,6 +86,7 @@ type PodName struct {
 //	@Produce		json
 //	@Param			body			body		DecisionRequest	true	"the question"
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of the pod; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200		{object}	decision.Answer	"dryRun"
 //	@Success		201		{object}	decision.Answer
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
@@ -114,6 +117,7 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 			return a.decideApart(ctx, apart, q)
 		}
 	}
+	answer := keyed.Answering(r.Context(), func(ans *decision.Answer) error { return a.answerDecision(w, p, &q, ans) })
 	ans, err := evaluate(r.Context(), q)
 	if err != nil {
 		if q.Revision == 0 && q.PodRef == nil {
@@ -128,9 +132,17 @@ func (a *API) decide(w http.ResponseWriter, r *http.Request) error {
 	})
 	if name := ans.ProfileFallback; name != "" {
 		a.FellBack(r.Context(), ans.Verb, ans.Cluster, name, a.profileLabel(&q, ans.Profile))
-		p.warnings = append(p.warnings, decision.FallbackText(name, ans.Profile))
 	}
-	ans.Warnings = p.warn(w)
+	return answer(ans)
+}
+
+// answerDecision writes the answer of a decision.
+func (a *API) answerDecision(w http.ResponseWriter, p *posted, q *decision.Question, ans *decision.Answer) error {
+	said := *p
+	if name := ans.ProfileFallback; name != "" {
+		said.warnings = append(slices.Clip(p.warnings), decision.FallbackText(name, ans.Profile))
+	}
+	ans.Warnings = said.warn(w)
 	if q.DryRun {
 		return exchange.WriteAnswer(w, http.StatusOK, ans)
 	}

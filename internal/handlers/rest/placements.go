@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	"berth/internal/decision"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/keyed"
 	"berth/internal/handlers/observe"
 	"berth/internal/kube/object"
 	"berth/internal/revision"
@@ -80,6 +82,7 @@ func (q *PlacementRequest) how() string {
 //	@Produce		json
 //	@Param			body			body		PlacementRequest	true	"the pods"
 //	@Param			fieldValidation	query		string				false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200		{object}	decision.PlacementAnswer	"nothing was bound"
 //	@Success		201		{object}	decision.PlacementAnswer
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
@@ -100,6 +103,7 @@ func (a *API) place(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	answer := keyed.Answering(r.Context(), func(out *decision.PlacementAnswer) error { return c.answer(w, out) })
 	var out *decision.PlacementAnswer
 	if req.writes() {
 		out, err = a.binder.Place(r.Context(), place)
@@ -114,13 +118,26 @@ func (a *API) place(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c.count(r.Context(), out, time.Since(start))
-	p.warnings = append(p.warnings, out.Warnings...)
-	out.Warnings = p.warn(w)
+	return answer(out)
+}
+
+// answer writes the answer, without what the request does not want.
+func (c *placementCall) answer(w http.ResponseWriter, out *decision.PlacementAnswer) error {
+	shown := *out
+	shown.Results = slices.Clone(out.Results)
+	for i := range shown.Results {
+		if r := &shown.Results[i]; c.req.Explain != "failures" || r.Message == "" {
+			r.Failures = nil
+		}
+	}
+	said := *c.posted
+	said.warnings = slices.Concat(c.posted.warnings, out.Warnings)
+	shown.Warnings = said.warn(w)
 	if !out.Bound {
-		return exchange.WriteJSON(w, http.StatusOK, out)
+		return exchange.WriteJSON(w, http.StatusOK, &shown)
 	}
 	exchange.SetHeader(w, "Location", "/v1/decisions?placement="+out.ID)
-	return exchange.WriteJSON(w, http.StatusCreated, out)
+	return exchange.WriteJSON(w, http.StatusCreated, &shown)
 }
 
 // placementCall is a placement as a request has it.
@@ -220,17 +237,13 @@ func (c *placementCall) try(ctx context.Context, p *decision.Placement) (out *de
 	return c.a.binder.Try(ctx, p, v)
 }
 
-// count counts the pods as decisions, writes one line of the log, and leaves out of the answer what
-// the request does not want.
+// count counts the pods as decisions, and writes one line of the log.
 func (c *placementCall) count(ctx context.Context, out *decision.PlacementAnswer, took time.Duration) {
 	tried := max(out.Placed+out.Failed, 1)
 	for i := range out.Results {
 		r := &out.Results[i]
 		if r.Outcome != decision.NotTried {
 			c.a.Metrics.Decided(ctx, decision.VerbDecide, r.Profile, r.Outcome, r.Counts, r.Failures, nil, took/time.Duration(tried))
-		}
-		if c.req.Explain != "failures" || r.Message == "" {
-			r.Failures = nil
 		}
 	}
 	first := &out.Results[0]

@@ -147,6 +147,7 @@ func (a *API) getPriorityClass(w http.ResponseWriter, r *http.Request) error {
 //	@Param			cluster	query		string			false	"the cluster; default if absent"
 //	@Param			body	body		PriorityClass	true	"the class"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		201		{object}	PriorityClass
 //	@Failure		400,401,403,409,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/priorityclasses [post]

@@ -235,6 +235,7 @@ func (a *API) getDecision(w http.ResponseWriter, r *http.Request) error {
 //	@Param			id		path		string			true	"the decision"
 //	@Param			body	body		ReplayRequest	false	"the overrides of recorded inputs"
 //	@Param			fieldValidation	query		string	false	"how to treat unknown fields of the objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200		{object}	record.Replay
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/decisions/{id}/replay [post]

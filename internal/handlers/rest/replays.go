@@ -52,8 +52,9 @@ type BatchDifferenceList struct {
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			body	body		BatchRequest	true	"which decisions"
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		201		{object}	replays.Job
-//	@Failure		400,401,403,404,413,415,422,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/replays [post]
 func (a *API) startBatch(w http.ResponseWriter, r *http.Request) error {
 	body, p, err := a.postedBody(w, r)
@@ -153,8 +154,9 @@ func (a *API) getBatch(w http.ResponseWriter, r *http.Request) error {
 //	@Tags			replays
 //	@Produce		json
 //	@Param			id	path		string	true	"the batch"
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200	{object}	replays.Job
-//	@Failure		400,401,403,404,415,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/replays/{id}/cancel [post]
 func (a *API) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.batches.Cancel)

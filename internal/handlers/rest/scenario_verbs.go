@@ -33,6 +33,7 @@ type FitRequest struct {
 //	@Param			snapshot		query		string		false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now				query		string		false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string		false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200				{object}	scenario.Fit
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
@@ -57,6 +58,7 @@ type PoolsRequest struct {
 //	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now				query		string			false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200				{object}	scenario.Pools
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
@@ -81,6 +83,7 @@ type DrainRequest struct {
 //	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now				query		string			false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200				{object}	scenario.Drain
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
@@ -105,6 +108,7 @@ type LossRequest struct {
 //	@Param			snapshot		query		string		false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now				query		string		false	"the time that decisions are made at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string		false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200				{object}	scenario.Loss
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
@@ -129,6 +133,7 @@ type RolloutRequest struct {
 //	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now				query		string			false	"the time that it begins at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200				{object}	scenario.Rollout
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
@@ -153,6 +158,7 @@ type SimulationRequest struct {
 //	@Produce		json
 //	@Param			body			body		SimulationRequest	true	"the scenario"
 //	@Param			fieldValidation	query		string				false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200				{object}	scenario.Simulation
 //	@Success		202				{object}	simulations.Job	"it goes on as a job, at Location"
 //	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem

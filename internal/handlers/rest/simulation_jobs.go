@@ -259,8 +259,9 @@ func (a *API) getSimulation(w http.ResponseWriter, r *http.Request) error {
 //	@Tags			scenarios
 //	@Produce		json
 //	@Param			id	path		string	true	"the job"
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200	{object}	simulations.Job
-//	@Failure		400,401,403,404,415,429,500,503	{object}	exchange.Problem
+//	@Failure		400,401,403,404,409,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/simulations/{id}/cancel [post]
 func (a *API) cancelSimulation(w http.ResponseWriter, r *http.Request) error {
 	return withJob(w, r, a.simulations.Cancel)

@@ -17,6 +17,7 @@ import (
 
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/keyed"
 	"berth/internal/handlers/limits"
 	"berth/internal/kube/object"
 	"berth/internal/memory"
@@ -37,6 +38,7 @@ import (
 //	@Param			allow-empty			query		bool	false	"let an upload without nodes and pods replace a state that has some"
 //	@Param			Content-Encoding	header		string	false	"gzip or zstd"
 //	@Param			body				body		object	true	"a v1 List of Kubernetes objects"
+//	@Param			Idempotency-Key	header	string	false	"a key under which the call is done once in 24 hours"
 //	@Success		200,201				{object}	Snapshot
 //	@Failure		400,401,403,409,413,415,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/snapshots [post]
@@ -79,6 +81,8 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 	decoding := memory.Part(r.Context()) // objects are decoded one after the other
 	defer decoding.End()
 	limits.Weigh = func(bytes int64) error { return decoding.Grow(r.Context(), bytes) }
+	status := http.StatusCreated
+	answer := keyed.Answering(r.Context(), func(v *revision.View) error { return fields.answer(w, r, v, status) })
 	v, created, err := a.clusters.UploadResolved(r.Context(), name, func(yield func(object.Object) error) (map[string]int, error) {
 		kept := 0
 		_, part := span.Start(r.Context(), span.Decode)
@@ -103,16 +107,23 @@ func (a *API) uploadSnapshot(w http.ResponseWriter, r *http.Request) error {
 		return bodyError(err)
 	}
 	a.Metrics.Received(v)
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
+	if !created {
+		status = http.StatusOK
+	}
+	return answer(v)
+}
+
+// answer writes the answer of an upload.
+func (u *uploadFields) answer(w http.ResponseWriter, r *http.Request, v *revision.View, status int) error {
+	if status == http.StatusCreated {
 		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
 	}
+	said := u.posted
 	if r.URL.Query().Get("cluster") == "" {
-		fields.warnings = append(fields.warnings, "no ?cluster= was given: the state went to the cluster "+exchange.DefaultCluster)
+		said.warnings = append(slices.Clip(u.warnings), "no ?cluster= was given: the state went to the cluster "+exchange.DefaultCluster)
 	}
 	s := snapshotOf(v)
-	s.UnknownFields, s.Warnings = fields.counts, fields.warn(w)
+	s.UnknownFields, s.Warnings = u.counts, said.warn(w)
 	return exchange.WriteJSON(w, status, s)
 }
 

@@ -4,6 +4,7 @@
 package batch
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type Batch struct {
 	// StoredGaps are the gaps that are stored, and those that Judge added.
 	StoredGaps map[GapKey]bool
 	Stamps     map[lists.Stamp]int64 // numbers of stamps that the store does not remember; 0: to be read
+	// Calls are the tokens of the keyed calls that are stored.
+	Calls map[CallKey]string
 	// Busy are clusters whose chain another process has to itself: none of their new revisions is
 	// written. A batch that waited for it would keep what this process has locked from the others,
 	// one of which may be whom it waits for.
@@ -41,6 +44,8 @@ type Batch struct {
 	Gaps        []*store.Gap
 	Holds       []*store.Hold
 	Classes     []*store.ClassRecord
+	// Marks are the claims of what is written.
+	Marks []*store.KeyedCall
 
 	rows  map[*store.Decision]*lists.Row
 	added map[string]*seal.Rows // by cluster
@@ -71,6 +76,9 @@ type RevisionKey struct {
 // GapKey names a gap.
 type GapKey struct{ Cluster, ID string }
 
+// CallKey names a keyed call.
+type CallKey struct{ Caller, Key string }
+
 // ParentKey names a revision as the parent of another.
 type ParentKey struct{ Cluster, Token string }
 
@@ -79,7 +87,7 @@ func New(entries []*store.Entry, stamps *lists.StampIDs) *Batch {
 	b := &Batch{
 		entries: entries, Heads: map[string]*Head{}, Tokens: map[RevisionKey]string{}, Parents: map[ParentKey]bool{},
 		Clusters: map[string]string{}, Stamps: map[lists.Stamp]int64{}, rows: map[*store.Decision]*lists.Row{},
-		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{}, Busy: map[string]bool{},
+		added: map[string]*seal.Rows{}, StoredGaps: map[GapKey]bool{}, Calls: map[CallKey]string{}, Busy: map[string]bool{},
 	}
 	for _, e := range entries {
 		if e.Err = e.Validate(); e.Err != nil {
@@ -107,6 +115,7 @@ type Reads struct {
 	IDs            []string
 	Gaps           []GapKey
 	Classes        []string // clusters whose last place in the log of classes is needed
+	Calls          []CallKey
 }
 
 // Reads returns the keys of the facts to read.
@@ -143,6 +152,9 @@ func (b *Batch) ChainReads() Reads {
 			clusters[g.Cluster] = true
 			r.Gaps = append(r.Gaps, GapKey{g.Cluster, g.ID})
 		}
+		if c := e.Call; c != nil {
+			r.Calls = append(r.Calls, CallKey{c.Caller, c.Key})
+		}
 		if v := e.Revision; v != nil {
 			clusters[v.Cluster] = true
 			numbers[RevisionKey{v.Cluster, v.Number}] = true
@@ -158,6 +170,7 @@ func (b *Batch) ChainReads() Reads {
 		}
 	}
 	r.Clusters, r.Classes = slices.Sorted(maps.Keys(clusters)), slices.Sorted(maps.Keys(classes))
+	slices.SortFunc(r.Calls, func(a, b CallKey) int { return cmp.Or(cmp.Compare(a.Caller, b.Caller), cmp.Compare(a.Key, b.Key)) })
 	for key := range numbers {
 		r.NumberClusters, r.Numbers = append(r.NumberClusters, key.Cluster), append(r.Numbers, key.Number)
 	}

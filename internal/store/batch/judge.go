@@ -41,6 +41,9 @@ func (b *Batch) addGap(g *store.Gap) {
 
 // add takes one entry into the batch, or returns why it is refused.
 func (b *Batch) add(e *store.Entry) error {
+	if c := e.Call; c != nil && b.Calls[CallKey{c.Caller, c.Key}] != c.Token {
+		return fmt.Errorf("key %q: %w", c.Key, store.ErrTakenOver)
+	}
 	fresh, err := b.follows(e.Revision)
 	if err != nil {
 		return err
@@ -53,6 +56,9 @@ func (b *Batch) add(e *store.Entry) error {
 	if fresh {
 		b.addRevision(e.Revision, e.Checkpoint)
 		b.Holds = append(b.Holds, e.Holds...)
+	}
+	if e.Call != nil {
+		b.Marks = append(b.Marks, e.Call)
 	}
 	for d := range e.Decisions() {
 		if stored, _ := b.stored(e, d, false); stored {

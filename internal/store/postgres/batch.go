@@ -128,6 +128,19 @@ func (a *appending) read(ctx context.Context, conn *pgx.Conn, reads batch.Reads,
 			return err
 		}, clusters, ids)
 	}
+	if len(reads.Calls) > 0 {
+		var callers, keys []string
+		for _, c := range reads.Calls {
+			callers, keys = append(callers, c.Caller), append(keys, c.Key)
+		}
+		fact(sqlCallTokens, func(rows pgx.Rows) error {
+			var key batch.CallKey
+			var token string
+			err := rows.Scan(&key.Caller, &key.Key, &token)
+			a.Calls[key] = token
+			return err
+		}, callers, keys)
+	}
 	if len(a.Stamps) > 0 {
 		var columns [5][]string
 		for s := range a.Stamps {

@@ -34,7 +34,7 @@ type end struct {
 // it uses is forgotten until put.
 func (m *ends) take(a *appending) bool {
 	reads := a.ChainReads()
-	if len(reads.Clusters) == 0 || len(reads.Gaps)+len(reads.Classes) > 0 || len(a.Stamps) > 0 {
+	if len(reads.Clusters) == 0 || len(reads.Gaps)+len(reads.Classes)+len(reads.Calls) > 0 || len(a.Stamps) > 0 {
 		return false
 	}
 	m.mu.Lock()

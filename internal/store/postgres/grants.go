@@ -15,7 +15,8 @@ GRANT UPDATE (seen_at) ON judged_pods TO berth_writer;
 GRANT UPDATE ON clusters, confirmations, leads, tokens, placement_holds, rollups, hourly_decisions,
   hourly_failures, hourly_placements, hourly_durations TO berth_writer;
 GRANT UPDATE, DELETE ON priority_classes, priority_class_versions, replays, replay_parts,
-  replay_differences, simulations, simulation_parts, decision_gaps, servers, waits TO berth_writer;
+  replay_differences, simulations, simulation_parts, decision_gaps, servers, waits,
+  keyed_calls TO berth_writer;
 ALTER DEFAULT PRIVILEGES FOR ROLE berth_owner IN SCHEMA public GRANT SELECT, INSERT ON TABLES TO berth_writer;
 `
 

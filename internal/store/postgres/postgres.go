@@ -78,6 +78,7 @@ type Store struct {
 	sqlcommon.Classes
 	sqlcommon.Rollups
 	sqlcommon.Backfill
+	sqlcommon.Calls
 
 	pool       *pgxpool.Pool
 	opts       Options
@@ -122,6 +123,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.Postgres)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.Postgres)
 	s.Backfill = sqlcommon.NewBackfill(common{s}, sqlcommon.Postgres)
+	s.Calls = sqlcommon.NewCalls(common{s}, sqlcommon.Postgres)
 	if s.warnings, err = check(ctx, base, o.Unsafe); err != nil {
 		return nil, fmt.Errorf("open postgres %s: %w", place(base), s.toStoreErr(ctx, err))
 	}

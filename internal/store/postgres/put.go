@@ -85,6 +85,9 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 			return err
 		}
 	}
+	for _, c := range a.Marks {
+		list = append(list, statement{what: "mark the call of an entry", sql: sqlMarkCall, args: sqlcommon.MarkCall(c), want: "UPDATE 1"})
+	}
 	for _, cluster := range slices.Sorted(maps.Keys(a.made)) {
 		if !a.Heads[cluster].Changed() {
 			// Nothing of it came to be stored.

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/store/lists"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 )
 
 // The writer's statements; the driver prepares each once a connection.
@@ -29,6 +30,9 @@ JOIN unnest($1::text[], $2::text[]) q (cluster, parent) ON r.cluster = q.cluster
 	sqlStoredGaps = `SELECT g.cluster, g.id FROM decision_gaps g
 JOIN unnest($1::text[], $2::text[]) q (cluster, id) ON g.cluster = q.cluster AND g.id = q.id`
 	sqlClassSeqs = `SELECT cluster, max(seq) FROM priority_class_changes WHERE cluster = ANY ($1) GROUP BY cluster`
+	// The rows stay as they are until the commit, so that no claim is lost meanwhile.
+	sqlCallTokens = `SELECT caller, key, token FROM keyed_calls WHERE (caller, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+ORDER BY caller, key FOR UPDATE`
 	sqlIDs       = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id, woken)
@@ -143,3 +147,5 @@ func orAll(limit int) *int {
 	}
 	return &limit
 }
+
+var sqlMarkCall = sqlcommon.Postgres.Text(sqlcommon.SQLMarkCall)

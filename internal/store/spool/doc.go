@@ -66,5 +66,5 @@ func (e *entry) at() time.Time {
 
 // spoolable reports whether an entry may wait outside of the database.
 func spoolable(e *store.Entry) bool {
-	return e.Revision == nil && e.Checkpoint == nil && (e.Decision != nil || e.Gap != nil)
+	return e.Revision == nil && e.Checkpoint == nil && e.Call == nil && (e.Decision != nil || e.Gap != nil)
 }

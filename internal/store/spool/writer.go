@@ -151,7 +151,7 @@ func (w *Writer) straight(ctx context.Context, entries []*store.Entry) error {
 		e.Err, e.Spooled = nil, false
 		c := *e // the database may still work on it when no caller waits any more
 		copies[i] = &c
-		patient = patient || e.Revision != nil
+		patient = patient || e.Revision != nil || e.Call != nil
 		if e.Checkpoint != nil {
 			most = 0 // a large one takes its time: the database's own limit holds
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"net/url"
 	"time"
 
 	"berth/internal/store"
@@ -221,7 +222,10 @@ func (s Classes) locked(ctx context.Context, cluster string, fn func(x Tx, next 
 		if err := x.Row(s.d.Text(sqlBumpClasses), []any{cluster}, &next); err != nil {
 			return err
 		}
-		return fn(x, next)
+		if err := fn(x, next); err != nil {
+			return err
+		}
+		return mark(ctx, x, s.d, "/v1/priorityclasses?cluster="+url.QueryEscape(cluster))
 	})
 	if errors.Is(err, errNothingToDo) {
 		return nil

@@ -153,7 +153,10 @@ func (s Jobs) create(ctx context.Context, j *store.Job, limits store.JobLimits, 
 		if err := check(j, limits, t.Row); err != nil {
 			return err
 		}
-		return put(t)
+		if err := put(t); err != nil {
+			return err
+		}
+		return mark(ctx, t.Tx, s.d, "/v1/"+string(j.Kind)+"/"+j.ID)
 	})
 }
 

@@ -68,6 +68,9 @@ func (l Logs) PutToken(ctx context.Context, t *store.Token, c *store.AccessChang
 		if _, err := x.Exec(l.d.Text(sqlPutToken), t.ID, t.Name, t.Hash, string(t.Grants), orNull(t.CreatedAt), orNull(t.ExpiresAt), orNull(t.RevokedAt)); err != nil {
 			return err
 		}
+		if err := mark(ctx, x, l.d, "/v1/tokens/"+t.ID); err != nil {
+			return err
+		}
 		return l.put(x, c)
 	})
 }

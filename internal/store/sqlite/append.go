@@ -92,6 +92,13 @@ func readFacts(w *writer, b *batch.Batch, all bool) (before map[string]batch.Hea
 		}
 		b.StoredGaps[g] = found
 	}
+	for _, c := range reads.Calls {
+		var token string
+		if _, err := w.maybe(sqlCallToken, []any{c.Caller, c.Key}, &token); err != nil {
+			return nil, err
+		}
+		b.Calls[c] = token
+	}
 	for _, cluster := range reads.Classes {
 		if err := w.row(sqlLastClassSeq, []any{cluster}, &b.Heads[cluster].Classes); err != nil {
 			return nil, err
@@ -186,6 +193,11 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 	}
 	for _, h := range b.Holds {
 		if err := one("write hold", sqlcommon.SQLite.Text(sqlcommon.PutHold), inMicros(sqlcommon.HoldValues(h))...); err != nil {
+			return err
+		}
+	}
+	for _, c := range b.Marks {
+		if err := one("mark the call of an entry", sqlMarkCall, sqlcommon.MarkCall(c)...); err != nil {
 			return err
 		}
 	}

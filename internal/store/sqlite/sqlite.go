@@ -67,6 +67,7 @@ type Store struct {
 	sqlcommon.Classes
 	sqlcommon.Rollups
 	sqlcommon.Backfill
+	sqlcommon.Calls
 
 	path  string
 	lock  *flock.Flock
@@ -109,6 +110,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.SQLite)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.SQLite)
 	s.Backfill = sqlcommon.NewBackfill(common{s}, sqlcommon.SQLite)
+	s.Calls = sqlcommon.NewCalls(common{s}, sqlcommon.SQLite)
 	if err := s.toStoreErr(s.open(ctx, o)); err != nil {
 		return nil, errors.Join(err, s.closeReads(), lock.Close())
 	}
@@ -138,8 +140,8 @@ func (s *Store) open(ctx context.Context, o Options) error {
 	if s.writes, err = openWriter(ctx, s.path, o); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
-	// The directory is ours alone: a process that had a part of a replay has ended.
-	if err := s.ReleaseAll(ctx); err != nil {
+	// The directory is ours alone: a process that had a part of a replay, or a call, has ended.
+	if err := errors.Join(s.ReleaseAll(ctx), s.FreeCalls(ctx)); err != nil {
 		return fmt.Errorf("open sqlite %s: %w", s.path, err)
 	}
 	return nil

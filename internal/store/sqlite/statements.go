@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/store/lists"
 	"berth/internal/store/seal"
+	"berth/internal/store/sqlcommon"
 )
 
 // The writer's statements.
@@ -57,6 +58,8 @@ OR EXISTS (SELECT 1 FROM simulations WHERE cluster = ?1 AND revision = ?2)`
 	sqlStamp    = `SELECT id FROM stamps WHERE profile = ? AND profile_digest = ? AND engine = ? AND semantics = ? AND plugins = ?`
 
 	// Of ids, those that are stored.
+	sqlCallToken = `SELECT token FROM keyed_calls WHERE caller = ? AND key = ?`
+
 	sqlIDs = `SELECT d.id, d.cluster FROM json_each(?) i CROSS JOIN decisions d WHERE d.id = i.value`
 
 	sqlDropFacts   = `DELETE FROM judged_pods WHERE cluster = ?`
@@ -87,3 +90,5 @@ func orAll(limit int) int {
 	}
 	return limit
 }
+
+var sqlMarkCall = sqlcommon.SQLite.Text(sqlcommon.SQLMarkCall)
