@@ -155,7 +155,6 @@ func TestKeyedCallsOutliveTheirServer(t *testing.T) {
 
 // TestKeyedAnswerThatIsNotKnown: where the answer is not part of the commit, a call that is
 // repeated after a death learns what was written, and writes nothing.
-// TestKeyedAnswerThatIsNotKnown: where the answer is not part of the commit, a call that is repeated
 func TestKeyedAnswerThatIsNotKnown(t *testing.T) {
 	for _, w := range []struct{ path, body, about string }{
 		{"/v1/priorityclasses", `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":5}`, "/v1/priorityclasses?cluster=default"},

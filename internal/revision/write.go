@@ -42,7 +42,6 @@ type Step struct {
 	Spooled bool
 	// Before, where not nil, is called with the view that the step makes, or with the newest one
 	// where it makes none, before the step is written. Its error leaves the step unwritten.
-	// Before, where not nil, is called with the view that the step makes, or with the newest one where
 	Before func(v *View) error
 	// Meanwhile, where not nil, is called without the lock while the step is being written. The
 	// write may yet fail.

@@ -62,7 +62,6 @@ func (c *KeyedCall) Validate() error {
 // KeyedCalls are the calls with an Idempotency-Key of the last KeyStays. A call is claimed before
 // it begins. The transaction that writes what it is about marks it as written, or as answered where
 // the answer is known by then; it is refused with ErrTakenOver where another has the claim.
-// KeyedCalls are the calls with an Idempotency-Key of the last KeyStays. A call is claimed before it
 type KeyedCalls interface {
 	// BeginCall claims a call for the lease, where its key is new, or older than KeyStays, or where
 	// its holder has written nothing and lapsed with the same route. It returns the call as it is

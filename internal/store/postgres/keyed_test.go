@@ -9,7 +9,6 @@ import (
 
 // TestCallsOverReplicas: a claim holds on every replica. One that lost it writes nothing, also
 // where it remembers the ends of the chain and would read nothing.
-// TestCallsOverReplicas: a claim holds on every replica. One that lost it writes nothing, also where
 func TestCallsOverReplicas(t *testing.T) {
 	url := freshURL(t)
 	slow, quick := openAt(t, url, Options{}), openAt(t, url, Options{})

@@ -33,7 +33,7 @@ JOIN unnest($1::text[], $2::text[]) q (cluster, id) ON g.cluster = q.cluster AND
 	// The rows stay as they are until the commit, so that no claim is lost meanwhile.
 	sqlCallTokens = `SELECT caller, key, token FROM keyed_calls WHERE (caller, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))
 ORDER BY caller, key FOR UPDATE`
-	sqlIDs       = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
+	sqlIDs = `SELECT id, cluster FROM decisions WHERE id = ANY ($1)`
 
 	sqlPutRevision = `INSERT INTO revisions (cluster, number, token, parent_token, created_at, digest, cause, change, summary, asked_by, peer, request_id, woken)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`

@@ -9,7 +9,6 @@ import (
 
 // TestCallsOfAProcessBefore: its claims count no more once the store is opened again, and its
 // answers do.
-// TestCallsOfAProcessBefore: its claims count no more once the store is opened again, and its answers
 func TestCallsOfAProcessBefore(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), dir, Options{})
