@@ -62,7 +62,7 @@ var route = regexp.MustCompile(`@Router\s+(\S+) \[(\w+)\]`)
 // the name of its handler, or its path in words where a handler serves several.
 func handlerNames(dir string) (map[string]string, error) {
 	var files []string
-	for _, room := range []string{".", "extender", "rest"} {
+	for _, room := range []string{".", "events", "extender", "rest"} {
 		found, err := filepath.Glob(filepath.Join(dir, room, "*.go"))
 		if err != nil {
 			return nil, err

@@ -260,7 +260,7 @@ func (p *startup) makeAPI(ctx context.Context) error {
 	}
 	p.api, err = handlers.New(admit.Options{
 		Clusters: deps.clusters, Decisions: deps.log, Binder: deps.binder, Replays: deps.replays, Simulations: p.sims,
-		Capacities: deps.store, Queries: deps.store, Seals: deps.store, Calls: deps.store, CursorKey: cursorKey,
+		Capacities: deps.store, Queries: deps.store, Seals: deps.store, Calls: deps.store, Events: deps.store, CursorKey: cursorKey,
 		PriorityClasses: deps.classes, ParseProfiles: config.Parse,
 		TolerationSeconds: p.TolerationSeconds,
 		Configuration:     deps.configured,

@@ -116,7 +116,7 @@ func openLogAndClasses(t testing.TB, ahead *atomic.Int64) (*revision.Manager, *r
 
 func optionsFor(m *revision.Manager, l *record.Log, st store.Store) admit.Options {
 	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Unfinished: 3})
-	return admit.Options{Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, Calls: st, ParseProfiles: config.Parse, Limits: limits.Default()}
+	return admit.Options{Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: simulations.New(st, jobs.Options{Unfinished: 3, PerCluster: 2}), Capacities: st, Queries: st, Seals: st, Calls: st, Events: st, ParseProfiles: config.Parse, Limits: limits.Default()}
 }
 
 // start serves real rooms; change may alter the options before.

@@ -21,7 +21,7 @@ func everyEndpoint() []admit.Endpoint {
 	if err != nil {
 		panic(err)
 	}
-	return slices.Concat(a.rest.Endpoints(), a.extender.Endpoints(), a.endpoints())
+	return slices.Concat(a.rest.Endpoints(), a.events.Endpoints(), a.extender.Endpoints(), a.endpoints())
 }
 
 // needs are the rights of all routes.

@@ -46,7 +46,10 @@ func (a *API) forExtender(r chi.Router) {
 	a.Mount(r, a.extender.Endpoints(), admit.ExtenderStyle, false)
 }
 
-func (a *API) forREST(r chi.Router) { a.Mount(r, a.rest.Endpoints(), admit.REST, true) }
+func (a *API) forREST(r chi.Router) {
+	a.Mount(r, a.rest.Endpoints(), admit.REST, true)
+	a.Mount(r, a.events.Endpoints(), admit.REST, true)
+}
 
 func (a *API) around(r chi.Router) { a.Mount(r, a.endpoints(), admit.REST, false) }
 

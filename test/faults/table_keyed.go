@@ -32,6 +32,30 @@ var keyedFaults = []fault{
 	{"body-prefix", "a body that begins like the first one counts as the same", "./internal/handlers", "TestKeyOfAnotherRequest", []edit{
 		{"internal/handlers/keyed/body.go", `		return uint64(n) == p.n, nil`, `		return true, nil`},
 	}},
+	{"event-twice", "a reader that goes on within a commit gets its first events again", "./internal/handlers", "TestEvents", []edit{
+		{"internal/handlers/events/read.go", `list = append(list, of[min(skip, len(of)):]...)`, `list = append(list, of...)`},
+	}},
+	{"event-before-its-revision", "a decision is told before the revision that it made", "./internal/handlers", "TestEvents", []edit{
+		{"internal/handlers/events/read.go", `upTo(max(d.Revision, d.BoundRevision))`, `upTo(d.Revision)`},
+	}},
+	{"gone-events-skipped", "events that retention deleted are passed over in silence", "./internal/handlers", "TestEventsThatAreGone", []edit{
+		{"internal/handlers/events/read.go", `if len(decisions) != len(s.RowHashes)/32 || len(revisions)`, `if len(revisions)`},
+	}},
+	{"place-of-another-chain", "an id of a chain that was lost counts in the one that took its place", "./internal/handlers", "TestEventsThatAreGone", []edit{
+		{"internal/handlers/events/read.go", `|| short(seals[0].Hash) != r.at.hash {`, `{`},
+	}},
+	{"wake-of-any-plugin", "a pod is told to be worth a try by a plugin that had not rejected it", "./internal/handlers", "TestEvents", []edit{
+		{"internal/handlers/events/wakes.go", `return !slices.Contains(strings.Split(rejected[p], ","), e.Data.Plugin)`, `return strings.HasPrefix(rejected[p], "\x00")`},
+	}},
+	{"events-of-all-namespaces", "a caller of one namespace gets the decisions of all", "./internal/handlers", "TestEventsOfSomeNamespaces", []edit{
+		{"internal/handlers/events/serve.go", `if !admit.Sees(c.r.Context(), c.cluster, "") {`, `if c.cluster == "" {`},
+	}},
+	{"slow-reader-kept", "a reader that takes nothing keeps its stream", "./internal/handlers/events", "TestSlowReader", []edit{
+		{"internal/handlers/events/serve.go", `time.Now().Add(c.a.writeWithin)`, `time.Now().Add(time.Hour + c.a.writeWithin)`},
+	}},
+	{"stream-outlives-server", "a stream goes on while the server ends", "./internal/handlers", "TestEventStream", []edit{
+		{"internal/handlers/api.go", `	a.events.Drain()`, `	_ = a.events`},
+	}},
 	{"busy-kept", "a call that found no room is refused for a day", "./internal/handlers", "TestKeyedRefusals", []edit{
 		{"internal/handlers/keyed/keyed.go", `status == http.StatusTooManyRequests ||`, `status == http.StatusTeapot ||`},
 	}},

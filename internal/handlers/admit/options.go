@@ -122,6 +122,8 @@ type Options struct {
 	Queries store.Queries
 	// Calls keeps the answers of calls with an Idempotency-Key; nil: keys have no effect.
 	Calls store.KeyedCalls
+	// Events is what the events of clusters are read from; nil: there are none.
+	Events EventLog
 	// Seals are the hash chains of the log.
 	Seals store.Seals
 	// CursorKey is what the cursors of lists are sealed with, the same in all replicas; one of this
@@ -203,3 +205,12 @@ type Simulations interface {
 // Hold keeps a rejection back until the state is as new as what kube-scheduler acted on;
 // follow.Holder has one.
 type Hold func(ctx context.Context, cluster string, pod func() *corev1.Pod, try func(final bool) (rejects bool, err error)) error
+
+// EventLog is what the events of clusters are read from; store.Store is one.
+type EventLog interface {
+	SealHeads(ctx context.Context, cluster string) ([]store.SealHead, error)
+	ListSeals(ctx context.Context, cluster string, after int64, limit int, removals bool) ([]*store.Seal, error)
+	RevisionsAfter(ctx context.Context, cluster string, after int64, limit int) ([]*store.Revision, error)
+	FollowDecisions(ctx context.Context, cluster string, after int64, limit int) ([]*store.Decision, error)
+	store.Attempts
+}

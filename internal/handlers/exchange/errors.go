@@ -31,6 +31,7 @@ type Error struct {
 	Limit      string
 	Conflict   *Conflict
 	Location   string
+	Newest     string
 	RetryAfter int // seconds; 0: no such header
 	Cause      error
 	Gate       bool // refused before the body was read, for want of a slot

@@ -36,6 +36,8 @@ type Problem struct {
 	Conflict *Conflict `json:"conflict,omitempty"`
 	// Location is the path of what the first call with the request's Idempotency-Key has written.
 	Location string `json:"location,omitempty" example:"/v1/snapshots/prod@1042"`
+	// Newest is the id of the newest event, where the one to go on from is too old.
+	Newest string `json:"newest,omitempty" example:"000000001042-9999999-5f3a2b1c"`
 	// RequestID is the value of the X-Request-Id header.
 	RequestID string `json:"requestId,omitempty"`
 } // @name Problem
@@ -90,6 +92,7 @@ var titles = map[string]string{
 	"pod-differs":     "The snapshot holds the pod, and it differs from the request's",
 	"key-reused":      "The Idempotency-Key was used for another request",
 	"written":         "The first call with this key has written, and its answer is not kept",
+	"gone":            "It is not stored any more",
 	"in-use":          "It is in use",
 	"media-type":      "The body's form is not supported",
 	"limit":           "A limit was exceeded",
@@ -129,7 +132,7 @@ func (e *Error) problem(requestID string) Problem {
 	}
 	return Problem{
 		Type: "urn:berth:problem:" + e.Kind, Title: titles[e.Kind], Status: e.Status, Detail: detail,
-		Errors: fields, Limit: e.Limit, Conflict: e.Conflict, Location: e.Location, RequestID: requestID,
+		Errors: fields, Limit: e.Limit, Conflict: e.Conflict, Location: e.Location, Newest: e.Newest, RequestID: requestID,
 	}
 }
 
