@@ -17,7 +17,6 @@ import (
 )
 
 // events lists what happened in the cluster default after an id.
-// events lists what happened in the cluster default after an id.
 func (h *harness) events(after string, more ...string) events.EventList {
 	h.Helper()
 	var list events.EventList
@@ -25,7 +24,6 @@ func (h *harness) events(after string, more ...string) events.EventList {
 	return list
 }
 
-// kinds are events in short.
 // kinds are events in short.
 func kinds(list []events.Event) string {
 	var out []string
@@ -46,7 +44,6 @@ func kinds(list []events.Event) string {
 	return strings.Join(out, "\n")
 }
 
-// happen has one event of each kind happen.
 // happen has one event of each kind happen.
 func happen(h *harness) {
 	h.upload("default", listOf(node("n1", "2"), pod("waits", "4", "")))
@@ -116,7 +113,6 @@ func TestEvents(t *testing.T) {
 
 // TestEventsAreWaitedFor: a list that has nothing yet is answered when something comes, also from
 // another server.
-// TestEventsAreWaitedFor: a list that has nothing yet is answered when something comes, also from
 func TestEventsAreWaitedFor(t *testing.T) {
 	h := start(t, nil)
 	h.upload("default", small())
@@ -172,7 +168,6 @@ func TestEventsThatAreGone(t *testing.T) {
 }
 
 // eventStream is a stream of events as a client reads it.
-// eventStream is a stream of events as a client reads it.
 type eventStream struct {
 	t    *testing.T
 	r    *bufio.Reader
@@ -206,7 +201,6 @@ func (h *harness) stream(headers ...string) *eventStream {
 }
 
 // next returns the next event; one without a kind at the stream's end.
-// next returns the next event; one without a kind at the stream's end.
 func (s *eventStream) next() (e events.Event) {
 	s.t.Helper()
 	for {
@@ -232,7 +226,6 @@ func (s *eventStream) next() (e events.Event) {
 
 // TestEventStream: a stream has what a list has, goes on from the last id, and ends with its place
 // when the server does.
-// TestEventStream: a stream has what a list has, goes on from the last id, and ends with its place
 func TestEventStream(t *testing.T) {
 	h := start(t, nil)
 	happen(h)
@@ -266,7 +259,6 @@ func TestEventStream(t *testing.T) {
 }
 
 // TestEventStreamsAreBounded: a caller has so many at once, and ended ones count no more.
-// TestEventStreamsAreBounded: a caller has so many at once, and ended ones count no more.
 func TestEventStreamsAreBounded(t *testing.T) {
 	g := startGuarded(t)
 	token := []string{"Authorization", "Bearer " + g.token("one", "admin", "*", "*")}
@@ -289,7 +281,6 @@ func TestEventStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// TestEventsOfSomeNamespaces: a caller of one namespace learns of its pods, and of revisions.
 // TestEventsOfSomeNamespaces: a caller of one namespace learns of its pods, and of revisions.
 func TestEventsOfSomeNamespaces(t *testing.T) {
 	g := startGuarded(t, func(*admit.Options) {})

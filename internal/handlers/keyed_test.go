@@ -21,7 +21,6 @@ import (
 )
 
 // dyingCalls are the keyed calls of a server that dies before it ends one.
-// dyingCalls are the keyed calls of a server that dies before it ends one.
 type dyingCalls struct {
 	store.KeyedCalls
 	dead bool
@@ -44,7 +43,6 @@ func (d *dyingCalls) DropCall(ctx context.Context, c *store.KeyedCall) error {
 }
 
 // lapse ends the lease of a call, as time does where its server is dead.
-// lapse ends the lease of a call, as time does where its server is dead.
 func (d *dyingCalls) BeginCall(ctx context.Context, c *store.KeyedCall, lease time.Duration) (*store.KeyedCall, error) {
 	if d.dead {
 		lease = -time.Second
@@ -52,7 +50,6 @@ func (d *dyingCalls) BeginCall(ctx context.Context, c *store.KeyedCall, lease ti
 	return d.KeyedCalls.BeginCall(ctx, c, lease)
 }
 
-// startDying starts a server whose keyed calls can be left as by a death.
 // startDying starts a server whose keyed calls can be left as by a death.
 func startDying(t *testing.T) (*harness, *dyingCalls) {
 	d := &dyingCalls{}
@@ -64,10 +61,8 @@ func startDying(t *testing.T) (*harness, *dyingCalls) {
 }
 
 // write is a call that writes.
-// write is a call that writes.
 type write struct{ name, path, body string }
 
-// keptWrites are calls whose answers are kept with what they write.
 // keptWrites are calls whose answers are kept with what they write.
 func keptWrites() []write {
 	return []write{
@@ -82,7 +77,6 @@ func keptWrites() []write {
 }
 
 // written counts what is stored: revisions, and records.
-// written counts what is stored: revisions, and records.
 func (h *harness) written() string {
 	h.Helper()
 	var clusters rest.ClusterList
@@ -94,7 +88,6 @@ func (h *harness) written() string {
 	return out
 }
 
-// again repeats a call and wants its first answer, byte for byte.
 // again repeats a call and wants its first answer, byte for byte.
 func (h *harness) again(first answer, path, body string, headers ...string) {
 	h.Helper()
@@ -111,7 +104,6 @@ func (h *harness) again(first answer, path, body string, headers ...string) {
 
 // TestKeyedCallsAreDoneOnce: a call with a key writes once, and is answered alike each time; a call
 // without one writes each time.
-// TestKeyedCallsAreDoneOnce: a call with a key writes once, and is answered alike each time; a call
 func TestKeyedCallsAreDoneOnce(t *testing.T) {
 	for _, w := range keptWrites() {
 		t.Run(w.name, func(t *testing.T) {
@@ -135,7 +127,6 @@ func TestKeyedCallsAreDoneOnce(t *testing.T) {
 
 // TestKeyedCallsOutliveTheirServer: what was written before the server died is answered as it would
 // have been, and a second server writes nothing.
-// TestKeyedCallsOutliveTheirServer: what was written before the server died is answered as it would
 func TestKeyedCallsOutliveTheirServer(t *testing.T) {
 	for _, w := range keptWrites() {
 		t.Run(w.name, func(t *testing.T) {
@@ -183,7 +174,6 @@ func TestKeyedAnswerThatIsNotKnown(t *testing.T) {
 
 // TestKeyedCallIsTakenOver: a call whose server died before it wrote is done by who repeats it, and
 // a server that was only slow writes nothing then.
-// TestKeyedCallIsTakenOver: a call whose server died before it wrote is done by who repeats it, and
 func TestKeyedCallIsTakenOver(t *testing.T) {
 	h, calls := startDying(t)
 	h.upload("default", small())
@@ -199,7 +189,6 @@ func TestKeyedCallIsTakenOver(t *testing.T) {
 	h.again(first, "/v1/decisions", body, keyed.Header, "k")
 }
 
-// TestKeyedRaces: of calls with one key at once, over two servers on one store, one is done.
 // TestKeyedRaces: of calls with one key at once, over two servers on one store, one is done.
 func TestKeyedRaces(t *testing.T) {
 	h := cellOf(t, node("n1", "1000"))
@@ -243,7 +232,6 @@ func TestKeyedRaces(t *testing.T) {
 }
 
 // TestKeyOfAnotherRequest: a key is for one route and one body.
-// TestKeyOfAnotherRequest: a key is for one route and one body.
 func TestKeyOfAnotherRequest(t *testing.T) {
 	h := cellOf(t, node("n1", "16"))
 	body := `{"snapshot":"default@latest","pod":` + pod("p", "1", "") + `}`
@@ -266,7 +254,6 @@ func TestKeyOfAnotherRequest(t *testing.T) {
 }
 
 // TestKeysAreChecked names the header, and what it wants.
-// TestKeysAreChecked names the header, and what it wants.
 func TestKeysAreChecked(t *testing.T) {
 	h := cellOf(t, node("n1", "16"))
 	body := `{"snapshot":"default@latest","pod":` + pod("p", "1", "") + `}`
@@ -281,7 +268,6 @@ func TestKeysAreChecked(t *testing.T) {
 
 // TestKeyedRefusals: what was refused is refused again in the same words, though it would be done
 // now. What failed in the server is not kept: the next call is done.
-// TestKeyedRefusals: what was refused is refused again in the same words, though it would be done
 func TestKeyedRefusals(t *testing.T) {
 	busy := &busyBinder{}
 	h := start(t, func(o *admit.Options) {
@@ -308,7 +294,6 @@ func TestKeyedRefusals(t *testing.T) {
 }
 
 // busyBinder is a binder that fails.
-// busyBinder is a binder that fails.
 type busyBinder struct {
 	admit.Binder
 	err error
@@ -324,7 +309,6 @@ func (b *busyBinder) Decide(ctx context.Context, q decision.Question) (*decision
 // TestKeysBelongToCallers: another identity's key of the same name is another key, and a repeated
 // answer hides what the first one hid. A secret is not kept: who repeats the call learns which
 // token there is.
-// TestKeysBelongToCallers: another identity's key of the same name is another key, and a repeated
 func TestKeysBelongToCallers(t *testing.T) {
 	g := startGuarded(t)
 	g.want(http.StatusCreated, nil, "POST", "/v1/snapshots", listOf(node("n1", "16")), "Authorization", "Bearer "+g.token("up", "admin", "*", "*"))
@@ -356,7 +340,6 @@ func TestKeysBelongToCallers(t *testing.T) {
 }
 
 // TestEveryWriteIsKeyed: each POST below /v1 that writes takes a key.
-// TestEveryWriteIsKeyed: each POST below /v1 that writes takes a key.
 func TestEveryWriteIsKeyed(t *testing.T) {
 	writesNothing := map[string]bool{
 		"/v1/clusters/{cluster}/garbage": true, "/v1/pods/termination": true, "/v1/nodes/eviction-ranking": true, "/v1/nodes/eviction": true,
@@ -370,7 +353,6 @@ func TestEveryWriteIsKeyed(t *testing.T) {
 	}
 }
 
-// problem wants a call to be refused, and returns how.
 // problem wants a call to be refused, and returns how.
 func (h *harness) problem(status int, method, path, body string, headers ...string) (p exchange.Problem) {
 	h.Helper()

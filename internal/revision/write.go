@@ -13,7 +13,6 @@ import (
 )
 
 // lostError is the error of a write whose parent was not the newest. It wraps store.ErrConflict.
-// lostError is the error of a write whose parent was not the newest. It wraps store.ErrConflict.
 type lostError struct{ err error }
 
 func (e *lostError) Error() string { return e.err.Error() }
@@ -22,7 +21,6 @@ func (e *lostError) Unwrap() error { return e.err }
 // Step is what is written together. Without Bind, Apply and Delete only the
 // decision is recorded and no revision made. Where there is a revision, its
 // number becomes the decision's BoundRevision.
-// Step is what is written together. Without Bind, Apply and Delete only the
 type Step struct {
 	Bind     *Bind
 	Apply    []object.Object
@@ -31,21 +29,18 @@ type Step struct {
 	Profile  *store.Profile
 	// Placed are the decisions of a placement, in their order, in place of Decision, and Profiles
 	// theirs. Apply has the pods that they bind.
-	// Placed are the decisions of a placement, in their order, in place of Decision, and Profiles
 	Placed   []*store.Decision
 	Profiles []*store.Profile
 	// Hold holds the pods that Placed binds; nil: they are bound for good.
 	Hold *Hold
 	// Spooled is set by Update if the decision is durable on the local disk and not in the store
 	// yet.
-	// Spooled is set by Update if the decision is durable on the local disk and not in the store
 	Spooled bool
 	// Before, where not nil, is called with the view that the step makes, or with the newest one
 	// where it makes none, before the step is written. Its error leaves the step unwritten.
 	Before func(v *View) error
 	// Meanwhile, where not nil, is called without the lock while the step is being written. The
 	// write may yet fail.
-	// Meanwhile, where not nil, is called without the lock while the step is being written. The
 	Meanwhile func()
 
 	holds *holdStep
@@ -61,12 +56,10 @@ func (s *Step) revises() bool {
 // the error wraps store.ErrConflict. f may run again after a conflict, and where it refuses on a
 // view that is not the newest in the store. Update returns the view after the step, once the step
 // and everything that f could read are durable. Other writers go on meanwhile.
-// Update runs f under the cluster's writer lock on its newest view and writes the step that f
 func (m *Manager) Update(ctx context.Context, cluster string, parent int64, f func(v *View) (*Step, error)) (*View, *Step, error) {
 	var view *View
 	var step *Step
 	err := retry(ctx, func() (err error) {
-		// A refusal on the newest revision known here is final only if the store has none newer.
 		// A refusal on the newest revision known here is final only if the store has none newer.
 		for {
 			var on *View
@@ -112,7 +105,6 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 		step.Meanwhile()
 	}
 	// What f read may yet be refused, and its answer would be wrong then.
-	// What f read may yet be refused, and its answer would be wrong then.
 	if werr := head.write.wait(ctx); werr != nil {
 		return nil, nil, werr
 	}
@@ -131,7 +123,6 @@ func (m *Manager) update(ctx context.Context, cluster string, parent int64, f fu
 
 // stepLocked is the part of update under the lock. head is nil if f did not run, v if no revision
 // was begun.
-// stepLocked is the part of update under the lock. head is nil if f did not run, v if no revision
 func (m *Manager) stepLocked(ctx context.Context, l *chain, parent int64, f func(v *View) (*Step, error)) (head *View, step *Step, v *View, err error) {
 	if err := l.lock(ctx); err != nil {
 		return nil, nil, nil, err
@@ -199,7 +190,6 @@ func (m *Manager) begin(ctx context.Context, l *chain, head *View, epoch uint64,
 }
 
 // placedPods are the pods that decisions bind.
-// placedPods are the pods that decisions bind.
 func placedPods(list []*store.Decision) map[object.Key]bool {
 	if list == nil {
 		return nil
@@ -216,7 +206,6 @@ func placedPods(list []*store.Decision) map[object.Key]bool {
 // parent returns the view that a write extends, and its epoch, also for a cluster without
 // revisions. If revision is not the newest, the newest comes with the error: the error holds once
 // that is durable. The caller holds the chain's writer token.
-// parent returns the view that a write extends, and its epoch, also for a cluster without
 func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, uint64, error) {
 	if err := m.lockStore(ctx, l); err != nil {
 		return nil, 0, err
@@ -230,7 +219,6 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 			return head, epoch, nil
 		case revision < head.Revision:
 			// With the head: it may yet be refused, and then was never the newest.
-			// With the head: it may yet be refused, and then was never the newest.
 			detail := fmt.Sprintf("%s is not the newest, which is %s", FormatID(l.name, revision), head.ID())
 			return head, 0, &ConflictError{Detail: detail, Revision: head.Revision}
 		case again:
@@ -243,7 +231,6 @@ func (m *Manager) parent(ctx context.Context, l *chain, revision int64) (*View, 
 // Change makes the next revision by applying and deleting objects without admission. Parent 0
 // stands for the newest. For another parent that is not the newest the error wraps
 // store.ErrConflict. A request that cannot be carried out is an *InvalidError.
-// Change makes the next revision by applying and deleting objects without admission. Parent 0
 func (m *Manager) Change(ctx context.Context, cluster string, parent int64, apply []object.Object, del []object.Key) (*View, error) {
 	v, _, err := m.Update(ctx, cluster, parent, func(*View) (*Step, error) { return &Step{Apply: apply, Delete: del}, nil })
 	return v, err
@@ -252,7 +239,6 @@ func (m *Manager) Change(ctx context.Context, cluster string, parent int64, appl
 // Upload makes a revision of everything that read yields, without admission: the cluster that it
 // comes from has admitted it. If the newest revision has the same content, Upload returns that, and
 // created is false. Objects are compiled as they come and not kept.
-// Upload makes a revision of everything that read yields, without admission: the cluster that it
 func (m *Manager) Upload(ctx context.Context, cluster string, read object.Reader) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, true, func() (*View, error) { return collect(ctx, read) })
 }
@@ -260,7 +246,6 @@ func (m *Manager) Upload(ctx context.Context, cluster string, read object.Reader
 // UploadResolved is Upload that sets the priority of pods without one from their class or the
 // default class, once. stored has the classes that the upload lacks. Unless it may, an upload that
 // has neither nodes nor pods does not replace a revision that has: *EmptiesError.
-// UploadResolved is Upload that sets the priority of pods without one from their class or the
 func (m *Manager) UploadResolved(ctx context.Context, cluster string, read object.Reader, stored Classes, mayEmpty bool) (v *View, created bool, err error) {
 	return m.upload(ctx, cluster, mayEmpty, func() (*View, error) { return collectResolved(ctx, read, stored) })
 }
@@ -280,7 +265,6 @@ func (m *Manager) upload(ctx context.Context, cluster string, mayEmpty bool, col
 	defer m.leave(l)
 	var checkpoint []byte
 	if have := l.held(0); have == nil || have.Digest != fresh.Digest {
-		// Most likely needed, and no caller holds the lock yet.
 		// Most likely needed, and no caller holds the lock yet.
 		if checkpoint, err = encodeCheckpoint(ctx, fresh.inv); err != nil {
 			return nil, false, err
@@ -304,7 +288,6 @@ func (m *Manager) upload(ctx context.Context, cluster string, mayEmpty bool, col
 	return v, created, nil
 }
 
-// inhabited counts a revision's nodes and pods.
 // inhabited counts a revision's nodes and pods.
 func inhabited(v *View) int { return v.Summary.Objects["Node"] + v.Summary.Objects["Pod"] }
 

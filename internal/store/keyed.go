@@ -6,12 +6,10 @@ import (
 )
 
 // KeyStays is for how long the key of a call is remembered after the call began.
-// KeyStays is for how long the key of a call is remembered after the call began.
 const KeyStays = 24 * time.Hour
 
 // The states of a keyed call. Begun: nothing of it is written. Written: what it is about is stored,
 // and its answer not yet. Answered: its answer is kept.
-// The states of a keyed call. Begun: nothing of it is written. Written: what it is about is stored,
 const (
 	CallBegun    = "begun"
 	CallWritten  = "written"
@@ -19,32 +17,25 @@ const (
 )
 
 // KeyedCall is a call with an Idempotency-Key, as stored. Caller and Key name it.
-// KeyedCall is a call with an Idempotency-Key, as stored. Caller and Key name it.
 type KeyedCall struct {
 	Caller, Key string
 	// Token is of the process that works on the call. It is unique to the claim, and so fences off
 	// one whose call was taken over.
-	// Token is of the process that works on the call. It is unique to the claim, and so fences off
 	Token string
-	// Route is the method, the path and the query of the call.
 	// Route is the method, the path and the query of the call.
 	Route string
 	State string
 	// BegunAt is by the database's clock. Lapsed reports that the holder of the token has not
 	// renewed it in time. Both are read only.
-	// BegunAt is by the database's clock. Lapsed reports that the holder of the token has not
 	BegunAt time.Time
 	Lapsed  bool
-	// About is the path of what was written; empty until something is.
 	// About is the path of what was written; empty until something is.
 	About string
 	// Body stands for the bytes of the request's body, and Answer is what was answered. Both are
 	// opaque; nil until they are known.
-	// Body stands for the bytes of the request's body, and Answer is what was answered. Both are
 	Body, Answer []byte
 }
 
-// Validate returns why a call cannot be stored by every backend alike.
 // Validate returns why a call cannot be stored by every backend alike.
 func (c *KeyedCall) Validate() error {
 	switch {
@@ -66,52 +57,40 @@ type KeyedCalls interface {
 	// BeginCall claims a call for the lease, where its key is new, or older than KeyStays, or where
 	// its holder has written nothing and lapsed with the same route. It returns the call as it is
 	// stored then: the claim was made if that has the token of c.
-	// BeginCall claims a call for the lease, where its key is new, or older than KeyStays, or where
 	BeginCall(ctx context.Context, c *KeyedCall, lease time.Duration) (*KeyedCall, error)
-	// RenewCall makes the lease of a claim last longer. A claim that is lost stays lost.
 	// RenewCall makes the lease of a claim last longer. A claim that is lost stays lost.
 	RenewCall(ctx context.Context, c *KeyedCall, lease time.Duration) error
 	// EndCall keeps the Body, the About and the Answer of a call; ErrTakenOver where the claim is
 	// lost.
-	// EndCall keeps the Body, the About and the Answer of a call; ErrTakenOver where the claim is
 	EndCall(ctx context.Context, c *KeyedCall) error
 	// DropCall forgets a claim of which nothing is written; nothing happens where something is, or
 	// where the claim is lost.
-	// DropCall forgets a claim of which nothing is written; nothing happens where something is, or
 	DropCall(ctx context.Context, c *KeyedCall) error
-	// PruneCalls removes calls that began before a time and returns how many.
 	// PruneCalls removes calls that began before a time and returns how many.
 	PruneCalls(ctx context.Context, before time.Time) (int64, error)
 }
 
 // Keyed is a claimed call under way: its context has it, so that what it writes is written together
 // with its claim. It is for one goroutine at a time.
-// Keyed is a claimed call under way: its context has it, so that what it writes is written together
 type Keyed struct {
 	KeyedCall
 	// Print returns what stands for the body as far as it was read.
-	// Print returns what stands for the body as far as it was read.
 	Print func() []byte
 	// Render returns an answer as it is kept; nil: it is kept once the handler has written it.
-	// Render returns an answer as it is kept; nil: it is kept once the handler has written it.
 	Render func(answer any) ([]byte, error)
-	// masks are what is done to an answer before it is rendered, the first one last.
 	// masks are what is done to an answer before it is rendered, the first one last.
 	masks []func(answer any)
 }
 
 // KeyedKey is the key of a context's *Keyed.
-// KeyedKey is the key of a context's *Keyed.
 type KeyedKey struct{}
 
-// KeyedOf returns the claimed call of a context; nil without one.
 // KeyedOf returns the claimed call of a context; nil without one.
 func KeyedOf(ctx context.Context) *Keyed {
 	k, _ := ctx.Value(KeyedKey{}).(*Keyed)
 	return k
 }
 
-// Mask has a function called with the answer before it is rendered.
 // Mask has a function called with the answer before it is rendered.
 func (k *Keyed) Mask(f func(answer any)) {
 	if k != nil {
@@ -120,10 +99,8 @@ func (k *Keyed) Mask(f func(answer any)) {
 }
 
 // Renders reports whether the answer is to be rendered before it is written.
-// Renders reports whether the answer is to be rendered before it is written.
 func (k *Keyed) Renders() bool { return k != nil && k.Render != nil }
 
-// Retry forgets an answer whose write was refused: the write is tried again.
 // Retry forgets an answer whose write was refused: the write is tried again.
 func (k *Keyed) Retry() {
 	if k != nil {
@@ -131,7 +108,6 @@ func (k *Keyed) Retry() {
 	}
 }
 
-// Prepare renders the answer of a write that follows: it is stored with the write.
 // Prepare renders the answer of a write that follows: it is stored with the write.
 func (k *Keyed) Prepare(answer any) (err error) {
 	if !k.Renders() {
@@ -144,7 +120,6 @@ func (k *Keyed) Prepare(answer any) (err error) {
 	return err
 }
 
-// Claim returns the call as a write that is about a path stores it; nil without one.
 // Claim returns the call as a write that is about a path stores it; nil without one.
 func (k *Keyed) Claim(about string) *KeyedCall {
 	if k == nil {

@@ -11,16 +11,13 @@ import (
 )
 
 // lapsing is a lease that is over at once.
-// lapsing is a lease that is over at once.
 const lapsing = -time.Second
 
-// keyed is a claim of the key k by a caller.
 // keyed is a claim of the key k by a caller.
 func keyed(token string) *store.KeyedCall {
 	return &store.KeyedCall{Caller: "token:ci", Key: "k", Token: token, Route: "POST /v1/decisions"}
 }
 
-// marked is an entry with the claim of a keyed call.
 // marked is an entry with the claim of a keyed call.
 func marked(e *store.Entry, c *store.KeyedCall, answer []byte) *store.Entry {
 	call := *c
@@ -32,7 +29,6 @@ func marked(e *store.Entry, c *store.KeyedCall, answer []byte) *store.Entry {
 	return e
 }
 
-// claimCall begins a call and wants it to be in a state, held by a token.
 // claimCall begins a call and wants it to be in a state, held by a token.
 func claimCall(t *testing.T, s store.Store, c *store.KeyedCall, lease time.Duration, token, state string) *store.KeyedCall {
 	t.Helper()
@@ -89,7 +85,6 @@ func init() {
 			claimCall(t, s, keyed("b"), time.Hour, "a", store.CallBegun)
 			wantErr(t, "RenewCall", s.RenewCall(t.Context(), keyed("a"), lapsing), nil)
 			claimCall(t, s, keyed("b"), time.Hour, "b", store.CallBegun)
-			// What the first one still writes is refused, alone in its batch, and so is its end.
 			// What the first one still writes is refused, alone in its batch, and so is its end.
 			refused(t, s, []*store.Entry{marked(revision("prod", 1), keyed("a"), nil), revision("test", 1)}, store.ErrTakenOver, nil)
 			if newest(t, s, "prod") != 0 || newest(t, s, "test") != 1 {

@@ -1,6 +1,5 @@
 // Package events tells callers what happens in a cluster, in the order in which it was stored: what
 // each commit added, by the seals of the cluster's hash chain.
-// Package events tells callers what happens in a cluster, in the order in which it was stored: what
 package events
 
 import (
@@ -17,7 +16,6 @@ import (
 
 // place is a place in a cluster's events: behind the event of a number, from 1, of a seal. The hash
 // of the seal shows whether the chain is still the one that the place is of.
-// place is a place in a cluster's events: behind the event of a number, from 1, of a seal. The hash
 type place struct {
 	seal  int64
 	event int
@@ -25,14 +23,11 @@ type place struct {
 }
 
 // whole is the number of a place behind all events of a seal.
-// whole is the number of a place behind all events of a seal.
 const whole = 9_999_999
 
 // hashed is how many bytes of a seal's hash a place has.
-// hashed is how many bytes of a seal's hash a place has.
 const hashed = 4
 
-// behind is the place behind a seal.
 // behind is the place behind a seal.
 func behind(number int64, hash []byte) place {
 	return place{number, whole, short(hash)}
@@ -41,10 +36,8 @@ func behind(number int64, hash []byte) place {
 func short(hash []byte) string { return hex.EncodeToString(hash[:min(hashed, len(hash))]) }
 
 // String is the place as an id: ids grow as texts do.
-// String is the place as an id: ids grow as texts do.
 func (p place) String() string { return fmt.Sprintf("%012d-%07d-%s", p.seal, p.event, p.hash) }
 
-// parsePlace reads an id; 0 is the place before everything.
 // parsePlace reads an id; 0 is the place before everything.
 func parsePlace(text string) (p place, err error) {
 	if text == "0" {
@@ -66,7 +59,6 @@ func badPlace() error {
 	return exchange.BadField(http.StatusBadRequest, "after", "it is no id of an event; want one of this cluster's events, or 0 for all that are left")
 }
 
-// gone refuses a place whose events are not stored any more, or were lost with their chain.
 // gone refuses a place whose events are not stored any more, or were lost with their chain.
 func gone(newest store.SealHead) error {
 	id := behind(newest.Number, newest.Hash).String()

@@ -9,12 +9,10 @@ import (
 )
 
 // pulseEvery is how often the ends of the chains are read while a reader waits.
-// pulseEvery is how often the ends of the chains are read while a reader waits.
 const pulseEvery = 200 * time.Millisecond
 
 // pulse reads the ends of the chains of clusters that readers wait for, once for all of them. It is
 // what finds commits of other processes too. The zero value with a log is ready.
-// pulse reads the ends of the chains of clusters that readers wait for, once for all of them. It is
 type pulse struct {
 	log admit.EventLog
 
@@ -58,7 +56,6 @@ func (p *pulse) leave(cluster string, moved chan struct{}) {
 }
 
 // run looks at the chains until no reader waits.
-// run looks at the chains until no reader waits.
 func (p *pulse) run() {
 	for {
 		p.mu.Lock()
@@ -80,7 +77,6 @@ func (p *pulse) run() {
 
 // look wakes the readers of a cluster whose chain has moved. Where it cannot be read they find out
 // themselves.
-// look wakes the readers of a cluster whose chain has moved. Where it cannot be read they find out
 func (p *pulse) look(cluster string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -15,14 +15,11 @@ import (
 )
 
 // Event is something that happened in a cluster.
-// Event is something that happened in a cluster.
 type Event struct {
-	// ID is opaque; those of later events are greater texts.
 	// ID is opaque; those of later events are greater texts.
 	ID string `json:"id"`
 	// Event is the kind: revision, decision, placement, wake, or bookmark, which is of nothing but
 	// its id.
-	// Event is the kind: revision, decision, placement, wake, or bookmark, which is of nothing but
 	Event string `json:"event" enums:"revision,decision,placement,wake,bookmark"`
 	Data  Data   `json:"data"`
 
@@ -31,20 +28,15 @@ type Event struct {
 } // @name Event
 
 // Data is what an event is about, in at most 4 KiB of JSON.
-// Data is what an event is about, in at most 4 KiB of JSON.
 type Data struct {
 	Cluster string `json:"cluster" example:"prod"`
 	// Revision is the one that the event is about: that was made, decided on, or that woke pods.
-	// Revision is the one that the event is about: that was made, decided on, or that woke pods.
 	Revision int64 `json:"revision" example:"1042"`
-	// CreatedAt is when it was made.
 	// CreatedAt is when it was made.
 	CreatedAt *time.Time `json:"createdAt,omitempty"`
 	// Cause is that of a revision: upload, change, bind or epoch, and AskedBy who asked for it.
-	// Cause is that of a revision: upload, change, bind or epoch, and AskedBy who asked for it.
 	Cause   string `json:"cause,omitempty" example:"bind"`
 	AskedBy string `json:"askedBy,omitempty" example:"token:ci"`
-	// Changes is how many objects the revision changed.
 	// Changes is how many objects the revision changed.
 	Changes int `json:"changes,omitempty"`
 	// Decision is the id of a record, with its verb, outcome, pod and node, and BoundRevision is
@@ -56,29 +48,24 @@ type Data struct {
 	BoundRevision int64  `json:"boundRevision,omitempty" example:"1043"`
 	// Placement is the id of a placement, whose decisions came before its own event, and Placed and
 	// Failed are how many pods got a node and how many did not.
-	// Placement is the id of a placement, whose decisions came before its own event, and Placed and
 	Placement string `json:"placement,omitempty"`
 	Placed    int    `json:"placed,omitempty"`
 	Failed    int    `json:"failed,omitempty"`
 	// Plugin is whose hint woke the pods, and Hint the change that it is about, as upstream labels
 	// it, with the object that changed.
-	// Plugin is whose hint woke the pods, and Hint the change that it is about, as upstream labels
 	Plugin string `json:"plugin,omitempty" example:"NodeResourcesFit"`
 	Hint   string `json:"hint,omitempty" example:"NodeAdd"`
 	Object string `json:"object,omitempty" example:"Node n1"`
 	// Pods are those that the event is about: one of a decision, or those that were woken.
-	// Pods are those that the event is about: one of a decision, or those that were woken.
 	Pods []Pod `json:"pods,omitempty"`
 } // @name EventData
 
-// Pod names a pod.
 // Pod names a pod.
 type Pod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 } // @name EventPod
 
-// The kinds of events.
 // The kinds of events.
 const (
 	ofRevision  = "revision"
@@ -89,21 +76,17 @@ const (
 )
 
 // Views returns the states at revisions, of which the wakes go on.
-// Views returns the states at revisions, of which the wakes go on.
 type Views interface {
 	View(ctx context.Context, cluster string, rev int64) (*revision.View, error)
 }
 
 const (
 	// pageSeals and pageRows bound what is read at once; one commit is read whole.
-	// pageSeals and pageRows bound what is read at once; one commit is read whole.
 	pageSeals, pageRows = 64, 1000
-	// wokenBytes bounds the names of pods in one event: more of them make more events.
 	// wokenBytes bounds the names of pods in one event: more of them make more events.
 	wokenBytes = 3000
 )
 
-// reader reads the events of one cluster behind a place.
 // reader reads the events of one cluster behind a place.
 type reader struct {
 	log     admit.EventLog
@@ -114,12 +97,10 @@ type reader struct {
 }
 
 // errGone reports that events behind the place are not stored any more.
-// errGone reports that events behind the place are not stored any more.
 var errGone = errors.New("events are gone")
 
 // next reads some of the events behind the place, and moves it behind them. more is false where the
 // last one that is stored is among them.
-// next reads some of the events behind the place, and moves it behind them. more is false where the
 func (r *reader) next(ctx context.Context) (list []Event, more bool, err error) {
 	seals, err := r.log.ListSeals(ctx, r.cluster, max(r.at.seal-1, 0), pageSeals, false)
 	if err != nil {
@@ -154,7 +135,6 @@ func (r *reader) next(ctx context.Context) (list []Event, more bool, err error) 
 }
 
 // some returns the seals of a page: few rows, or one seal.
-// some returns the seals of a page: few rows, or one seal.
 func some(seals []*store.Seal, more bool) ([]*store.Seal, bool) {
 	rows := 0
 	for i, s := range seals {
@@ -166,13 +146,11 @@ func some(seals []*store.Seal, more bool) ([]*store.Seal, bool) {
 }
 
 // rows are what seals are of.
-// rows are what seals are of.
 type rows struct {
 	decisions []*store.Decision
 	revisions []*store.Revision
 }
 
-// rows reads what the seals of a page are of.
 // rows reads what the seals of a page are of.
 func (r *reader) rows(ctx context.Context, seals []*store.Seal) (*rows, error) {
 	x := &rows{}
@@ -212,7 +190,6 @@ func (r *reader) rows(ctx context.Context, seals []*store.Seal) (*rows, error) {
 
 // eventsOf returns the events of a seal: each decision behind the revisions that it knows. The
 // order depends on what is stored alone.
-// eventsOf returns the events of a seal: each decision behind the revisions that it knows. The
 func (r *reader) eventsOf(s *store.Seal, x *rows) (list []Event, err error) {
 	var items store.SealItems
 	if s.Items != nil {
@@ -270,7 +247,6 @@ func (r *reader) eventsOf(s *store.Seal, x *rows) (list []Event, err error) {
 }
 
 // between returns the rows of a list with after < number <= to.
-// between returns the rows of a list with after < number <= to.
 func between[T any](list []T, after, to int64, number func(T) int64) []T {
 	place := func(n int64) int {
 		i, _ := slices.BinarySearchFunc(list, n+1, func(v T, n int64) int { return cmp.Compare(number(v), n) })
@@ -322,7 +298,6 @@ func eachWake(v *store.Revision, w revision.WokenPods, add func(Event)) {
 
 // shownTo leaves out what a caller of some namespaces may not see, and reports whether anything is
 // left.
-// shownTo leaves out what a caller of some namespaces may not see, and reports whether anything is
 func (e *Event) shownTo(sees func(namespace string) bool) bool {
 	switch e.Event {
 	case ofRevision:

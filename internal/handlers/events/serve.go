@@ -20,27 +20,20 @@ import (
 
 const (
 	// perCaller and inAll bound the calls that wait for events.
-	// perCaller and inAll bound the calls that wait for events.
 	perCaller, inAll = 16, 512
-	// bookmarkEvery is how often a stream without events names its place.
 	// bookmarkEvery is how often a stream without events names its place.
 	bookmarkEvery = 15 * time.Second
 	// mostWait bounds a call that waits for its answer, and defaultWait is how long it does so.
-	// mostWait bounds a call that waits for its answer, and defaultWait is how long it does so.
 	mostWait, defaultWait = time.Minute, 30 * time.Second
-	// mostListed bounds a list.
 	// mostListed bounds a list.
 	mostListed = 500
 	// writeWithin is how long a reader may take for what is sent to it. One that is slower is cut
 	// off, and goes on from the last id that it has.
-	// writeWithin is how long a reader may take for what is sent to it. One that is slower is cut
 	writeWithin = 10 * time.Second
-	// again is after how long a client is to connect again.
 	// again is after how long a client is to connect again.
 	again = 2 * time.Second
 )
 
-// API answers the calls about events. It is safe for concurrent use.
 // API answers the calls about events. It is safe for concurrent use.
 type API struct {
 	*admit.Admission
@@ -58,7 +51,6 @@ type API struct {
 }
 
 // New makes the API of events over a log; nil: there are none.
-// New makes the API of events over a log; nil: there are none.
 func New(a *admit.Admission, log admit.EventLog, views Views) *API {
 	return &API{
 		Admission: a, log: log, views: views, pulse: pulse{log: log},
@@ -67,7 +59,6 @@ func New(a *admit.Admission, log admit.EventLog, views Views) *API {
 }
 
 // Endpoints bound themselves: a stream holds no place of other calls.
-// Endpoints bound themselves: a stream holds no place of other calls.
 func (a *API) Endpoints() []admit.Endpoint {
 	return []admit.Endpoint{
 		admit.Routed("GET /v1/clusters/{cluster}/events", access.View, exchange.SomeNamespaces, nil, a.listEvents, "after", "wait", "limit"),
@@ -75,21 +66,16 @@ func (a *API) Endpoints() []admit.Endpoint {
 }
 
 // Drain ends all streams with their places.
-// Drain ends all streams with their places.
 func (a *API) Drain() { a.once.Do(func() { close(a.draining) }) }
 
 // EventList is some events.
-// EventList is some events.
 type EventList struct {
 	// Items are in the order in which they happened.
-	// Items are in the order in which they happened.
 	Items []Event `json:"items"`
-	// Next is the id to go on behind, also where there are no items.
 	// Next is the id to go on behind, also where there are no items.
 	Next string `json:"next"`
 } // @name EventList
 
-// listEvents tells what happens in a cluster.
 // listEvents tells what happens in a cluster.
 //
 //	@Summary		What happens in a cluster, as it happens
@@ -140,7 +126,6 @@ func clusterOf(r *http.Request) (string, error) {
 }
 
 // enter counts a call that waits for events.
-// enter counts a call that waits for events.
 func (a *API) enter(r *http.Request) (done func(), err error) {
 	by := exchange.CallerOf(r)
 	a.mu.Lock()
@@ -165,7 +150,6 @@ func (a *API) enter(r *http.Request) (done func(), err error) {
 }
 
 // newest returns the end of a cluster's chain.
-// newest returns the end of a cluster's chain.
 func (a *API) newest(ctx context.Context, cluster string) (store.SealHead, error) {
 	heads, err := a.log.SealHeads(ctx, cluster)
 	if err != nil {
@@ -177,7 +161,6 @@ func (a *API) newest(ctx context.Context, cluster string) (store.SealHead, error
 	return heads[0], nil
 }
 
-// begin returns the place that a call goes on from.
 // begin returns the place that a call goes on from.
 func (a *API) begin(r *http.Request, cluster string) (place, error) {
 	if a.log == nil {
@@ -198,7 +181,6 @@ func (a *API) begin(r *http.Request, cluster string) (place, error) {
 }
 
 // call is a call for events under way.
-// call is a call for events under way.
 type call struct {
 	a       *API
 	w       http.ResponseWriter
@@ -207,7 +189,6 @@ type call struct {
 	in      *reader
 }
 
-// page reads the next events that the caller may see, in the turn of a call that reads.
 // page reads the next events that the caller may see, in the turn of a call that reads.
 func (c *call) page(ctx context.Context) (list []Event, more bool, err error) {
 	on, end, err := c.a.Admit(c.w, c.r.WithContext(ctx), c.a.ReadCalls, "")
@@ -218,7 +199,6 @@ func (c *call) page(ctx context.Context) (list []Event, more bool, err error) {
 		end()
 		// The deadlines are those of a call that reads: this one goes on, and net/http ends a call
 		// whose connection cannot be read.
-		// The deadlines are those of a call that reads: this one goes on, and net/http ends a call
 		_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	}()
 	if list, more, err = c.in.next(on.Context()); err == nil {
@@ -244,7 +224,6 @@ func (c *call) page(ctx context.Context) (list []Event, more bool, err error) {
 }
 
 // bounds reads how long a list is waited for, and how long it may be.
-// bounds reads how long a list is waited for, and how long it may be.
 func (c *call) bounds() (wait time.Duration, limit int, err error) {
 	wait, limit = defaultWait, mostListed
 	q := c.r.URL.Query()
@@ -261,7 +240,6 @@ func (c *call) bounds() (wait time.Duration, limit int, err error) {
 	return wait, limit, nil
 }
 
-// list answers with what has happened, or waits for it.
 // list answers with what has happened, or waits for it.
 func (c *call) list() error {
 	wait, limit, err := c.bounds()
@@ -302,7 +280,6 @@ func (c *call) list() error {
 }
 
 // untilDrained calls f when the server ends.
-// untilDrained calls f when the server ends.
 func (c *call) untilDrained(f func()) (stop func()) {
 	done := make(chan struct{})
 	go func() {
@@ -315,7 +292,6 @@ func (c *call) untilDrained(f func()) (stop func()) {
 	return func() { close(done) }
 }
 
-// stream sends events until the caller goes, is too slow, or the server ends.
 // stream sends events until the caller goes, is too slow, or the server ends.
 func (c *call) stream() error {
 	page, more, err := c.page(c.r.Context())
@@ -362,13 +338,11 @@ func (c *call) stream() error {
 }
 
 // bookmark sends the place that the stream has reached.
-// bookmark sends the place that the stream has reached.
 func (c *call) bookmark() error {
 	e := Event{ID: c.in.at.String(), Event: ofBookmark, Data: Data{Cluster: c.cluster}}
 	return c.write(&e)
 }
 
-// write sends an event.
 // write sends an event.
 func (c *call) write(e *Event) error {
 	data, err := json.Marshal(&e.Data)

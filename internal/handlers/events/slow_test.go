@@ -24,7 +24,6 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // longLog has seals of many decisions.
-// longLog has seals of many decisions.
 type longLog struct {
 	admit.EventLog
 	seals, each int64
@@ -105,7 +104,6 @@ func TestSlowReader(t *testing.T) {
 		a.mu.Unlock()
 	}
 	sent, _ := io.ReadAll(slow)
-	// The chunks' sizes stand between events.
 	// The chunks' sizes stand between events.
 	plain := regexp.MustCompile(`\r\n[0-9a-f]+\r\n`).ReplaceAllString(string(sent), "")
 	ids := eventID.FindAllStringSubmatch(plain, -1)

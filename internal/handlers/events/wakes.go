@@ -13,7 +13,6 @@ import (
 // worthATry leaves of the wakes among events those of pods that the plugin had rejected: a hint of
 // another plugin makes no pod worth a try (upstream's scheduling_queue.go, isPodWorthRequeuing).
 // Events are numbered before, so that ids depend on what is stored alone.
-// worthATry leaves of the wakes among events those of pods that the plugin had rejected: a hint of
 func (r *reader) worthATry(ctx context.Context, list []Event) ([]Event, error) {
 	rejected := map[Pod]string{} // names of plugins, as of one revision
 	of := int64(0)
@@ -39,7 +38,6 @@ func (r *reader) worthATry(ctx context.Context, list []Event) ([]Event, error) {
 	return out, nil
 }
 
-// rejected reads by which plugins the pods that a revision woke were rejected before.
 // rejected reads by which plugins the pods that a revision woke were rejected before.
 func (r *reader) rejected(ctx context.Context, list []Event, of int64, into map[Pod]string) error {
 	clear(into)

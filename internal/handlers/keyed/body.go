@@ -13,10 +13,8 @@ import (
 )
 
 // mostDrained is how much of a body is read that a handler has left, as by net/http itself.
-// mostDrained is how much of a body is read that a handler has left, as by net/http itself.
 const mostDrained = 256 << 10
 
-// printed is a body that is hashed as it is read.
 // printed is a body that is hashed as it is read.
 type printed struct {
 	io.ReadCloser
@@ -30,7 +28,6 @@ func newPrinted(body io.ReadCloser) *printed {
 }
 
 // Read implements io.Reader.
-// Read implements io.Reader.
 func (p *printed) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	p.sum.Write(b[:n])
@@ -40,7 +37,6 @@ func (p *printed) Read(b []byte) (int, error) {
 }
 
 // drain reads what a handler has left, and reports whether the whole body is read.
-// drain reads what a handler has left, and reports whether the whole body is read.
 func (p *printed) drain() bool {
 	if !p.ended {
 		_, _ = io.CopyN(io.Discard, p, mostDrained)
@@ -48,7 +44,6 @@ func (p *printed) drain() bool {
 	return p.ended
 }
 
-// print stands for what was read: whether that is all, how much it is, and its hash.
 // print stands for what was read: whether that is all, how much it is, and its hash.
 func (p *printed) print() []byte {
 	out := []byte{0}
@@ -58,7 +53,6 @@ func (p *printed) print() []byte {
 	return p.sum.Sum(binary.BigEndian.AppendUint64(out, p.n))
 }
 
-// samePrint reports whether a body is the one that a print stands for.
 // samePrint reports whether a body is the one that a print stands for.
 func samePrint(print []byte, body io.ReadCloser) (bool, error) {
 	if len(print) < 9 {

@@ -14,7 +14,6 @@ import (
 
 // maxAnswer bounds an answer that is kept, compressed, and maxPlain before. That of a placement of
 // 10,000 pods has 3 MB, and 0.4 MB compressed.
-// maxAnswer bounds an answer that is kept, compressed, and maxPlain before. That of a placement of
 const (
 	maxAnswer = 4 << 20
 	maxPlain  = 64 << 20
@@ -22,14 +21,11 @@ const (
 
 // keptHeaders are the headers of an answer that are kept. Those of the connection, of limits and of
 // the request's id are of each call.
-// keptHeaders are the headers of an answer that are kept. Those of the connection, of limits and of
 var keptHeaders = []string{"Content-Type", "Location", "Warning", "X-Content-Type-Options", exchange.DecisionIDHeader}
 
 // captureKey is the key of a context's *capture.
-// captureKey is the key of a context's *capture.
 type captureKey struct{}
 
-// capture holds an answer back until it is kept.
 // capture holds an answer back until it is kept.
 type capture struct {
 	x      *exchange.Exchange
@@ -39,10 +35,8 @@ type capture struct {
 }
 
 // Header implements http.ResponseWriter.
-// Header implements http.ResponseWriter.
 func (c *capture) Header() http.Header { return c.out.Header() }
 
-// WriteHeader implements http.ResponseWriter.
 // WriteHeader implements http.ResponseWriter.
 func (c *capture) WriteHeader(status int) {
 	if c.status == 0 && status >= http.StatusOK {
@@ -51,7 +45,6 @@ func (c *capture) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-// Write implements http.ResponseWriter.
 func (c *capture) Write(b []byte) (int, error) {
 	if c.status == 0 {
 		c.status = http.StatusOK
@@ -59,7 +52,6 @@ func (c *capture) Write(b []byte) (int, error) {
 	return c.body.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
 // Unwrap is for http.ResponseController.
 func (c *capture) Unwrap() http.ResponseWriter { return c.out }
 
@@ -71,7 +63,6 @@ func (c *capture) code() int {
 }
 
 // reset forgets what was written of an answer: another one follows.
-// reset forgets what was written of an answer: another one follows.
 func (c *capture) reset() {
 	c.status, c.x.Status, c.x.Bytes = 0, 0, 0
 	c.body.Reset()
@@ -82,13 +73,11 @@ func (c *capture) reset() {
 }
 
 // send sends the answer.
-// send sends the answer.
 func (c *capture) send() {
 	c.out.WriteHeader(c.code())
 	_, _ = c.out.Write(c.body.Bytes()) // a client that is gone repeats the call
 }
 
-// answer is an answer as it is kept: this as JSON in a line, and the body behind it.
 // answer is an answer as it is kept: this as JSON in a line, and the body behind it.
 type answer struct {
 	Status int
@@ -96,7 +85,6 @@ type answer struct {
 	body   []byte
 }
 
-// encode returns the answer as it is kept.
 // encode returns the answer as it is kept.
 func (c *capture) encode() ([]byte, error) {
 	if c.body.Len() > maxPlain {
@@ -127,7 +115,6 @@ func (c *capture) encode() ([]byte, error) {
 }
 
 // decode reads an answer that was kept.
-// decode reads an answer that was kept.
 func decode(packed []byte) (*answer, error) {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(2*maxPlain))
 	if err != nil {
@@ -146,7 +133,6 @@ func decode(packed []byte) (*answer, error) {
 	return a, nil
 }
 
-// write sends a kept answer.
 // write sends a kept answer.
 func (a *answer) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))

@@ -1,6 +1,5 @@
 // Package keyed answers calls with an Idempotency-Key: the first call with a key is done, and later
 // ones get its answer.
-// Package keyed answers calls with an Idempotency-Key: the first call with a key is done, and later
 package keyed
 
 import (
@@ -19,7 +18,6 @@ import (
 )
 
 // The headers of a call that can be repeated, and of an answer that is that of an earlier call.
-// The headers of a call that can be repeated, and of an answer that is that of an earlier call.
 const (
 	Header         = "Idempotency-Key"
 	ReplayedHeader = "Idempotency-Replayed"
@@ -27,22 +25,17 @@ const (
 
 const (
 	// maxKey is the longest key, in characters.
-	// maxKey is the longest key, in characters.
 	maxKey = 255
 	// lease is for how long a process that has claimed a call may be silent until another takes the
 	// call over. It renews the claim each third of it.
-	// lease is for how long a process that has claimed a call may be silent until another takes the
 	lease = 15 * time.Second
 	// firstLook and longestLook are the intervals at which a call looks whether the first one with
 	// its key has ended.
-	// firstLook and longestLook are the intervals at which a call looks whether the first one with
 	firstLook, longestLook = 10 * time.Millisecond, 300 * time.Millisecond
-	// ending bounds the writes that end a call, whose own context may be over.
 	// ending bounds the writes that end a call, whose own context may be over.
 	ending = 5 * time.Second
 )
 
-// Calls answers keyed calls. It is safe for concurrent use.
 // Calls answers keyed calls. It is safe for concurrent use.
 type Calls struct {
 	st    store.KeyedCalls
@@ -51,12 +44,10 @@ type Calls struct {
 }
 
 // New returns the keyed calls of a store.
-// New returns the keyed calls of a store.
 func New(st store.KeyedCalls, log *slog.Logger) *Calls {
 	return &Calls{st: st, log: log, lease: lease}
 }
 
-// keyOf returns the key of a call; empty without one.
 // keyOf returns the key of a call; empty without one.
 func keyOf(r *http.Request) (string, error) {
 	all := r.Header.Values(Header)
@@ -74,28 +65,22 @@ func keyOf(r *http.Request) (string, error) {
 }
 
 // Kind is how the answers of an endpoint are kept.
-// Kind is how the answers of an endpoint are kept.
 type Kind int
 
 const (
 	// None is of endpoints that write nothing: a key has no effect.
-	// None is of endpoints that write nothing: a key has no effect.
 	None Kind = iota
 	// Kept answers are repeated.
-	// Kept answers are repeated.
 	Kept
-	// Secret answers are not stored: a call that is repeated learns what the first one made.
 	// Secret answers are not stored: a call that is repeated learns what the first one made.
 	Secret
 )
 
 // Handler answers a call, or returns why it cannot; then it has written nothing.
-// Handler answers a call, or returns why it cannot; then it has written nothing.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // Serve has a call answered by a handler, or by what an earlier call with its key was answered.
 // fail writes an error.
-// Serve has a call answered by a handler, or by what an earlier call with its key was answered.
 func (c *Calls) Serve(w http.ResponseWriter, r *http.Request, kind Kind, serve Handler, fail func(http.ResponseWriter, *http.Request, error)) error {
 	key, err := keyOf(r)
 	if err != nil {
@@ -122,7 +107,6 @@ func (c *Calls) Serve(w http.ResponseWriter, r *http.Request, kind Kind, serve H
 }
 
 // claim claims a call, or returns the first one with its key once that is over.
-// claim claims a call, or returns the first one with its key once that is over.
 func (c *Calls) claim(ctx context.Context, call *store.KeyedCall) (*store.KeyedCall, error) {
 	for wait := firstLook; ; wait = min(2*wait, longestLook) {
 		have, err := c.st.BeginCall(ctx, call, c.lease)
@@ -134,7 +118,6 @@ func (c *Calls) claim(ctx context.Context, call *store.KeyedCall) (*store.KeyedC
 		case have.Route != call.Route:
 			return nil, reused("for " + have.Route)
 		}
-		// Who waits leaves its place to others. One that takes a call over goes on without.
 		// Who waits leaves its place to others. One that takes a call over goes on without.
 		decision.ReleaseSlot(ctx)
 		timer := time.NewTimer(wait)
@@ -148,7 +131,6 @@ func (c *Calls) claim(ctx context.Context, call *store.KeyedCall) (*store.KeyedC
 }
 
 // reused refuses a key that another request had.
-// reused refuses a key that another request had.
 func reused(how string) error {
 	const detail = "the key was used before " // with what it was used for behind it
 	e := exchange.BadField(http.StatusUnprocessableEntity, Header, detail+how+"; a key is for one request and its repetitions, for "+store.KeyStays.String())
@@ -156,7 +138,6 @@ func reused(how string) error {
 	return e
 }
 
-// first does a call that was claimed, and keeps its answer. The answer is sent once it is kept.
 // first does a call that was claimed, and keeps its answer. The answer is sent once it is kept.
 func (c *Calls) first(w http.ResponseWriter, r *http.Request, call *store.KeyedCall, kind Kind, serve Handler, fail func(http.ResponseWriter, *http.Request, error)) error {
 	x := exchange.Of(r.Context())
@@ -191,7 +172,6 @@ func (c *Calls) first(w http.ResponseWriter, r *http.Request, call *store.KeyedC
 }
 
 // keep ends a claim by what was answered.
-// keep ends a claim by what was answered.
 func (c *Calls) keep(ctx context.Context, k *store.Keyed, held *capture, body *printed, kind Kind) {
 	status := held.code()
 	failed := status >= http.StatusBadRequest
@@ -221,7 +201,6 @@ func (c *Calls) keep(ctx context.Context, k *store.Keyed, held *capture, body *p
 }
 
 // drop forgets a claim of which nothing is written.
-// drop forgets a claim of which nothing is written.
 func (c *Calls) drop(ctx context.Context, call *store.KeyedCall) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 	defer cancel()
@@ -234,7 +213,6 @@ func (c *Calls) tell(ctx context.Context, what string, err error) {
 	c.log.LogAttrs(ctx, slog.LevelWarn, what, slog.String("route", "keyed"), slog.String("error", err.Error()))
 }
 
-// renew renews a claim until the function that it returns is called.
 // renew renews a claim until the function that it returns is called.
 func (c *Calls) renew(ctx context.Context, call *store.KeyedCall) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -249,7 +227,6 @@ func (c *Calls) renew(ctx context.Context, call *store.KeyedCall) (stop func()) 
 				return
 			case <-ticker.C:
 				// One that fails is tried again, and a claim that is lost stays so.
-				// One that fails is tried again, and a claim that is lost stays so.
 				_ = c.st.RenewCall(ctx, call, c.lease)
 			}
 		}
@@ -260,7 +237,6 @@ func (c *Calls) renew(ctx context.Context, call *store.KeyedCall) (stop func()) 
 	}
 }
 
-// again answers a call by the first one with its key.
 // again answers a call by the first one with its key.
 func again(w http.ResponseWriter, r *http.Request, have *store.KeyedCall) error {
 	if have.Route != r.Method+" "+r.URL.RequestURI() {
@@ -291,7 +267,6 @@ func again(w http.ResponseWriter, r *http.Request, have *store.KeyedCall) error 
 }
 
 // written reports that the first call wrote, and that what it was answered is not known.
-// written reports that the first call wrote, and that what it was answered is not known.
 func written(have *store.KeyedCall) error {
 	e := &exchange.Error{
 		Status: http.StatusConflict, Kind: "written", Location: have.About,
@@ -305,7 +280,6 @@ func written(have *store.KeyedCall) error {
 
 // Answering returns the function that writes a handler's answer. In a call with a key, finish
 // writes it before what it is about is written, and the answer is kept by the same commit.
-// Answering returns the function that writes a handler's answer. In a call with a key, finish
 func Answering[T any](ctx context.Context, finish func(T) error) func(T) error {
 	k := store.KeyedOf(ctx)
 	held, ok := ctx.Value(captureKey{}).(*capture)
@@ -332,6 +306,5 @@ func Answering[T any](ctx context.Context, finish func(T) error) func(T) error {
 	}
 }
 
-// errTooLong is the error of an answer that is too long to be kept.
 // errTooLong is the error of an answer that is too long to be kept.
 var errTooLong = errors.New("the answer is too long")
