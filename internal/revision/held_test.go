@@ -1,6 +1,7 @@
 package revision
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -116,5 +117,28 @@ func TestHoldsWithoutSummary(t *testing.T) {
 	}
 	if sum := last.Summary.Holds; sum == nil || sum.Held != 1 || !sum.Until.Equal(now.Add(59*time.Second)) {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// TestExpiryIsOfNoCall: a call with a key comes upon a hold that is over, and writes nothing
+// itself. The revision that ends the hold is no write of the call's, which may be tried again.
+func TestExpiryIsOfNoCall(t *testing.T) {
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	h := open(t, t.TempDir(), Options{Clock: func() time.Time { return now }})
+	upload(t, h, node(t, "n1", 64))
+	heldFor(t, h, "a", "a", 10*time.Second)
+	now = now.Add(time.Minute)
+	call := store.KeyedCall{Caller: "c", Key: "k", Token: "t", Route: "POST /v1/decisions"}
+	if _, err := h.st.BeginCall(t.Context(), &call, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	keyed := &store.Keyed{KeyedCall: call, Print: func() []byte { return []byte("body") }}
+	ctx := context.WithValue(t.Context(), store.KeyedKey{}, keyed)
+	v, _, err := h.Update(ctx, "prod", 0, func(*View) (*Step, error) { return nil, nil })
+	if err != nil || v.Cause != causeExpired {
+		t.Fatalf("the newest revision is %+v, %v", v, err)
+	}
+	if x, err := h.st.BeginCall(t.Context(), &call, time.Hour); err != nil || x.State != store.CallBegun {
+		t.Errorf("the call is %+v, %v", x, err)
 	}
 }

@@ -43,13 +43,13 @@ func (p *pending) wait(ctx context.Context) error {
 // writer token. If the head was dropped meanwhile, the entry would be refused: the error is a
 // conflict.
 func (m *Manager) submit(ctx context.Context, l *chain, epoch uint64, v *View, e *store.Entry) error {
-	if v.Cause != causeExpired { // it has no caller
+	if v.Cause != causeExpired { // it is of no call
 		e.Revision.Asked = store.AskedOf(ctx)
+		e.Call = store.KeyedOf(ctx).Claim(pathOf(e))
 	}
 	for d := range e.Decisions() {
 		d.Asked = e.Revision.Asked
 	}
-	e.Call = store.KeyedOf(ctx).Claim(pathOf(e))
 	size := len(e.Revision.Change)
 	if e.Checkpoint != nil {
 		size += len(e.Checkpoint.Payload)
