@@ -185,7 +185,7 @@ func (h *harness) stream(headers ...string) *eventStream {
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := h.client.Do(req)
+	resp, err := h.client.Do(req) //nolint:bodyclose // stop closes it
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package revision
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -105,7 +106,8 @@ func TestHoldsWithoutSummary(t *testing.T) {
 	defer func() { _ = other.Close() }()
 	now = now.Add(time.Second)
 	x, err := other.EndHold(t.Context(), "a", true)
-	if ended, ok := err.(*HoldEndedError); !ok || x != nil || ended.Hold.State != store.HoldExpired {
+	var ended *HoldEndedError
+	if !errors.As(err, &ended) || x != nil || ended.Hold.State != store.HoldExpired {
 		t.Errorf("%+v, %v", x, err)
 	}
 	if err := other.ExpireDue(t.Context()); err != nil {

@@ -210,7 +210,7 @@ func (c *Calls) drop(ctx context.Context, call *store.KeyedCall) {
 }
 
 func (c *Calls) tell(ctx context.Context, what string, err error) {
-	c.log.LogAttrs(ctx, slog.LevelWarn, what, slog.String("route", "keyed"), slog.String("error", err.Error()))
+	c.log.LogAttrs(ctx, slog.LevelWarn, "the key of a call is in doubt", slog.String("what", what), slog.String("error", err.Error()))
 }
 
 // renew renews a claim until the function that it returns is called.
