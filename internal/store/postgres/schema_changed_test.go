@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,6 +36,6 @@ func TestSchemaChangesBeneath(t *testing.T) {
 		if err := s.Ping(t.Context()); err != nil {
 			t.Errorf("after schema %d: Ping: %v", version, err)
 		}
-		appendOne(t, s, "after"+string(rune('a'+version)))
+		appendOne(t, s, "after-"+strconv.Itoa(version))
 	}
 }
