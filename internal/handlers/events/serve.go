@@ -14,7 +14,6 @@ import (
 	"berth/internal/access"
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
-	"berth/internal/revision"
 	"berth/internal/store"
 )
 
@@ -91,7 +90,7 @@ type EventList struct {
 //	@Failure		400,401,403,404,410,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/events [get]
 func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
-	name, err := clusterOf(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return err
 	}
@@ -112,17 +111,6 @@ func (a *API) listEvents(w http.ResponseWriter, r *http.Request) error {
 		return c.stream()
 	}
 	return c.list()
-}
-
-func clusterOf(r *http.Request) (string, error) {
-	name, err := exchange.PathParam(r, "cluster")
-	if err != nil {
-		return "", err
-	}
-	if err := revision.CheckName(name); err != nil {
-		return "", exchange.BadField(http.StatusBadRequest, "cluster", exchange.Reason(err))
-	}
-	return name, nil
 }
 
 // enter counts a call that waits for events.

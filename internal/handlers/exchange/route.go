@@ -6,6 +6,8 @@ import (
 	"net/url"
 
 	"github.com/go-chi/chi/v5"
+
+	"berth/internal/revision"
 )
 
 // RoutePattern is the matched route, never the path, which a client is free to make up.
@@ -46,3 +48,15 @@ func ByCluster(r *http.Request) string {
 
 // DefaultCluster is the cluster of calls that name none.
 const DefaultCluster = "default"
+
+// ClusterParam returns the cluster in the path.
+func ClusterParam(r *http.Request) (string, error) {
+	name, err := PathParam(r, "cluster")
+	if err != nil {
+		return "", err
+	}
+	if err := revision.CheckName(name); err != nil {
+		return "", BadField(http.StatusBadRequest, "cluster", Reason(err))
+	}
+	return name, nil
+}

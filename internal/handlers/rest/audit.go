@@ -62,7 +62,7 @@ var hexHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 //	@Failure		400,401,403,404,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/audit [get]
 func (a *API) verifyAudit(w http.ResponseWriter, r *http.Request) error {
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return err
 	}

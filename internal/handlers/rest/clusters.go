@@ -113,7 +113,7 @@ func (a *API) getCluster(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) cluster(r *http.Request) (store.ClusterInfo, error) {
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return store.ClusterInfo{}, err
 	}

@@ -76,7 +76,7 @@ const foundBytes = 1 << 10
 //	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/classes [get]
 func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *API) surveyClasses(w http.ResponseWriter, r *http.Request) error {
 //	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/upgrade [get]
 func (a *API) getUpgrade(w http.ResponseWriter, r *http.Request) error {
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return err
 	}

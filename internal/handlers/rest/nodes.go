@@ -28,7 +28,7 @@ func (a *API) listNodes(w http.ResponseWriter, r *http.Request) error {
 // measureAt answers with what measure finds at the revision that the request names. The label that
 // groups nodes is a parameter of the query.
 func measureAt[T any](a *API, w http.ResponseWriter, r *http.Request, measure func(context.Context, *revision.View, string) (T, error), label string) error {
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ import (
 //	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/pending [get]
 func (a *API) listPending(w http.ResponseWriter, r *http.Request) error {
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ const queuePage = 5000
 //	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
 //	@Router			/v1/clusters/{cluster}/queue [get]
 func (a *API) getQueue(w http.ResponseWriter, r *http.Request) error {
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (a *API) scenarioAt(r *http.Request, req scenarioRequest) (at asOf, err err
 	if q, ok := req.(*SimulationRequest); ok {
 		return q.at(r.Context(), a)
 	}
-	name, err := clusterParam(r)
+	name, err := exchange.ClusterParam(r)
 	if err != nil {
 		return at, err
 	}

@@ -94,18 +94,6 @@ func snapshotID(r *http.Request) (name string, rev int64, err error) {
 	return revisionOf("id", raw)
 }
 
-// clusterParam returns the cluster in the path.
-func clusterParam(r *http.Request) (string, error) {
-	name, err := exchange.PathParam(r, "cluster")
-	if err != nil {
-		return "", err
-	}
-	if err := revision.CheckName(name); err != nil {
-		return "", exchange.BadField(http.StatusBadRequest, "cluster", exchange.Reason(err))
-	}
-	return name, nil
-}
-
 // queryCluster returns the cluster in the query.
 func queryCluster(r *http.Request) (string, error) {
 	name := cmp.Or(exchange.ClusterInQuery(r), exchange.DefaultCluster)
