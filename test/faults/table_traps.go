@@ -85,19 +85,19 @@ var trapFaults = []fault{
 		{"internal/world/pods.go", `i == 2 && pod.UID != "" || !free(p.Name); i++`, `i == 2 && (pod.UID != "" || !free(p.Name)); i++`},
 	}},
 	{"trap-27-unavailable-rounded-up", "a rollout has more unavailable pods than its share", "./internal/scenario", "TestUpstreamsRollouts", []edit{
-		{"internal/world/deployment_scale.go", `scaled(u.MaxUnavailable, replicas, false)`, `scaled(u.MaxUnavailable, replicas, true)`},
+		{"internal/world/deployment.go", `scaled(u.MaxUnavailable, replicas, false)`, `scaled(u.MaxUnavailable, replicas, true)`},
 	}},
 	{"trap-27-stuck-at-zero", "a rollout with neither surge nor unavailable pods stands still", "./internal/scenario", "TestUpstreamsRollouts", []edit{
-		{"internal/world/deployment_scale.go", `if d.Surge == 0 && d.Unavailable == 0 {`, `if d.Surge == 0 && d.Unavailable == 0 && false {`},
+		{"internal/world/deployment.go", `if d.Surge == 0 && d.Unavailable == 0 {`, `if d.Surge == 0 && d.Unavailable == 0 && false {`},
 	}},
 	{"trap-29-new-ones-count", "new pods that are not available count as room for old ones to go", "./internal/scenario", "TestUpstreamsRollouts", []edit{
 		{"internal/world/deployment.go", ` - (d.New.Replicas - sum)`, ``},
 	}},
 	{"trap-30-share-cut", "a share of a scale amid a rollout is cut, not rounded", "./internal/scenario", "TestScaleAmidRollOut", []edit{
-		{"internal/world/deployment_scale.go", `int(math.Round(float64(s.Replicas*(to+d.Surge))/float64(most)))`, `int(math.Floor(float64(s.Replicas*(to+d.Surge))/float64(most)))`},
+		{"internal/world/deployment.go", `int(math.Round(float64(s.Replicas*(to+d.Surge))/float64(most)))`, `int(math.Floor(float64(s.Replicas*(to+d.Surge))/float64(most)))`},
 	}},
 	{"trap-30-smallest-first", "what is left of a scale amid a rollout goes to the smallest set", "./internal/scenario", "TestScaleAmidRollOut", []edit{
-		{"internal/world/deployment_scale.go", `cmp.Compare(b.Replicas, a.Replicas), newer`, `cmp.Compare(a.Replicas, b.Replicas), newer`},
+		{"internal/world/deployment.go", `cmp.Compare(b.Replicas, a.Replicas), newer`, `cmp.Compare(a.Replicas, b.Replicas), newer`},
 	}},
 	{"trap-31-deadline-early", "a rollout exceeds its deadline in the second in which it ends", "./internal/scenario", "TestRollOutStalls", []edit{
 		{"internal/world/deployment.go", `return d.progressed + int64(*limit) + 1, true`, `return d.progressed + int64(*limit), true`},
