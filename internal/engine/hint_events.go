@@ -31,23 +31,28 @@ func (w *waking) events(k object.Key) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Events(k, before, after), nil
+}
+
+// Events are those of one changed object of any kind but Pod, in upstream's order: as it was and as
+// it is, typed as in object.Object, nil where it was or is not there.
+func Events(k object.Key, before, after any) (out []Event) {
 	event := Event{Key: k, Action: Update, Old: before, New: after}
 	switch {
 	case before == nil && after == nil:
-		return nil, nil
+		return nil
 	case before == nil:
 		event.Action = Add
 	case after == nil:
 		event.Action = Delete
 	case k.Kind == "Node":
-		var out []Event
 		for _, a := range NodeActions(before.(*corev1.Node), after.(*corev1.Node)) {
 			event.Action = a
 			out = append(out, event)
 		}
-		return out, nil
+		return out
 	}
-	return []Event{event}, nil
+	return []Event{event}
 }
 
 // podEvents are the events of a pod. One that is over is gone for the scheduler

@@ -124,14 +124,18 @@ func (r *clocked) run(until int64) (ended string, err error) {
 	if err := r.d.Schedule(); err != nil {
 		return "", err
 	}
+	next := r.d.upcoming
+	if until < 0 {
+		next = r.d.Next
+	}
 	for told, changed := 0, int64(0); ; {
-		at, ok := r.d.Next()
+		at, ok := next()
 		loops, _ := r.d.Looping()
 		if until < 0 { // CronJobs alone do not keep a run going that has no end
 			loops += r.d.CronStarts()
 		}
 		switch {
-		case !ok || r.d.Due() == loops && at > changed+retrySeconds: // drains have gone on since
+		case !ok || r.d.Due() == loops && !r.d.TriesAgain() && at > changed+retrySeconds: // drains have gone on since
 			deadline, ahead := r.d.NextDeadline()
 			if !ahead {
 				return EndedIdle, nil

@@ -294,6 +294,7 @@ func TestClock(t *testing.T) {
 200 cordoned a
 200 drainBegins a
 200 drainEnds a: blocked: brief: it stays Terminating: the kubelet of its node does not answer, and nothing else removes it while the Node object exists
+420 waits web-1-2
 `,
 			[]any{alive("a", "3"), web("web-1", "a"), brief("brief", "a")},
 		},

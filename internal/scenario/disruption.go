@@ -39,7 +39,27 @@ func (d *disruption) waited() []string {
 // Next returns the second at which something happens next, in the world or in a drain; false where
 // nothing does.
 func (d *disruption) Next() (second int64, ok bool) {
-	next, happens := d.World.Next()
+	second, ok = d.nextDue()
+	return sooner(second, ok, d.World.Next)
+}
+
+// upcoming is Next where pods are tried again by time alone also if that changes nothing.
+func (d *disruption) upcoming() (second int64, ok bool) {
+	second, ok = d.nextDue()
+	return sooner(second, ok, d.Upcoming)
+}
+
+// sooner returns the sooner of a second and another one, each if there is one.
+func sooner(second int64, ok bool, other func() (int64, bool)) (int64, bool) {
+	if at, is := other(); is && (!ok || at < second) {
+		return at, true
+	}
+	return second, ok
+}
+
+// nextDue is Next without the pods that are tried again by time alone, which no drain waits for.
+func (d *disruption) nextDue() (second int64, ok bool) {
+	next, happens := d.NextDue()
 	second, ok = next, happens
 	for _, x := range d.drains {
 		if happens {
@@ -56,7 +76,7 @@ func (d *disruption) Next() (second int64, ok bool) {
 // comes to rest before a drain goes on.
 func (d *disruption) Advance(to int64) error {
 	for {
-		at, ok := d.Next()
+		at, ok := d.upcoming()
 		if !ok || at > to {
 			return d.World.Advance(to)
 		}

@@ -239,14 +239,18 @@ func (x *draining) drained() error {
 	return x.next()
 }
 
-// goOn has the next thing happen. Where nothing does, the pods that are left are never let go.
+// goOn has the next thing happen. Where nothing does, the pods that are left are never let go: it
+// does not wait for pods that are tried again by time alone.
 func (x *draining) goOn() error {
-	if at, ok := x.d.Next(); ok {
+	if at, ok := x.d.nextDue(); ok {
 		return x.d.Advance(at)
 	}
 	out := x.node()
 	out.Blocked, x.todo = append(out.Blocked, x.refused...), nil
-	return x.drained()
+	if err := x.drained(); err != nil {
+		return err
+	}
+	return x.d.World.Advance(x.d.Seconds()) // the scheduler sees what the next node's drain evicted
 }
 
 // end marks a drain that was on its way when the run ended.

@@ -106,7 +106,7 @@ func (w *World) Ungate(n PodName, gates []string) (refused string, err error) {
 		if len(p.Spec.SchedulingGates) == len(e.Pod.Spec.SchedulingGates) {
 			return "it has no such gate", nil
 		}
-		e.Pod, e.shape, e.woken, e.failed, w.queue.arrived = &p, "", nil, false, true
+		e.Pod, e.kind, e.by, e.failed, w.queue.arrived = &p, nil, nil, false, true
 		w.tellPod(PodUngated, &p, "")
 		if w.State().Pod(n.Namespace, n.Name) == nil {
 			return "", nil // it is stored once it is bound
@@ -213,13 +213,33 @@ func (w *World) Apply(o object.Object) error {
 		return nil
 	}
 	w.tell(m)
+	before, err := w.stored(o.Key)
+	if err != nil {
+		return err
+	}
 	w.changes++
-	w.event()
+	w.hear(o.Key, before, o.Value)
 	if err := w.walk.Changes().Put(o.Value); err != nil {
 		return fmt.Errorf("%s: %w", m.Owner, err)
 	}
 	w.keep(o)
 	return nil
+}
+
+// stored returns an object of a kind that Apply takes, as it is now; nil where there is none.
+func (w *World) stored(k object.Key) (any, error) {
+	if o := w.effect(k); o != nil {
+		return o, nil
+	}
+	js, is := w.base.Object(k)
+	if !is || byBinds[k.Kind] {
+		return nil, nil
+	}
+	o, err := object.FromCanonical(k.Kind, js)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", k.Kind, k.Name, err)
+	}
+	return o.Value, nil
 }
 
 // keep has views show an object that no state reads.

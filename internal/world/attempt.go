@@ -36,6 +36,8 @@ type Attempt struct {
 	Victims []engine.Victim
 	// Message is kube-scheduler's summary where the pod got no node.
 	Message string
+	// RejectedBy are the rules that rejected a pod which was not bound (engine.Result.Rejectors).
+	RejectedBy []string
 	// Waited is how many attempts of a run came between the pod's arrival and this one.
 	Waited int
 	// Digest is that of the decision, where Options.Digests wants it.
@@ -102,6 +104,9 @@ func (f *Fork) attempt(ctx context.Context, pod *corev1.Pod, lingers bool) (*Att
 	if f.o.Digests {
 		at.Digest = digest.Of(r)
 	}
+	if f.logs && r.Outcome != engine.Scheduled {
+		at.RejectedBy = r.Rejectors()
+	}
 	switch r.Outcome {
 	case engine.Scheduled:
 		if r.Scored && f.o.Chance.Counts() { // schedule_one.go selectHost
@@ -146,15 +151,13 @@ func (f *Fork) bind(ctx context.Context, at *Attempt, pod *corev1.Pod, r *engine
 			return fmt.Errorf("effects of a bind: %w", err)
 		}
 	}
-	if len(made.Objects) > 0 {
-		f.event()
-	}
 	if was := pod.Status.NominatedNodeName; was != "" && was != at.Node {
-		f.eventUpTo(*pod.Spec.Priority)
+		if err := f.lostNomination(pod); err != nil {
+			return err
+		}
 	}
 	at.Pod = object.WithTopology(revision.Bound(made.Pod(pod), at.Node), labels)
-	f.events++
-	f.binds = append(f.binds, bindEvent{f.events, at.Pod})
+	f.note(engine.Event{Key: podKey(NameOf(pod)), Action: engine.Add, New: at.Pod})
 	return f.putQuietly(ctx, at.Pod)
 }
 
@@ -199,11 +202,9 @@ func (f *Fork) preempt(ctx context.Context, at *Attempt, pod *corev1.Pod, r *eng
 // updatePodInSchedulingQueue).
 func (f *Fork) nominate(ctx context.Context, pod *corev1.Pod, node string) (*corev1.Pod, error) {
 	if was := pod.Status.NominatedNodeName; was != "" && was != node {
-		resolved, _, err := decision.ResolvePriority(f.walk.State(), pod, f.o.Class)
-		if err != nil {
+		if err := f.lostNomination(pod); err != nil {
 			return nil, err
 		}
-		f.eventUpTo(*resolved.Spec.Priority)
 	}
 	p := *pod
 	p.Status.NominatedNodeName = node

@@ -155,6 +155,5 @@ func (f *Fork) putObject(o metav1.Object) error {
 		return fmt.Errorf("claims of a pod: %w", err)
 	}
 	f.changes++
-	f.event()
 	return f.putEffect(made)
 }

@@ -139,6 +139,9 @@ type Fork struct {
 	now     time.Duration                    // since Options.Now: decisions are made then
 	changes uint64                           // counts every write
 	eventCounts
+	// log is the events that hints have yet to judge; logs has them kept.
+	log    []noted
+	logs   bool
 	before eventCounts // when the changes began to be remembered
 	marked bool
 	undo   []func() error // takes back what was changed since the mark, the last one first
@@ -147,13 +150,8 @@ type Fork struct {
 // eventCounts are the events that kube-scheduler's queue hears of, numbered from 1.
 type eventCounts struct {
 	events   uint64           // the last one
-	everyone uint64           // the last one that all pods hear of
+	everyone uint64           // the last one that is not for pods up to a priority alone
 	upTo     map[int32]uint64 // by priority: the last one that pods up to it hear of
-	// tainted is the last node that got a taint: that helps pods alone that spread over other
-	// nodes.
-	tainted uint64
-	// binds are the pods that were bound. Those hear of one that wait for such pods.
-	binds []bindEvent
 }
 
 // NewFork starts a fork at a view. Edits of nodes and other objects belong into the view before
@@ -217,42 +215,10 @@ const PodBytes = 4 << 10
 
 // Put adds or replaces a pod, with or without a node.
 func (f *Fork) Put(ctx context.Context, pod *corev1.Pod) error {
-	f.event()
+	if err := f.hearPod(NameOf(pod), pod); err != nil {
+		return err
+	}
 	return f.putQuietly(ctx, pod)
-}
-
-// event has all pods that wait hear of a change.
-func (f *Fork) event() {
-	f.events++
-	f.everyone = f.events
-}
-
-// bindEvent is a pod that was bound, and the number of the event.
-type bindEvent struct {
-	at  uint64
-	pod *corev1.Pod
-}
-
-// eventUpTo has the pods up to a priority hear of a change.
-func (f *Fork) eventUpTo(priority int32) {
-	f.events++
-	if f.upTo == nil {
-		f.upTo = map[int32]uint64{}
-	}
-	f.upTo[priority] = f.events
-}
-
-// heard reports whether a pod of a priority hears of an event since a number of them.
-func (f *Fork) heard(priority int32, since uint64) bool {
-	if f.everyone > since {
-		return true
-	}
-	for p, at := range f.upTo {
-		if p >= priority && at > since {
-			return true
-		}
-	}
-	return false
 }
 
 // putQuietly puts a pod of which only what no queue waits for changes: its conditions, or that it
@@ -279,6 +245,9 @@ func (f *Fork) putQuietly(ctx context.Context, pod *corev1.Pod) error {
 
 // Delete removes a pod at once; a missing one is no error.
 func (f *Fork) Delete(namespace, name string) error {
+	if err := f.hearPod(PodName{namespace, name}, nil); err != nil {
+		return err
+	}
 	if err := f.remember(namespace, name); err != nil {
 		return err
 	}
@@ -290,7 +259,6 @@ func (f *Fork) Delete(namespace, name string) error {
 	f.walk.Changes().Delete("Pod", namespace, name)
 	f.put[PodName{namespace, name}] = nil
 	f.changes++
-	f.event()
 	return nil
 }
 

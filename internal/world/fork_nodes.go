@@ -37,8 +37,8 @@ func decodeNode(name string, js []byte) (*corev1.Node, error) {
 	return o.Value.(*corev1.Node), nil
 }
 
-// setNode puts a node, or deletes it where after is nil, and has those hear of it who do.
-func (f *Fork) setNode(name string, after *corev1.Node, heard func()) error {
+// setNode puts a node, or deletes it where after is nil.
+func (f *Fork) setNode(name string, after *corev1.Node, gains bool) error {
 	before, err := f.Node(name)
 	if err != nil {
 		return err
@@ -55,7 +55,11 @@ func (f *Fork) setNode(name string, after *corev1.Node, heard func()) error {
 		f.undo = append(f.undo, func() error { return store(before) })
 	}
 	f.changes++
-	heard()
+	if key := (object.Key{Kind: "Node", Name: name}); after == nil {
+		f.hear(key, before, nil)
+	} else {
+		f.hearNode(key, before, after, gains)
+	}
 	if err := store(after); err != nil {
 		return fmt.Errorf("node %s: %w", name, err)
 	}
@@ -68,18 +72,21 @@ func (f *Fork) setNode(name string, after *corev1.Node, heard func()) error {
 // addNode puts a node that is not there yet, and what belongs to it.
 func (f *Fork) addNode(n *corev1.Node, with ...any) error {
 	f.changes++
-	f.event()
+	f.hear(object.Key{Kind: "Node", Name: n.Name}, nil, n)
 	f.nodes[n.Name] = n
 	if err := f.walk.Changes().Put(n); err != nil {
 		return fmt.Errorf("node %s: %w", n.Name, err)
 	}
 	for _, o := range with {
+		var k object.Key
 		switch o := o.(type) {
 		case *storagev1.CSINode:
-			f.touch(object.Key{Kind: "CSINode", Name: o.Name})
+			k = object.Key{Kind: "CSINode", Name: o.Name}
 		case *resourcev1.ResourceSlice:
-			f.touch(object.Key{Kind: "ResourceSlice", Name: o.Name})
+			k = object.Key{Kind: "ResourceSlice", Name: o.Name}
 		}
+		f.touch(k)
+		f.hear(k, nil, o)
 		if err := f.walk.Changes().Put(o); err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
 		}
@@ -91,7 +98,7 @@ func (f *Fork) addNode(n *corev1.Node, with ...any) error {
 }
 
 // RemoveNode deletes a node. Its pods stay until they are deleted.
-func (f *Fork) RemoveNode(name string) error { return f.setNode(name, nil, f.event) }
+func (f *Fork) RemoveNode(name string) error { return f.setNode(name, nil, false) }
 
 // Cordon makes a node unschedulable, as kubectl does with the node and the taint that the node
 // lifecycle controller adds (pkg/controller/nodelifecycle doNoScheduleTaintingPass).
@@ -116,7 +123,7 @@ func (f *Fork) untaint(name string, taint corev1.Taint) error {
 	})
 }
 
-// changeNode changes a node in a way that may help any pod.
+// changeNode changes a node.
 func (f *Fork) changeNode(name string, change func(*corev1.Node)) error {
 	n, err := f.Node(name)
 	if err != nil {
@@ -124,7 +131,7 @@ func (f *Fork) changeNode(name string, change func(*corev1.Node)) error {
 	}
 	n = n.DeepCopy()
 	change(n)
-	return f.setNode(name, n, f.event)
+	return f.setNode(name, n, false)
 }
 
 // Taint adds a taint to a node, in place of the one of its key and effect, and changes what else.
@@ -143,5 +150,5 @@ func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node))
 	if change != nil {
 		change(n)
 	}
-	return f.setNode(name, n, func() { f.events++; f.tainted = f.events })
+	return f.setNode(name, n, true)
 }

@@ -13,7 +13,7 @@ import (
 // Mark begins to remember changes, so that Undo can take them back.
 func (f *Fork) Mark() {
 	f.marked, f.undo = true, f.undo[:0]
-	f.before = f.eventCounts
+	f.before, f.log = f.eventCounts, nil
 	f.before.upTo = maps.Clone(f.upTo)
 }
 
@@ -31,7 +31,7 @@ func (f *Fork) Undo() error {
 		f.undo = f.undo[:last]
 	}
 	f.changes++ // no earlier question is still an equal one
-	f.eventCounts = f.before
+	f.eventCounts, f.log = f.before, nil
 	return nil
 }
 
@@ -82,15 +82,16 @@ func (f *Fork) remember(namespace, name string) error {
 // putEffect stores an object that a bind writes beside its pod.
 func (f *Fork) putEffect(o object.Object) error {
 	f.rememberEffect(o.Key)
+	f.hear(o.Key, f.effect(o.Key), o.Value)
 	return f.walk.Changes().Put(o.Value)
 }
 
 // deleteObject removes an object of the kinds that binds write.
 func (f *Fork) deleteObject(k object.Key) {
 	f.rememberEffect(k)
+	f.hear(k, f.effect(k), nil)
 	f.walk.Changes().Delete(k.Kind, k.Namespace, k.Name)
 	f.changes++
-	f.event()
 }
 
 // rememberEffect is remember for the kinds that binds write.
@@ -157,6 +158,7 @@ type Mark struct {
 func (w *World) Mark() Mark {
 	m := Mark{now: w.now, log: len(w.log), others: len(w.others), assumed: w.assumed, due: slices.Clone(w.due.list)}
 	for _, e := range w.queue.waiting {
+		w.queue.locate(e)
 		m.waiting = append(m.waiting, *e)
 	}
 	w.Fork.Mark()
@@ -172,10 +174,12 @@ func (w *World) Undo(m Mark) error {
 	w.due.list = m.due
 	err := w.Fork.Undo()
 	w.daemons.forget()
-	w.queue.waiting, w.queue.woken, w.queue.arrived = nil, map[string]*woken{}, true
+	w.queue.waiting, w.queue.kinds, w.queue.arrived = nil, map[string]*kind{}, true
 	for i := range m.waiting {
 		e := &m.waiting[i]
-		e.woken = nil
+		if e.kind = nil; e.by != nil {
+			e.by = w.queue.rejectedBy(e, e.by.names)
+		}
 		w.queue.waiting = append(w.queue.waiting, e)
 	}
 	return err

@@ -11,7 +11,6 @@ import (
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/kube/object"
 	"berth/internal/steps"
 )
 
@@ -45,8 +44,8 @@ type Waiting struct {
 // once nothing else is active (backend/queue/active_queue.go unlockedPop, feature
 // PopFromBackoffQ). An attempt takes no time, so that no back-off ever ends by itself.
 //
-// Every event but a bind may help: hints of plugins are not consulted for others, so that there may
-// be more attempts in vain than in a cluster.
+// Where time goes on, hints of the plugins that rejected a pod say which events it hears of, and it
+// is tried again after five minutes without one. Else every event may help.
 type queue struct {
 	f     *Fork
 	ctx   context.Context
@@ -58,14 +57,21 @@ type queue struct {
 	lingers bool
 
 	waiting []*entry
-	vain    map[string]vain // by shape
-	woken   map[string]*woken
+	kinds   map[string]*kind // by shape
 	// quiet is the last event at which no pod was to be tried, arrived whether a pod came since,
-	// and asleep are the shapes of the pods that waited then; nil where a bind wakes them all.
-	quiet           uint64
-	arrived         bool
-	asleep          []*woken
+	// and asleep are those that waited then. restless reports that some hear of every event.
+	quiet    uint64
+	arrived  bool
+	asleep   []*rejected
+	sleeps   int
+	restless bool
+	// unseen is the least of the events that those which wait knew at their last attempts, and
+	// flush the first instant at which one is tried again by time alone.
+	unseen          uint64
+	flush           time.Duration
 	orders          int
+	futile          int  // the number of what moves pods back in this pass
+	vain            bool // an attempt was in vain
 	attempts, waves int
 	stopped         bool
 }
@@ -74,14 +80,14 @@ type queue struct {
 type entry struct {
 	Arrival
 	priority int32
-	honors   bool   // it has a spread that leaves tainted nodes out
-	order    int    // among those of its priority: of its arrival or its last attempt
+	turn     turn
+	order    int    // of its arrival or its last attempt
 	failed   bool   // its last attempt
 	seen     uint64 // the fork's events that this attempt knew
 	tries    int
 	last     engine.Outcome
-	shape    string
-	woken    *woken // of the shape; nil: not looked up yet
+	kind     *kind     // nil: not looked up yet
+	by       *rejected // what rejected it; nil: nothing that has hints
 	place    place
 	came     int // the attempts before its arrival
 }
@@ -96,19 +102,13 @@ const (
 	left
 )
 
-// vain is an attempt that found no node: the fork's changes that it knew, and its message.
-type vain struct {
-	changes uint64
-	message string
-}
-
 func newQueue(ctx context.Context, f *Fork) *queue {
-	return &queue{f: f, ctx: ctx, steps: steps.Of(ctx), vain: map[string]vain{}, woken: map[string]*woken{}}
+	return &queue{f: f, ctx: ctx, steps: steps.Of(ctx), kinds: map[string]*kind{}}
 }
 
 // entry reads a pod that will come.
 func (q *queue) entry(a Arrival) *entry {
-	e := &entry{Arrival: a, honors: honorsTaints(a.Pod)}
+	e := &entry{Arrival: a}
 	if pod, _, err := decision.ResolvePriority(q.f.State(), e.Pod, q.f.o.Class); err == nil {
 		e.priority = *pod.Spec.Priority
 	}
@@ -117,8 +117,8 @@ func (q *queue) entry(a Arrival) *entry {
 
 // add has a pod come.
 func (q *queue) add(e *entry) {
-	e.place, e.order, e.came = waits, q.orders, q.attempts
 	q.orders++
+	e.place, e.order, e.came, e.turn = waits, q.orders, q.attempts, turn{q.f.now, q.orders}
 	q.waiting, q.arrived = append(q.waiting, e), true
 }
 
@@ -135,18 +135,13 @@ func (q *queue) remove(n PodName) {
 // tryAll passes over the queue until no attempt could have another outcome.
 func (q *queue) tryAll() error {
 	for !q.stopped && (q.arrived || q.stirred()) {
-		var due []*entry
-		for _, e := range q.waiting {
-			if q.mayTry(e) && (!e.failed || q.hears(e)) {
-				due = append(due, e)
-			}
+		due, err := q.due()
+		if err != nil {
+			return err
 		}
 		if len(due) == 0 {
 			q.sleep()
 			return nil
-		}
-		if err := steps.Sort(q.steps, due, before); err != nil {
-			return err
 		}
 		q.waves++
 		for _, e := range due {
@@ -166,113 +161,88 @@ func (q *queue) tryAll() error {
 	return nil
 }
 
-// sleep notes that no pod is to be tried before something happens.
-func (q *queue) sleep() {
-	q.quiet, q.arrived, q.asleep = q.f.events, false, []*woken{}
-	if !q.lingers {
-		q.asleep = nil
-		return
-	}
+// due lists the pods of the next pass, in their order.
+func (q *queue) due() (due []*entry, err error) {
+	q.futile = 0
+	flushes := q.flushes()
 	for _, e := range q.waiting {
-		switch {
-		case e.last == Failed:
-			q.asleep = nil
-			return
-		case e.place != waits || q.gated(e.Pod):
+		if !q.mayTry(e) {
 			continue
 		}
-		if w := q.wokenOf(e); w.asleep != q.quiet+1 {
-			w.asleep = q.quiet + 1
-			q.asleep = append(q.asleep, w)
+		hears := !e.failed || q.hears(e)
+		q.locate(e)
+		if hears || flushes && e.turn.flush(q.f.now-1) == q.f.now {
+			due = append(due, e)
 		}
 	}
+	return due, steps.Sort(q.steps, due, before)
 }
 
-// stirred reports whether a pod may be to be tried since it was quiet. Where binds alone happened,
-// those that wait are asked by their shapes: there are many binds, and many pods of one shape.
+// sleep notes that no pod is to be tried before something happens.
+func (q *queue) sleep() {
+	q.quiet, q.arrived, q.restless, q.asleep = q.f.events, false, !q.lingers, q.asleep[:0]
+	if !q.lingers {
+		return
+	}
+	q.sleeps++
+	q.plan(q.f.now)
+	for _, e := range q.waiting {
+		if !e.failed || e.place != waits || q.gated(e.Pod) {
+			continue
+		}
+		switch r := e.by; {
+		case r == nil:
+			q.restless = true
+		case r.asleep != q.sleeps:
+			r.asleep = q.sleeps
+			q.asleep = append(q.asleep, r)
+		}
+	}
+	q.forget()
+}
+
+// forget drops the events that the hints of all that wait have judged.
+func (q *queue) forget() {
+	clear(q.f.log)
+	q.f.log = q.f.log[:0]
+}
+
+// stirred reports whether a pod may be to be tried since it was quiet. Those that wait are asked by
+// what rejected them: there are many events, and many pods of one shape.
 func (q *queue) stirred() bool {
 	f := q.f
-	if f.events == q.quiet {
+	switch {
+	case q.flushes():
+		return true
+	case f.events == q.quiet:
 		return false
-	}
-	if q.asleep == nil || f.everyone > q.quiet || f.tainted > q.quiet || f.heard(math.MinInt32, q.quiet) {
+	case q.restless && f.heard(math.MinInt32, q.quiet):
 		return true
 	}
-	for _, w := range q.asleep {
-		if q.wakes(w) > q.quiet {
+	q.futile = 0
+	for _, r := range q.asleep {
+		if q.wakes(r) > q.quiet {
 			return true
 		}
 	}
 	q.quiet = f.events
+	q.forget()
 	return false
 }
 
-// woken is up to which bind the pods of a shape have heard of them, and the last event that may
-// help them.
-type woken struct {
-	pod    *corev1.Pod // one of them
-	binds  int
-	last   uint64
-	asleep uint64 // when it was put to those that sleep
-}
-
-// wokenOf returns that of a pod's shape.
-func (q *queue) wokenOf(e *entry) *woken {
-	if e.woken != nil {
-		return e.woken
-	}
-	if e.shape == "" {
-		e.shape = ShapeOf(e.Pod)
-	}
-	w := q.woken[e.shape]
-	if w == nil {
-		w = &woken{pod: e.Pod}
-		q.woken[e.shape] = w
-	}
-	e.woken = w
-	return w
-}
-
-// wakes returns the last bind that a plugin's hint lets the pods of a shape hear of.
-func (q *queue) wakes(w *woken) uint64 {
-	f := q.f
-	if w.binds == len(f.binds) {
-		return w.last
-	}
-	profile, err := f.o.Profile(w.pod)
-	for ; w.binds < len(f.binds); w.binds++ {
-		b := f.binds[w.binds]
-		event := engine.Event{Key: object.Key{Kind: "Pod", Namespace: b.pod.Namespace, Name: b.pod.Name}, Action: engine.Add, New: b.pod}
-		waiter := engine.Waiter{State: f.State(), Pod: w.pod}
-		if err != nil || slices.ContainsFunc(profile.Rules, func(p *engine.Plugin) bool { return p.Queues(&waiter, &event) }) {
-			w.last = b.at
-		}
-	}
-	return w.last
+// flushes reports whether a pod is tried again now by time alone, as something has happened since.
+func (q *queue) flushes() bool {
+	at, is := q.nextFlush()
+	return is && at == q.f.now
 }
 
 // hears reports whether something has happened since a pod's last attempt that may help it. Where
-// time goes on, a bind helps those pods alone that a plugin's hint lets hear of it, whichever
-// plugin rejected them.
+// time goes on, hints of the plugins that rejected it say so.
 func (q *queue) hears(e *entry) bool {
-	f := q.f
-	switch n := len(f.binds); {
-	case f.heard(e.priority, e.seen), f.tainted > e.seen && (!q.lingers || e.honors):
-		return true
-	case n == 0 || f.binds[n-1].at <= e.seen:
-		return false
-	case !q.lingers || e.last == Failed:
-		return true
+	if !q.lingers || e.by == nil {
+		return q.f.heard(e.priority, e.seen)
 	}
-	return q.wakes(q.wokenOf(e)) > e.seen
-}
-
-// honorsTaints reports whether a pod has a hard spread constraint that leaves tainted nodes out:
-// the emptiest domain may be one fewer then. No other pod is helped by a taint.
-func honorsTaints(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
-		return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	})
+	return q.wakes(e.by) > e.seen
 }
 
 // mayTry reports whether a pod waits that may have another attempt.
@@ -285,7 +255,7 @@ func (q *queue) tries() bool { return slices.ContainsFunc(q.waiting, q.mayTry) }
 
 // before is the order of the queue (plugins/queuesort/priority_sort.go Less).
 func before(a, b *entry) int {
-	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))
+	return cmp.Or(cmp.Compare(b.priority, a.priority), a.turn.compare(b.turn), cmp.Compare(a.order, b.order))
 }
 
 // gated reports whether a pod waits for its gates.
@@ -314,9 +284,12 @@ func (q *queue) try(e *entry) error {
 	at.Waited = q.attempts - e.came
 	e.Pod, e.last, e.failed, e.seen = at.Pod, at.Outcome, true, q.f.events
 	e.tries++
-	e.order = q.orders
 	q.orders++
 	q.attempts++
+	e.order, e.turn, e.by = q.orders, turn{q.f.now, q.orders}, nil
+	if q.lingers && at.Outcome != engine.Scheduled {
+		e.by = q.rejectedBy(e, at.RejectedBy)
+	}
 	switch at.Outcome {
 	case engine.Scheduled:
 		e.place = bound
@@ -335,12 +308,9 @@ func (q *queue) try(e *entry) error {
 func (q *queue) attempt(e *entry) (*Attempt, error) {
 	// The digest of a decision is of this pod alone.
 	plain := !q.f.o.Digests && e.Pod.Status.NominatedNodeName == ""
-	if plain && len(q.vain) > 0 {
-		if e.shape == "" {
-			e.shape = ShapeOf(e.Pod)
-		}
-		if v, ok := q.vain[e.shape]; ok && v.changes == q.f.changes {
-			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK, Message: v.message}, nil
+	if plain && q.vain {
+		if v := &q.kindOf(e).vain; v.message != "" && v.changes == q.f.changes {
+			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK, Message: v.message, RejectedBy: v.by}, nil
 		}
 	}
 	if e.tries == 0 && q.f.State().Pod(e.Pod.Namespace, e.Pod.Name) == nil {
@@ -351,10 +321,7 @@ func (q *queue) attempt(e *entry) (*Attempt, error) {
 	}
 	at, err := q.f.attempt(q.ctx, e.Pod, q.lingers)
 	if err == nil && plain && at.Outcome == engine.UnschedulableOK {
-		if e.shape == "" {
-			e.shape = ShapeOf(e.Pod)
-		}
-		q.vain[e.shape] = vain{q.f.changes, at.Message}
+		q.kindOf(e).vain, q.vain = vain{q.f.changes, at.Message, at.RejectedBy}, true
 	}
 	return at, err
 }

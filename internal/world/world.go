@@ -99,7 +99,7 @@ func New(ctx context.Context, f *Fork, start time.Duration) (*World, error) {
 		created: map[PodName]*created{}, preempted: map[PodName]int{}, counts: map[PodName]*taintCount{}, leaving: map[PodName]*Left{},
 		replicaSets: map[ownerKey]*ReplicaSet{}, members: map[PodName]*member{},
 	}
-	w.queue.each, w.queue.lingers = w.attempted, true
+	w.queue.each, w.queue.lingers, f.logs = w.attempted, true, true
 	w.nodes, w.unreadied = &nodeLifecycle{w: w, rates: DefaultNodeRates(), lost: map[string]*LostNode{}}, map[PodName]bool{}
 	w.coming, w.turned = map[ownerKey]int64{}, map[PodName]int{}
 	w.led, w.toCome, w.takes = map[PodName]*ledPod{}, map[PodName][]*PodEvent{}, map[takesKey]time.Duration{}
@@ -148,17 +148,53 @@ func (w *World) Waits() error {
 // Schedule tries the pods that wait, until no attempt could have another outcome.
 func (w *World) Schedule() error { return w.queue.tryAll() }
 
-// Next returns the second at which something happens next; false where nothing does.
-func (w *World) Next() (second int64, ok bool) {
+// NextDue returns the second at which something is due next; false where nothing is.
+func (w *World) NextDue() (second int64, ok bool) {
 	at, ok := w.due.next()
 	return seconds(at + time.Second - 1), ok && w.Due() > 0
+}
+
+// Upcoming is NextDue that knows of pods, too, that are tried again by time alone.
+func (w *World) Upcoming() (second int64, ok bool) {
+	at, ok := w.next()
+	return seconds(at + time.Second - 1), ok
+}
+
+func (w *World) next() (at time.Duration, ok bool) {
+	at, ok = w.due.next()
+	if flush, is := w.queue.nextFlush(); is && (!ok || flush < at) {
+		return flush, true
+	}
+	return at, ok
+}
+
+// Next returns the second at which something happens next; false where nothing does. Where nothing
+// but that is to come, pods are tried again by time alone if that changes anything.
+func (w *World) Next() (second int64, ok bool) {
+	if loops, _ := w.Looping(); w.Due() <= loops {
+		helps, err := w.queue.helps(w.futile)
+		if w.failed = cmp.Or(w.failed, err); !helps && err == nil {
+			return w.NextDue()
+		}
+	}
+	return w.Upcoming()
+}
+
+// TriesAgain reports whether a pod is tried again by time alone.
+func (w *World) TriesAgain() bool { return w.queue.triesAgain() }
+
+// futile writes down what another attempt at a pod would say.
+func (w *World) futile(e *entry, message string) {
+	if c := w.created[NameOf(e.Pod)]; c != nil && message != c.rec.Message {
+		kept(w, c.rec).Message = message
+	}
 }
 
 // Advance goes on to a second: all that is due until then happens, instant by instant.
 func (w *World) Advance(to int64) error {
 	until := time.Duration(to) * time.Second
 	for {
-		at, ok := w.due.next()
+		at, ok := w.next()
 		if !ok || at > until {
 			break
 		}
@@ -183,13 +219,17 @@ func (w *World) step(at time.Duration) error {
 // Finish lets all happen that is still to come, with what the last attempts bring about.
 func (w *World) Finish() error {
 	for {
-		at, ok := w.due.next()
-		if !ok || w.Due() == 0 {
-			if err := w.queue.tryAll(); err != nil || w.Due() == 0 {
+		if w.Due() == 0 {
+			if err := w.queue.tryAll(); err != nil {
 				return err
 			}
-			continue
 		}
+		if w.Due() == 0 {
+			if helps, err := w.queue.helps(w.futile); err != nil || !helps {
+				return err
+			}
+		}
+		at, _ := w.next()
 		if err := w.step(at); err != nil {
 			return err
 		}

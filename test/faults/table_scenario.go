@@ -3,7 +3,7 @@ package main
 // scenarioFaults are faults of what comes next in a cluster.
 var scenarioFaults = []fault{
 	{"surge-rounded-down", "a rollout of 25 % surge has none for three pods", "./internal/scenario", "TestUpstreamsRollouts", []edit{
-		{"internal/world/deployment_scale.go", `scaled(u.MaxSurge, replicas, true)`, `scaled(u.MaxSurge, replicas, false)`},
+		{"internal/world/deployment.go", `scaled(u.MaxSurge, replicas, true)`, `scaled(u.MaxSurge, replicas, false)`},
 	}},
 	{"available-before-sick", "a rollout takes available pods while there are others that are not", "./internal/scenario", "TestUpstreamsRollouts", []edit{
 		{"internal/world/deployment.go", `n := min(room, s.Replicas-available[i]); n > 0`, `n := min(room, s.Replicas-available[i]); n > 0 && false`},
@@ -15,13 +15,13 @@ var scenarioFaults = []fault{
 		{"internal/scenario/pools_search.go", `out, err := r.f.Run(ctx, e.Daemons, world.Limits{}, nil)`, `out, err := r.f.Run(ctx, nil, world.Limits{}, nil)`},
 	}},
 	{"scenario-order", "pods are tried as they come, whatever their priority", "./internal/scenario", "TestQueueOrder", []edit{
-		{"internal/world/queue.go", `return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.order, b.order))`, `return cmp.Compare(a.order, b.order)`},
+		{"internal/world/queue.go", `return cmp.Or(cmp.Compare(b.priority, a.priority), a.turn.compare(b.turn), cmp.Compare(a.order, b.order))`, `return cmp.Compare(a.order, b.order)`},
 	}},
 	{"scenario-no-retry", "a pod that failed is not tried again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
-		{"internal/world/queue.go", `(!e.failed || q.hears(e))`, `!e.failed`},
+		{"internal/world/queue.go", `hears := !e.failed || q.hears(e)`, `hears := !e.failed`},
 	}},
 	{"scenario-shape-for-ever", "a shape that fitted nowhere is not asked again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
-		{"internal/world/queue.go", `ok && v.changes == q.f.changes {`, `ok && v.changes <= q.f.changes {`},
+		{"internal/world/queue.go", `v.message != "" && v.changes == q.f.changes {`, `v.message != "" && v.changes <= q.f.changes {`},
 	}},
 	{"scenario-wait-from-the-start", "a pod's wait counts attempts before its arrival", "./internal/scenario", "TestDepartures", []edit{
 		{"internal/world/queue.go", `at.Waited = q.attempts - e.came`, `at.Waited = q.attempts`},
@@ -137,7 +137,19 @@ var scenarioFaults = []fault{
 		{"internal/scenario/disruption.go", `return &disruption{World: w, steps: steps.Of(ctx), throttled: throttled}, w.Endings()`, `return &disruption{World: w, steps: steps.Of(ctx), throttled: throttled}, nil`},
 	}},
 	{"binds-wake-nobody", "a pod that waits for another one's bind is not tried after it", "./internal/scenario", "TestBindsWake", []edit{
-		{"internal/world/queue.go", `w.last = b.at`, `w.last = 0`},
+		{"internal/world/wakes.go", `r.last = e.n`, `r.last = 0 * e.n`},
+	}},
+	{"hints-unheard", "pods that wait are tried again after every event", "./internal/scenario", "TestHints", []edit{
+		{"internal/world/queue.go", `return q.wakes(e.by) > e.seen`, `return q.f.heard(e.priority, e.seen)`},
+	}},
+	{"flush-a-look-early", "a pod is tried again by time alone after five minutes and no look", "./internal/scenario", "TestHints", []edit{
+		{"internal/world/wakes.go", `/flushEvery*flushEvery + flushEvery`, `/flushEvery*flushEvery`},
+	}},
+	{"flush-in-vain", "a run without an end goes on for attempts that change nothing", "./internal/scenario", "TestHints", []edit{
+		{"internal/world/wakes.go", `changes := r.Outcome != engine.UnschedulableOK ||`, `changes := true ||`},
+	}},
+	{"sleepers-forgotten", "pods that slept twice hear of nothing", "./internal/handlers", "TestPlayedByHand", []edit{
+		{"internal/world/queue.go", `case r.asleep != q.sleeps:`, `case r.asleep == 0:`},
 	}},
 	{"volumes-everywhere", "a volume of one node is attached to two", "./internal/scenario", "TestVolumesStayAttached", []edit{
 		{"internal/world/attach.go", `if pods > 0 && int(other) != row && why == "" {`, `if pods > 0 && int(other) != row && why == "" && false {`},

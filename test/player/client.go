@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 )
 
 // Client speaks to a server.
@@ -67,6 +68,20 @@ type decision struct {
 		Victims            []podName
 		ClearedNominations []podName
 	}
+	Nodes []struct {
+		Feasible bool
+		Plugin   string
+	}
+}
+
+// rejectedBy lists the plugins that were the first to reject the pod on a node.
+func (d *decision) rejectedBy() (list []string) {
+	for _, n := range d.Nodes {
+		if n.Plugin != "" && !slices.Contains(list, n.Plugin) {
+			list = append(list, n.Plugin)
+		}
+	}
+	return list
 }
 
 // upload puts objects as the newest state of a cluster.

@@ -40,7 +40,7 @@ func (g *game) succeed(p *pod) {
 		return
 	}
 	p.Status.Phase, p.Status.Conditions, g.changed = corev1.PodSucceeded, nil, true
-	g.hear(heard{})
+	g.hear(heard{left: p.Pod})
 	g.tell(Moment{What: "succeeded", Node: p.Spec.NodeName}, p)
 }
 
@@ -100,7 +100,13 @@ func (g *game) gone(p *pod) {
 	g.tell(Moment{What: "gone", Node: p.Spec.NodeName}, p)
 	delete(g.pods, p.Name)
 	g.changed = true
-	g.hear(heard{})
+	switch {
+	case p.over():
+	case p.Spec.NodeName != "":
+		g.hear(heard{left: p.Pod})
+	case p.Status.NominatedNodeName != "":
+		g.hear(heard{left: p.Pod, upTo: p.Spec.Priority})
+	}
 	g.syncOf(p)
 }
 

@@ -90,7 +90,7 @@ func (g *game) happen(e *Event) {
 	case e.AddNodes != nil:
 		n := &node{Node: e.AddNodes.Template.DeepCopy()}
 		g.nodes[n.Name], g.changed = n, true
-		g.hear(heard{})
+		g.hear(heard{is: n.Node})
 		g.tell(Moment{What: "nodeAdded", Node: n.Name}, nil)
 		g.lookAtZones()
 	case e.Drain != nil:

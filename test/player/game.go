@@ -36,6 +36,8 @@ type pod struct {
 
 	order, seen int
 	failed      bool
+	by          []string // the plugins that rejected it
+	flush       int64    // when it is tried again by time alone
 	told        string
 }
 
@@ -293,7 +295,7 @@ func (g *game) create(p *pod) {
 	p.Namespace, p.UID, p.ResourceVersion = metav1.NamespaceDefault, uidOf(p.Name), ""
 	p.CreationTimestamp = metav1.NewTime(g.time())
 	g.orders++
-	p.order, p.seen, p.failed = g.orders, 0, false
+	p.order, p.seen, p.failed = g.orders, len(g.heard), false
 	g.pods[p.Name], g.used[p.Name], g.changed = p, true, true
 	g.tell(Moment{What: "created"}, p)
 }

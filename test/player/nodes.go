@@ -28,6 +28,7 @@ func zoneOf(n *node) string { return n.Labels[corev1.LabelTopologyZone] }
 
 // taint adds a taint to a node.
 func (g *game) taint(n *node, t corev1.Taint) {
+	was := n.DeepCopy()
 	if !slices.ContainsFunc(n.Spec.Taints, func(has corev1.Taint) bool { return has.MatchTaint(&t) }) {
 		now := metav1.NewTime(g.time())
 		if t.Key != corev1.TaintNodeUnschedulable {
@@ -36,26 +37,36 @@ func (g *game) taint(n *node, t corev1.Taint) {
 		n.Spec.Taints = append(n.Spec.Taints, t)
 	}
 	g.changed = true
-	g.hear(heard{tainted: true})
+	g.hearChange(was, n)
 }
 
-// untaint takes taints off a node, which may help any pod.
-func (g *game) untaint(n *node, goes func(corev1.Taint) bool) {
+// hearChange has pods hear of a node whose taints changed, or that is cordoned no more.
+func (g *game) hearChange(was *corev1.Node, n *node) {
+	if len(was.Spec.Taints) != len(n.Spec.Taints) || was.Spec.Unschedulable && !n.Spec.Unschedulable {
+		g.hear(heard{was: was, is: n.DeepCopy()})
+	}
+}
+
+// untaint takes taints off a node.
+func (g *game) untaint(n *node, goes func(corev1.Taint) bool) { g.untaintFrom(n.DeepCopy(), n, goes) }
+
+func (g *game) untaintFrom(was *corev1.Node, n *node, goes func(corev1.Taint) bool) {
 	n.Spec.Taints, g.changed = slices.DeleteFunc(n.Spec.Taints, goes), true
-	g.hear(heard{})
+	g.hearChange(was, n)
 	for _, p := range g.on(n.Name) {
 		g.judgeTaints(p)
 	}
 }
 
 func (g *game) cordon(n *node, on bool) {
+	was := n.DeepCopy()
 	if n.Spec.Unschedulable = on; on {
 		g.tell(Moment{What: "cordoned", Node: n.Name}, nil)
 		g.taint(n, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 		return
 	}
 	g.tell(Moment{What: "uncordoned", Node: n.Name}, nil)
-	g.untaint(n, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
+	g.untaintFrom(was, n, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeUnschedulable })
 }
 
 // on are the pods of a node, by name.
@@ -299,7 +310,7 @@ func (g *game) remove(list []*node) {
 		z := g.zoneOf(n)
 		z.waiting = slices.DeleteFunc(z.waiting, func(name string) bool { return name == n.Name })
 		g.tell(Moment{What: "nodeRemoved", Node: n.Name}, nil)
-		g.hear(heard{})
+		g.hear(heard{was: n.Node})
 		g.at(g.now+60, byNode, n.Name, func() {
 			for _, p := range orphans {
 				switch {

@@ -2,6 +2,7 @@ package player
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,58 +10,122 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// heard is something that may help pods that wait: all of them, those up to a priority, those that
-// count on tainted nodes, or those that a pod which was bound may help.
+// heard is something that pods which wait hear of: a pod that came to a node or left one, a node
+// that came, went or changed, or a nomination that went, for pods up to a priority.
 type heard struct {
-	upTo    *int32
-	tainted bool
-	bound   *pod
+	came, left *corev1.Pod
+	was, is    *corev1.Node
+	upTo       *int32
 }
 
 func (g *game) hear(h heard) { g.heard = append(g.heard, h) }
 
-// helped reports whether something happened since a pod's last attempt that may help it.
+// helped reports whether something happened since a pod's last attempt that may help it, as the
+// hints of the plugins which rejected it have it.
 func (g *game) helped(p *pod) bool {
 	for _, h := range g.heard[p.seen:] {
-		switch {
-		case h.upTo != nil && *p.Spec.Priority > *h.upTo:
-		case h.tainted && !slices.ContainsFunc(p.Spec.TopologySpreadConstraints, honors):
-		case h.bound != nil && !hint(p, h.bound):
-		default:
+		if h.upTo != nil && *p.Spec.Priority > *h.upTo {
+			continue
+		}
+		if slices.ContainsFunc(p.by, func(plugin string) bool { return h.helps(p.Pod, plugin) }) || len(p.by) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
+// tainted reports whether nodes that got taints are all that happened since a pod's last attempt,
+// and cannot help it: it does not leave such nodes out of its spreads, and no node is kept for it.
+func (g *game) tainted(p *pod) bool {
+	return p.failed && len(p.by) > 0 && p.Status.NominatedNodeName == "" && !slices.ContainsFunc(p.Spec.TopologySpreadConstraints, honors) &&
+		!slices.ContainsFunc(g.heard[p.seen:], func(h heard) bool {
+			got := h.was != nil && h.is != nil && len(h.was.Spec.Taints) < len(h.is.Spec.Taints)
+			return !got && slices.ContainsFunc(p.by, func(plugin string) bool { return h.helps(p.Pod, plugin) }) && (h.upTo == nil || *p.Spec.Priority <= *h.upTo)
+		})
+}
+
 func honors(c corev1.TopologySpreadConstraint) bool {
 	return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 }
 
-// hint reports whether a pod that was bound may help another one: by a hard spread constraint that
-// counts it (podtopologyspread/plugin.go isSchedulableAfterPodChange), or by required affinity
-// terms that all match it (interpodaffinity/plugin.go isSchedulableAfterPodChange).
-func hint(p, bound *pod) bool {
-	matches := func(s *metav1.LabelSelector) bool {
-		of, err := metav1.LabelSelectorAsSelector(s)
-		return err == nil && of.Matches(labels.Set(bound.Labels))
+// helps is a plugin's hint for a pod that it rejected (its EventsToRegister, and isSchedulableAfter
+// functions).
+func (h heard) helps(p *corev1.Pod, plugin string) bool {
+	switch {
+	case h.came != nil || h.left != nil:
+		return h.podHelps(p, plugin)
+	case h.is == nil: // it went
+		return plugin == "PodTopologySpread"
 	}
-	for _, c := range p.Spec.TopologySpreadConstraints {
-		if c.WhenUnsatisfiable == corev1.DoNotSchedule && matches(c.LabelSelector) {
-			return true
-		}
+	switch plugin {
+	case "NodeUnschedulable":
+		return !h.is.Spec.Unschedulable && (h.was == nil || h.was.Spec.Unschedulable)
+	case "TaintToleration":
+		return !repels(p, h.is) && (h.was == nil || repels(p, h.was))
 	}
-	a := p.Spec.Affinity
-	if a == nil || a.PodAffinity == nil || len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) == 0 {
-		return false
-	}
-	for _, t := range a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-		if !matches(t.LabelSelector) {
-			return false
-		}
-	}
+	// Others that hear of new nodes have no hint for taints (scheduler.go buildQueueingHintMap).
 	return true
 }
+
+func repels(p *corev1.Pod, n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(p.Spec.Tolerations, func(by corev1.Toleration) bool {
+			return (by.Key == "" || by.Key == t.Key) && (by.Effect == "" || by.Effect == t.Effect) && (by.Operator == corev1.TolerationOpExists || by.Value == t.Value)
+		})
+	})
+}
+
+func (h heard) podHelps(p *corev1.Pod, plugin string) bool {
+	of := h.came
+	if of == nil {
+		of = h.left
+	}
+	matches := func(s *metav1.LabelSelector) bool {
+		selects, err := metav1.LabelSelectorAsSelector(s)
+		return err == nil && selects.Matches(labels.Set(of.Labels))
+	}
+	all := func(terms []corev1.PodAffinityTerm) bool {
+		return len(terms) > 0 && !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !matches(t.LabelSelector) })
+	}
+	required := func(p *corev1.Pod) (affine, anti []corev1.PodAffinityTerm) {
+		if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
+			affine = a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		}
+		if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+			anti = a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		}
+		return affine, anti
+	}
+	switch plugin {
+	case "NodeResourcesFit":
+		return h.left != nil
+	case "NodePorts":
+		return h.left != nil && slices.ContainsFunc(p.Spec.Containers[0].Ports, func(port corev1.ContainerPort) bool {
+			return slices.ContainsFunc(of.Spec.Containers[0].Ports, func(o corev1.ContainerPort) bool { return o.HostPort == port.HostPort })
+		})
+	case "PodTopologySpread":
+		return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+			return c.WhenUnsatisfiable == corev1.DoNotSchedule && matches(c.LabelSelector)
+		})
+	case "InterPodAffinity":
+		affine, anti := required(p)
+		if h.came != nil {
+			return all(affine)
+		}
+		if all(anti) {
+			return true
+		}
+		_, theirs := required(of)
+		of = p
+		return all(theirs)
+	}
+	return false
+}
+
+// flush returns when a pod that is tried in vain now is tried again by time alone: at the first of
+// the looks, one each 30 s, more than five minutes later (backend/queue/scheduling_queue.go
+// flushUnschedulablePodsLeftover).
+func (g *game) flush() int64 { return (g.now+300)/30*30 + 30 }
 
 // schedule tries the pods that wait until nothing could help one: higher priority first, then who
 // came or failed last earlier. Who fails waits until all others had their turn.
@@ -68,7 +133,7 @@ func (g *game) schedule() error {
 	for {
 		var turn []*pod
 		for _, p := range g.pods {
-			if p.waits() && len(p.Spec.SchedulingGates) == 0 && (!p.failed || g.helped(p)) {
+			if p.waits() && len(p.Spec.SchedulingGates) == 0 && (!p.failed || g.helped(p) || g.now >= p.flush) {
 				turn = append(turn, p)
 			}
 		}
@@ -101,15 +166,24 @@ func (g *game) try(p *pod) error {
 		g.changed = false
 	}
 	g.tries++
+	futile := g.tainted(p) && g.now < p.flush
 	var d decision
 	err := g.client.call("POST", "/v1/decisions", map[string]any{
-		"snapshot": g.snapshot, "podRef": podName{p.Namespace, p.Name}, "dryRun": true, "explain": "none", "now": g.time(),
+		"snapshot": g.snapshot, "podRef": podName{p.Namespace, p.Name}, "dryRun": true, "explain": "all", "now": g.time(),
 	}, &d)
 	if err != nil {
 		return err
 	}
 	g.orders++
-	p.failed, p.order = true, g.orders
+	p.failed, p.order, p.flush = true, g.orders, g.flush()
+	g.at(p.flush, byKubelet, p.Name, func() {})
+	if futile { // the simulation does not make it, and knows no other plugins
+		if p.seen = len(g.heard); d.Outcome == "Scheduled" || d.NominatedNode != "" {
+			return fmt.Errorf("a taint helped pod %s: %s", p.Name, d.Outcome)
+		}
+		return nil
+	}
+	p.by = d.rejectedBy()
 	told := d.Message != "" && d.Message != p.told
 	p.told = d.Message
 	switch {
@@ -154,8 +228,12 @@ func (g *game) try(p *pod) error {
 // nominate changes the node that a pod is nominated to. Others of no higher priority hear of the
 // room that it leaves.
 func (g *game) nominate(p *pod, node string) {
-	if was := p.Status.NominatedNodeName; was != "" && was != node {
-		g.hear(heard{upTo: p.Spec.Priority})
+	was := p.Status.NominatedNodeName
+	if was == node {
+		return
+	}
+	if was != "" {
+		g.hear(heard{left: p.DeepCopy(), upTo: p.Spec.Priority})
 	}
 	p.Status.NominatedNodeName, g.changed = node, true
 }
@@ -163,10 +241,10 @@ func (g *game) nominate(p *pod, node string) {
 // bind puts a pod on its node, whose kubelet starts it.
 func (g *game) bind(p *pod, node string) {
 	if was := p.Status.NominatedNodeName; was != "" && was != node {
-		g.hear(heard{upTo: p.Spec.Priority})
+		g.hear(heard{left: p.DeepCopy(), upTo: p.Spec.Priority})
 	}
 	p.Spec.NodeName, p.Status.NominatedNodeName, g.changed = node, "", true
-	g.hear(heard{bound: p})
+	g.hear(heard{came: p.Pod})
 	g.tell(Moment{What: "bound", Node: node}, p)
 	g.judgeTaints(p)
 	g.kubelet(p)

@@ -1,0 +1,98 @@
+package scenario_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"berth/test/enginetest"
+)
+
+// TestHints: pods that wait are tried again after what a hint of the plugins that rejected them
+// takes for a help, and five minutes after their last attempt where something else has happened.
+func TestHints(t *testing.T) {
+	waits := func(opts ...enginetest.PodOption) *corev1.Pod {
+		return enginetest.Pod("waits", append(opts, enginetest.Requests("cpu", "2"))...)
+	}
+	on := func(name, node string, kv ...string) *corev1.Pod {
+		return enginetest.Pod(name, enginetest.On(node), enginetest.Requests("cpu", "1"), enginetest.Labels(kv...))
+	}
+	comes := func(name, app string) string {
+		return fmt.Sprintf(`{"pod":{"metadata":{"name":%q,"labels":{"app":%q}},"spec":{"nodeSelector":{"pool":"p"},"containers":[{"name":"c","image":"i"}]}}}`, name, app)
+	}
+	near := func(app string) enginetest.PodOption {
+		return enginetest.Near(enginetest.PodTerm("pool", enginetest.Match("app", app)))
+	}
+	pool := func(n *corev1.Node) *corev1.Node {
+		n.Labels["pool"] = "p"
+		return n
+	}
+	cordoned := func(name string) *corev1.Node {
+		n := alive(name, "4")
+		n.Spec.Unschedulable = true
+		n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}}
+		return n
+	}
+	team := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": "x"}}}
+	ofTeam := enginetest.PodTerm("pool", enginetest.Match("app", "db"))
+	ofTeam.NamespaceSelector = enginetest.Match("team", "x")
+	selects := func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"x": "yes"} }
+	for _, c := range []struct {
+		what, events, until string
+		bound               int // the second at which the pod is bound; -1: never
+		attempts            int
+		objects             []any
+	}{
+		{
+			"the end of a pod wakes who lacks room", `[{"at":"10s","delete":{"name":"web"}}]`, `,"until":{"duration":"1m"}`, 40, 2,
+			[]any{alive("a", "2"), on("web", "a"), waits()},
+		},
+		{
+			"the end of a pod and a taint do not wake who waits for a node of other labels", `[{"at":"10s","delete":{"name":"web"}},{"at":"20s","taint":{"nodes":["a"],"key":"k","effect":"NoSchedule"}}]`, `,"until":{"duration":"1m"}`, -1, 1,
+			[]any{alive("a", "4"), on("web", "a"), waits(selects)},
+		},
+		{
+			"an uncordon wakes who waits for it alone", `[{"at":"10s","delete":{"name":"web"}},{"at":"20s","uncordon":{"nodes":["a"]}}]`, `,"until":{"duration":"1m"}`, 20, 2,
+			[]any{cordoned("a"), on("web", "a"), waits()},
+		},
+		{
+			"a pod that comes wakes one whose affinity selects it", `[{"at":"10s","create":` + comes("other", "other") + `},{"at":"20s","create":` + comes("db", "db") + `}]`, `,"until":{"duration":"1m"}`, 20, 4,
+			[]any{pool(alive("a", "4")), waits(near("db"))},
+		},
+		{
+			"hints see no labels of namespaces: no event wakes it, and time does", `[{"at":"10s","create":` + comes("db", "db") + `}]`, `,"until":{"duration":"10m"}`, 330, 3,
+			[]any{pool(alive("a", "4")), team, waits(enginetest.Near(ofTeam))},
+		},
+		{
+			"the five minutes begin with the last attempt", `[{"at":"31s","uncordon":{"nodes":["b"]}},{"at":"40s","create":` + comes("db", "db") + `}]`, `,"until":{"duration":"10m"}`, 360, 4,
+			[]any{pool(alive("a", "4")), cordoned("b"), team, waits(enginetest.Near(ofTeam))},
+		},
+		{
+			"without an end, it goes on until time has helped", `[{"at":"10s","create":` + comes("db", "db") + `}]`, "", 330, 3,
+			[]any{pool(alive("a", "4")), team, waits(enginetest.Near(ofTeam))},
+		},
+		{
+			"without an end, it ends where time would not help", `[{"at":"10s","delete":{"name":"web"}}]`, "", -1, 1,
+			[]any{alive("a", "4"), on("web", "a"), waits(selects)},
+		},
+		{
+			"nothing has happened: time changes nothing, and takes no attempt", `[{"at":"1s","delete":{"name":"none"}}]`, `,"until":{"duration":"1h"}`, -1, 1,
+			[]any{alive("a", "1"), waits()},
+		},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			out := clocked(t, `{"events":`+c.events+c.until+`}`, c.objects...)
+			bound := -1
+			for _, m := range out.Clock.Timeline {
+				if m.What == "bound" && m.Pod == "default/waits" {
+					bound = int(m.AfterSeconds)
+				}
+			}
+			if bound != c.bound || out.Profiles[0].Attempts != c.attempts {
+				t.Errorf("bound at %d after %d attempts, want %d and %d:\n%s", bound, out.Profiles[0].Attempts, c.bound, c.attempts, toldTimeline(out.Clock.Timeline))
+			}
+		})
+	}
+}
