@@ -49,6 +49,8 @@ func TestFirstErrors(t *testing.T) {
 		{"no pod at all", call{in: `{"kind":"Node","metadata":{"name":"n"}}`}, []string{"lifecycle", "-"}, []string{"it contains no pod"}},
 		{"no pod's shape", call{in: `{"kind":"Pod","metadata":{"name":"n"},"spec":{"containers":7}}`}, []string{"lifecycle", "-"}, []string{"default/n"}},
 		{"no Deployment", snapshot(), []string{"rollout", "-f", podsFile}, []string{"has no Deployment", "-f FILE"}},
+		{"no workload that rolls out", snapshot(), []string{"rollout", "job/web", "-f", podsFile}, []string{"job/web is none of Deployment, StatefulSet, DaemonSet", "sts/NAME"}},
+		{"several that could be meant", snapshot(), []string{"rollout", "-f", filepath.Join("testdata", "sets.yaml")}, []string{"holds 3 workloads that could be meant", "Name one of them, such as statefulset/db"}},
 		{"another Deployment", snapshot(), []string{"rollout", "deploy/web", "-f", podsFile}, []string{"has no Deployment deploy/web"}},
 		{"one to compare", call{}, []string{"diff", "a.json"}, []string{"compares two, not 1", "diff A B"}},
 		{"now", call{}, []string{"lifecycle", "-f", podsFile, "--now", "soon"}, []string{"--now", "2026-01-31T12:00:00Z"}},

@@ -36,19 +36,34 @@ func TestRollout(t *testing.T) {
 	if again := ask(`{"deployment":` + deployment("1", "") + `}`); again.Digest != got.Digest {
 		t.Errorf("digests %s and %s", got.Digest, again.Digest)
 	}
+	workload := func(kind, spec string) string {
+		return `{"apiVersion":"apps/v1","kind":"` + kind + `","metadata":{"name":"db","namespace":"shop"},"spec":{"selector":{"matchLabels":{"app":"db"}},` + spec + `"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"c","image":"i:2"}]}}}}`
+	}
+	got = ask(`{"statefulSet":` + workload("StatefulSet", `"replicas":2,"serviceName":"db",`) + `}`)
+	if got.Outcome != scenario.RolloutComplete || got.StatefulSet.Name != "db" || got.Deployment != nil || *got.Updated != 2 || got.Seconds != 20 {
+		t.Errorf("%+v", got)
+	}
+	got = ask(`{"daemonSet":` + workload("DaemonSet", "") + `}`)
+	if got.Outcome != scenario.RolloutComplete || got.DaemonSet.Name != "db" || len(got.Nodes) != 1 || got.Nodes[0].Node != "n1" || *got.Nodes[0].ReadyAfterSeconds != 10 {
+		t.Errorf("%+v", got)
+	}
 	for want, c := range map[string]struct {
 		status int
 		body   string
 	}{
-		"deployment: want a Deployment":                   {400, `{}`},
-		"deployment.spec.template.spec.containers[0]":     {422, `{"deployment":` + deployment("-1", "") + `}`},
-		"deployment.spec.strategy.type: Unsupported":      {422, `{"deployment":` + deployment("1", `"strategy":{"type":"Canary"},`) + `}`},
-		"deployment.spec.stratgy: unknown field":          {400, `{"deployment":` + deployment("1", `"stratgy":{},`) + `}`},
-		"deployment.spec.replicas: want 20 at most":       {422, `{"deployment":` + strings.Replace(deployment("1", ""), `"replicas":2`, `"replicas":21`, 1) + `}`},
-		"deployment.spec.template.metadata.labels":        {422, `{"deployment":` + strings.Replace(deployment("1", ""), `"matchLabels":{"app":"web"}`, `"matchLabels":{"app":"x"}`, 1) + `}`},
-		"startSeconds: want 0 to":                         {422, `{"startSeconds":-1,"deployment":` + deployment("1", "") + `}`},
-		"deployment.spec.paused: a Deployment":            {422, `{"deployment":` + deployment("1", `"paused":true,`) + `}`},
-		"deployment.spec.strategy.rollingUpdate.maxSurge": {422, `{"deployment":` + deployment("1", `"strategy":{"rollingUpdate":{"maxSurge":"1.5"}},`) + `}`},
+		"deployment: want a Deployment":                                             {400, `{}`},
+		"deployment.spec.template.spec.containers[0]":                               {422, `{"deployment":` + deployment("-1", "") + `}`},
+		"deployment.spec.strategy.type: Unsupported":                                {422, `{"deployment":` + deployment("1", `"strategy":{"type":"Canary"},`) + `}`},
+		"deployment.spec.stratgy: unknown field":                                    {400, `{"deployment":` + deployment("1", `"stratgy":{},`) + `}`},
+		"deployment.spec.replicas: want 20 at most":                                 {422, `{"deployment":` + strings.Replace(deployment("1", ""), `"replicas":2`, `"replicas":21`, 1) + `}`},
+		"deployment.spec.template.metadata.labels":                                  {422, `{"deployment":` + strings.Replace(deployment("1", ""), `"matchLabels":{"app":"web"}`, `"matchLabels":{"app":"x"}`, 1) + `}`},
+		"deployment: want a deployment, a statefulSet or a daemonSet, and only one": {400, `{"statefulSet":{},"deployment":` + deployment("1", "") + `}`},
+		"statefulSet.kind: want a StatefulSet":                                      {422, `{"statefulSet":` + deployment("1", "") + `}`},
+		"statefulSet.spec.updateStrategy.type: Unsupported":                         {422, `{"statefulSet":` + workload("StatefulSet", `"serviceName":"db","updateStrategy":{"type":"Recreate"},`) + `}`},
+		"daemonSet.spec.updateStrategy.rollingUpdate.maxUnavailable: Required":      {422, `{"daemonSet":` + workload("DaemonSet", `"updateStrategy":{"rollingUpdate":{"maxUnavailable":0}},`) + `}`},
+		"startSeconds: want 0 to":                                                   {422, `{"startSeconds":-1,"deployment":` + deployment("1", "") + `}`},
+		"deployment.spec.paused: a Deployment":                                      {422, `{"deployment":` + deployment("1", `"paused":true,`) + `}`},
+		"deployment.spec.strategy.rollingUpdate.maxSurge":                           {422, `{"deployment":` + deployment("1", `"strategy":{"rollingUpdate":{"maxSurge":"1.5"}},`) + `}`},
 	} {
 		if a := h.want(c.status, nil, "POST", "/v1/clusters/prod/rollouts", c.body); !strings.Contains(string(a.body), want) {
 			t.Errorf("%s\nwant %s", a.body, want)

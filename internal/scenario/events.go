@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -227,10 +228,11 @@ func (x *scheduling) create(field string, w *Workload, second int64, key string)
 		}
 		return nil, nil
 	}
-	set, err := x.readSet(field+".pod", w.Pod)
+	o, err := x.s.Editor.ofKind(field+".pod", w.Pod, "StatefulSet")
 	if err != nil {
 		return nil, err
 	}
+	set := o.Value.(*appsv1.StatefulSet)
 	for i := range fresh {
 		x.arrivals = append(x.arrivals, world.PodName{Namespace: fresh[i].Pod.Namespace, Name: world.OrdinalName(set, i)})
 	}

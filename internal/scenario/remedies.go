@@ -269,8 +269,8 @@ func (d *disruption) quiet() *world.Options {
 	return &o
 }
 
-// remedy looks for what would have a rollout complete that is stuck.
-func (r *rollout) remedy(ctx context.Context, base *revision.View) error {
+// remedies looks for what would have a rollout complete that is stuck.
+func (r *rollout) remedies(ctx context.Context, base *revision.View) error {
 	update := r.Spec.Strategy.RollingUpdate
 	if update == nil || r.out.Pending == 0 {
 		return nil
@@ -306,13 +306,17 @@ func (r *rollout) remedy(ctx context.Context, base *revision.View) error {
 		})
 		break
 	}
-	var waiting []*world.Replacement
-	for _, c := range r.out.Created {
-		if c.Node == "" {
-			waiting = append(waiting, inNamespace(r.Namespace, c))
-		}
-	}
-	list, err := r.d.placing(ctx, waiting, nil)
+	list, err := r.d.placing(ctx, waitingOf(r.out, r.Namespace), nil)
 	r.out.Remedies = append(r.out.Remedies, list...)
 	return err
+}
+
+// waitingOf returns the pods that were created for an update and have no node.
+func waitingOf(out *Rollout, namespace string) (list []*world.Replacement) {
+	for _, c := range out.Created {
+		if c.Node == "" {
+			list = append(list, inNamespace(namespace, c))
+		}
+	}
+	return list
 }

@@ -125,3 +125,93 @@ func validPods(n *intstr.IntOrString, at *field.Path, most int, errs *field.Erro
 	}
 	return 0, false
 }
+
+// statefulSet reads a StatefulSet that is updated, and the pod of its lowest ordinal.
+func (d *Editor) statefulSet(v *revision.View, at string, raw json.RawMessage) (o object.Object, like *corev1.Pod, err error) {
+	if o, err = d.ofKind(at, raw, "StatefulSet"); err != nil {
+		return o, nil, err
+	}
+	spec := &o.Value.(*appsv1.StatefulSet).Spec
+	_, one := ReplicasIn(raw)
+	if like, err = d.Pod(v, at, one); err != nil {
+		return o, nil, err
+	}
+	var errs field.ErrorList
+	in := field.NewPath("spec")
+	notNegative := func(n *int32, at *field.Path) {
+		if n != nil && *n < 0 {
+			errs = append(errs, field.Invalid(at, *n, "must be greater than or equal to 0"))
+		}
+	}
+	notNegative(spec.Replicas, in.Child("replicas"))
+	notNegative(&spec.MinReadySeconds, in.Child("minReadySeconds"))
+	strategy := in.Child("updateStrategy")
+	switch t := spec.UpdateStrategy.Type; t {
+	case "", appsv1.RollingUpdateStatefulSetStrategyType:
+		if u := spec.UpdateStrategy.RollingUpdate; u != nil {
+			notNegative(u.Partition, strategy.Child("rollingUpdate", "partition"))
+		}
+	case appsv1.OnDeleteStatefulSetStrategyType:
+		if spec.UpdateStrategy.RollingUpdate != nil {
+			errs = append(errs, field.Invalid(strategy.Child("rollingUpdate"), "", "only allowed for updateStrategy 'RollingUpdate'"))
+		}
+	default: // Recreate is behind the gate StatefulSetRecreateStrategy, which is off
+		errs = append(errs, field.NotSupported(strategy.Child("type"), t, []appsv1.StatefulSetUpdateStrategyType{appsv1.OnDeleteStatefulSetStrategyType, appsv1.RollingUpdateStatefulSetStrategyType}))
+	}
+	return o, like, invalid(at, o.Key, errs)
+}
+
+// daemonSet reads a DaemonSet that is updated or comes, and the pod of its template, pinned to no
+// node.
+func (d *Editor) daemonSet(v *revision.View, at string, raw json.RawMessage) (o object.Object, like *corev1.Pod, err error) {
+	if o, err = d.ofKind(at, raw, "DaemonSet"); err != nil {
+		return o, nil, err
+	}
+	spec := &o.Value.(*appsv1.DaemonSet).Spec
+	if like, err = d.made(v, at, raw); err != nil {
+		return o, nil, err
+	}
+	var errs field.ErrorList
+	strategy := field.NewPath("spec", "updateStrategy")
+	switch t := spec.UpdateStrategy.Type; t {
+	case "", appsv1.RollingUpdateDaemonSetStrategyType:
+		if u := spec.UpdateStrategy.RollingUpdate; u != nil {
+			unavailable, surge := 1, 0 // pkg/apis/apps/v1/defaults.go SetDefaults_DaemonSet
+			ok, also := true, true
+			if u.MaxUnavailable != nil {
+				unavailable, ok = validPods(u.MaxUnavailable, strategy.Child("rollingUpdate", "maxUnavailable"), 100, &errs)
+			}
+			if u.MaxSurge != nil {
+				surge, also = validPods(u.MaxSurge, strategy.Child("rollingUpdate", "maxSurge"), 100, &errs)
+			}
+			switch { // pkg/apis/apps/validation/validation.go ValidateRollingUpdateDaemonSet
+			case !ok || !also:
+			case unavailable == 0 && surge == 0:
+				errs = append(errs, field.Required(strategy.Child("rollingUpdate", "maxUnavailable"), "cannot be 0 when maxSurge is 0"))
+			case unavailable != 0 && surge != 0:
+				errs = append(errs, field.Invalid(strategy.Child("rollingUpdate", "maxSurge"), u.MaxSurge.String(), "may not be set when maxUnavailable is non-zero: want maxUnavailable 0 beside it"))
+			}
+		}
+	case appsv1.OnDeleteDaemonSetStrategyType:
+	default:
+		errs = append(errs, field.NotSupported(strategy.Child("type"), t, []appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType, appsv1.OnDeleteDaemonSetStrategyType}))
+	}
+	return o, like, invalid(at, o.Key, errs)
+}
+
+// ofKind reads an object of apps/v1 of a kind, which is checked before its kind's own fields are.
+func (d *Editor) ofKind(at string, raw json.RawMessage, kind string) (object.Object, error) {
+	var head struct{ Kind string }
+	if json.Unmarshal(raw, &head) != nil || head.Kind != kind {
+		return object.Object{}, decision.Errorf(decision.Invalid, at+".kind", "want a %s of apps/v1", kind)
+	}
+	return d.Read(at, raw)
+}
+
+// invalid returns what is wrong with an object; nil where nothing is.
+func invalid(at string, key object.Key, errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return &object.InvalidError{Key: key, Path: at, Errors: errs}
+}

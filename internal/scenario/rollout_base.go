@@ -30,10 +30,7 @@ type rollout struct {
 	start        *int64 // how long its pods take; nil: as its pods took
 	rates        *ClientRates
 
-	d       *disruption
-	out     *Rollout
-	others  []*world.Replacement // pods that waited in the snapshot
-	assumed []string
+	rolled
 }
 
 // read finds the ReplicaSets of the Deployment and their pods as they are now.
@@ -149,7 +146,7 @@ func (r *rollout) readSets(ctx context.Context, v *revision.View) (sets map[stri
 	return sets, foreign, nil
 }
 
-func (r *rollout) assume(format string, args ...any) {
+func (r *rolled) assume(format string, args ...any) {
 	r.assumed = append(r.assumed, fmt.Sprintf(format, args...))
 }
 
@@ -204,11 +201,7 @@ func (r *rollout) run() error {
 			own[p.Name] = true
 		}
 	}
-	for _, rec := range r.d.Others() {
-		if rec.Namespace != r.Namespace || !own[rec.Name] {
-			r.others = append(r.others, rec)
-		}
-	}
+	r.waitedBefore(r.Namespace, own)
 	if err := r.endLeft(); err != nil {
 		return err
 	}
@@ -222,20 +215,7 @@ func (r *rollout) run() error {
 	if err := r.d.RollOut(r.Deployment); err != nil {
 		return err
 	}
-	for at, ok := r.d.Seconds(), true; ; at, ok = r.d.Next() {
-		if !ok {
-			r.d.Stalled()
-			r.out.Outcome, r.out.Seconds = RolloutStuck, r.d.Seconds()
-			return nil
-		}
-		if err := r.d.Advance(at); err != nil {
-			return err
-		}
-		if r.Complete() {
-			r.out.Outcome, r.out.Seconds = RolloutComplete, r.d.Seconds()
-			return r.d.Finish()
-		}
-	}
+	return r.follow(r.Complete)
 }
 
 // endLeft ends the pods that are being deleted already, each at the end of its grace period.
@@ -273,10 +253,10 @@ func (r *rollout) limits() {
 	r.Limit(replicas)
 }
 
-// keys are the labels of nodes that pods are counted by.
-func (r *rollout) keys() []string {
+// spreadKeys are the labels of nodes that pods are counted by.
+func spreadKeys(like *corev1.Pod) []string {
 	keys := []string{corev1.LabelTopologyZone, corev1.LabelHostname}
-	for _, c := range r.pod.Spec.TopologySpreadConstraints {
+	for _, c := range like.Spec.TopologySpreadConstraints {
 		if !slices.Contains(keys, c.TopologyKey) {
 			keys = append(keys, c.TopologyKey)
 		}
@@ -284,15 +264,25 @@ func (r *rollout) keys() []string {
 	return keys
 }
 
-// domains counts the active pods by a label of their nodes.
-func (r *rollout) domains(key string) map[string]int {
-	nodes, out := r.d.State().Nodes(), map[string]int{}
+// where returns the nodes of the active pods.
+func (r *rollout) where() (out []string) {
 	for _, s := range r.Sets() {
 		for _, p := range s.Pods() {
-			if row := nodes.Row(p.Spec.NodeName); row >= 0 && world.Active(p) {
-				if value, has := nodes.Node(row).Labels[key]; has {
-					out[value]++
-				}
+			if world.Active(p) {
+				out = append(out, p.Spec.NodeName)
+			}
+		}
+	}
+	return out
+}
+
+// domains counts pods by a label of their nodes.
+func domains(nodes *state.NodeSet, of []string, key string) map[string]int {
+	out := map[string]int{}
+	for _, name := range of {
+		if row := nodes.Row(name); row >= 0 {
+			if value, has := nodes.Node(row).Labels[key]; has {
+				out[value]++
 			}
 		}
 	}

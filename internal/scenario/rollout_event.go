@@ -86,20 +86,13 @@ func (x *scheduling) rollOut(field string, of *RollOutOf) (func() error, error) 
 
 // updateSet reads an event in which a StatefulSet is updated.
 func (x *scheduling) updateSet(field string, raw json.RawMessage) (func() error, error) {
-	set, err := x.readSet(field, raw)
+	o, like, err := x.s.Editor.statefulSet(x.scratch.View, field, raw)
 	if err != nil {
 		return nil, err
 	}
-	_, one := ReplicasIn(raw)
-	like, err := x.s.Editor.Pod(x.scratch.View, field, one)
-	if err != nil {
-		return nil, err
-	}
-	if r := set.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil && *r.Partition < 0 {
-		return nil, decision.Errorf(decision.Invalid, field+".spec.updateStrategy.rollingUpdate.partition", "want 0 or more")
-	}
+	set := o.Value.(*appsv1.StatefulSet)
 	return func() error {
-		u, refused, err := x.d.UpdateSet(set, like)
+		u, refused, err := x.d.UpdateSet(set, like, false)
 		x.refusedAs(world.Moment{What: "rollOut", Owner: "StatefulSet/" + set.Name}, refused)
 		if u != nil {
 			x.updates = append(x.updates, &update{u, nil})
@@ -111,15 +104,7 @@ func (x *scheduling) updateSet(field string, raw json.RawMessage) (func() error,
 // updateDaemons reads an event in which a DaemonSet is updated, or comes where it is applied. A
 // template that it has already changes no pod.
 func (x *scheduling) updateDaemons(field string, raw json.RawMessage, what string) (func() error, error) {
-	var head struct{ Kind string }
-	if json.Unmarshal(raw, &head) != nil || head.Kind != "DaemonSet" {
-		return nil, decision.Errorf(decision.Invalid, field+".kind", "want a DaemonSet of apps/v1")
-	}
-	o, err := x.s.Editor.Read(field, raw)
-	if err != nil {
-		return nil, err
-	}
-	like, err := x.s.Editor.made(x.scratch.View, field, raw)
+	o, like, err := x.s.Editor.daemonSet(x.scratch.View, field, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -142,23 +127,6 @@ func (x *scheduling) updateDaemons(field string, raw json.RawMessage, what strin
 		}
 		return err
 	}, nil
-}
-
-// readSet reads a StatefulSet.
-func (x *scheduling) readSet(field string, raw json.RawMessage) (*appsv1.StatefulSet, error) {
-	other := decision.Errorf(decision.Invalid, field+".kind", "want a StatefulSet of apps/v1")
-	var head struct{ Kind string }
-	if json.Unmarshal(raw, &head) != nil || head.Kind != "StatefulSet" {
-		return nil, other // before its kind's own fields are checked
-	}
-	o, err := x.s.Editor.Read(field, raw)
-	if err != nil {
-		return nil, err
-	}
-	if set, ok := o.Value.(*appsv1.StatefulSet); ok {
-		return set, nil
-	}
-	return nil, other
 }
 
 // rolledOut sums up an update.

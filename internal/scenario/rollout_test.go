@@ -60,7 +60,10 @@ func rollOut(t testing.TB, v *revision.View, ask *scenario.RolloutQuestion) (*sc
 		if err != nil {
 			return nil, err
 		}
-		return object.DecodePod(w.Pod, object.Limits{})
+		if w != nil {
+			raw = w.Pod
+		}
+		return object.DecodePod(raw, object.Limits{})
 	}
 	s := &scenario.Stage{Edited: &scenario.Edited{View: v}, Editor: e, Options: world.Options{Profiles: profileOf(t, rules.DefaultSpec()), Now: noon}, Bounds: bounds}
 	out, err := ask.Answer(t.Context(), s)

@@ -51,12 +51,30 @@ func (w *World) enter(p *corev1.Pod, rec *Replacement) {
 	w.quotas.created(p)
 	w.queue.add(w.queue.entry(Arrival{Pod: p}))
 	w.tellPod(PodCreated, p, "")
-	if s := w.replicaSets[keyOf(p)]; s != nil {
+	k := keyOf(p)
+	if s := w.replicaSets[k]; s != nil {
 		w.join(s, p)
-		if s.of != nil {
-			s.of.Created = append(s.of.Created, rec)
+	}
+	if u := w.updateOf(k); u != nil {
+		u.Created = append(u.Created, rec)
+	}
+}
+
+// updateOf returns the update of the workload that a controller of pods is, or belongs to; nil
+// where there is none.
+func (w *World) updateOf(k ownerKey) *Update {
+	if s := w.replicaSets[k]; s != nil && s.of != nil {
+		return &s.of.Update
+	}
+	if s := w.sets.sets[k]; s != nil && s.update != nil {
+		return &s.update.Update
+	}
+	for _, s := range w.daemons.all {
+		if s.key == k {
+			return s.update
 		}
 	}
+	return nil
 }
 
 // replace has a controller make the pod that takes another one's place.

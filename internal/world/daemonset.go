@@ -171,9 +171,9 @@ func (c *daemonSets) named(k ownerKey) (*daemonSet, error) {
 	return nil, err
 }
 
-// targetOf returns the node that a daemon pod is on, or is pinned to
+// TargetOf returns the node that a daemon pod is on, or is pinned to
 // (daemon/util/daemonset_util.go GetTargetNodeName).
-func targetOf(pod *corev1.Pod) string {
+func TargetOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName
 	}
@@ -257,7 +257,7 @@ func (c *daemonSets) leaves(pod *corev1.Pod, rec *Left) error {
 		return err
 	}
 	if s.surges() {
-		s.place(targetOf(pod)).lost = &lostPod{pod, rec}
+		s.place(TargetOf(pod)).lost = &lostPod{pod, rec}
 	}
 	c.later(s)
 	return nil
@@ -273,7 +273,7 @@ func (c *daemonSets) lost(pod *corev1.Pod, rec *Left) (known bool, err error) {
 	if err := c.touch(s); err != nil {
 		return true, err
 	}
-	p := c.judge(s, targetOf(pod))
+	p := c.judge(s, TargetOf(pod))
 	if rec.Replacement != nil {
 		return true, nil
 	}

@@ -57,7 +57,7 @@ func (c *daemonSets) touch(s *daemonSet) error {
 
 // join notes a pod of a DaemonSet at its node.
 func (c *daemonSets) join(s *daemonSet, pod *corev1.Pod) {
-	node := targetOf(pod)
+	node := TargetOf(pod)
 	if node == "" || c.at[NameOf(pod)] != nil {
 		return
 	}

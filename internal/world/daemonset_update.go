@@ -73,23 +73,29 @@ func (c *daemonSets) roll(s *daemonSet) error {
 	if s.update == nil || r == nil {
 		return nil
 	}
-	desired := 0
+	desired, surge, unavailable := s.limits(r)
+	if surge == 0 {
+		return c.rollDown(s, unavailable)
+	}
+	return c.rollUp(s, surge, desired)
+}
+
+// limits returns on how many nodes pods should be, how many of them may have two, and how many none
+// (daemonset_util.go SurgeCount, UnavailableCount; update.go updatedDesiredNodeCounts).
+func (s *daemonSet) limits(r *appsv1.RollingUpdateDaemonSet) (desired, surge, unavailable int) {
 	for _, p := range s.places {
 		if p.run {
 			desired++
 		}
 	}
-	surge, unavailable := s.surge(desired), 1
+	surge, unavailable = s.surge(desired), 1
 	if r.MaxUnavailable != nil {
 		unavailable = scaled(r.MaxUnavailable, desired, true)
 	}
-	if surge == 0 {
-		if unavailable == 0 && desired > 0 {
-			unavailable = 1
-		}
-		return c.rollDown(s, unavailable)
+	if surge == 0 && unavailable == 0 && desired > 0 {
+		unavailable = 1
 	}
-	return c.rollUp(s, surge, desired)
+	return desired, surge, unavailable
 }
 
 // twoOf returns the pods of a node by their templates; false where there are several of one
@@ -238,6 +244,34 @@ func (c *daemonSets) observe(s *daemonSet) {
 	if s.update != nil {
 		c.w.seen(s.update, all, available, updated == desired && available == desired)
 	}
+}
+
+// standing returns how far a DaemonSet's update is, with the nodes that lack an available pod.
+func (c *daemonSets) standing(s *daemonSet) (out Standing) {
+	if r := s.rolling(); r != nil {
+		out.Wanted, out.Surge, out.Unavailable = s.limits(r)
+	} else {
+		out.Wanted, _, _ = s.limits(&appsv1.RollingUpdateDaemonSet{})
+	}
+	for _, name := range s.order {
+		p := s.places[name]
+		there := p.counted()
+		held, well, updated := Held{Node: name, Why: "it has no pod"}, !p.run && len(there) == 0, false
+		for _, pod := range there {
+			why, _ := c.w.unwell(pod, time.Duration(s.set.MinReadySeconds)*time.Second)
+			updated = updated || s.isNew(pod) && pod.DeletionTimestamp == nil
+			if well = well || why == ""; why != "" && (held.Pod == "" || s.isNew(pod)) {
+				held.Pod, held.Why = pod.Name, why
+			}
+		}
+		if p.run && updated {
+			out.Updated++
+		}
+		if !well {
+			out.Held = append(out.Held, held)
+		}
+	}
+	return out
 }
 
 // UpdateDaemons has a DaemonSet take another template, of which like is the pod, pinned to no node.

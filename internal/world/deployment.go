@@ -25,10 +25,8 @@ type Deployment struct {
 	// Listed reports whether the pods that it creates are among the world's Others.
 	Listed bool
 
-	// Steps are the changes of its sets' sizes, in order. Created are the pods that were created
-	// for it.
-	Steps   []Resized
-	Created []*Replacement
+	// Steps are the changes of its sets' sizes, in order.
+	Steps []Resized
 
 	counts     counts
 	progressed int64 // when a count last improved

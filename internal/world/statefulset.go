@@ -32,6 +32,7 @@ type ownerKey struct {
 // statefulSet is a set with its ordinals.
 type statefulSet struct {
 	namespace, name string
+	known           bool // its object is
 	ordered         bool // OrderedReady
 	minReady        time.Duration
 	templates       []corev1.PersistentVolumeClaim
@@ -140,16 +141,21 @@ func (c *statefulSets) read(s *statefulSet, k ownerKey) error {
 		return fmt.Errorf("read StatefulSet %s/%s: %w", k.namespace, k.Name, err)
 	}
 	set := o.Value.(*appsv1.StatefulSet)
-	s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
-	s.minReady = time.Duration(set.Spec.MinReadySeconds) * time.Second
-	s.templates = set.Spec.VolumeClaimTemplates
-	s.first = firstOrdinal(set)
+	s.take(set)
 	if set.Spec.Replicas == nil {
 		s.ordinals = slices.Sorted(maps.Keys(s.places))
 		return nil
 	}
 	s.want(int(*set.Spec.Replicas))
 	return nil
+}
+
+// take takes over what an object has of how its pods are made.
+func (s *statefulSet) take(set *appsv1.StatefulSet) {
+	s.known = true
+	s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
+	s.minReady = time.Duration(set.Spec.MinReadySeconds) * time.Second
+	s.templates, s.first = set.Spec.VolumeClaimTemplates, firstOrdinal(set)
 }
 
 // lost notes that a pod is gone.
@@ -249,19 +255,27 @@ func (c *statefulSets) removeEnded(s *statefulSet, i int) (ended bool, err error
 // blocks returns why no pod above an ordinal is made, and when it will be; empty where none is
 // blocked, and 0 where an event tells.
 func (c *statefulSets) blocks(s *statefulSet, i int) (why string, until time.Duration) {
-	name := s.pod(i)
-	pod, err := c.w.Pod(s.namespace, name)
-	switch {
-	case err != nil || pod.Spec.NodeName == "":
-		return name + " has no node", 0
-	case pod.DeletionTimestamp != nil:
-		return name + " is being deleted", 0
-	case !IsReady(pod) && !AssumedReady(pod):
-		return name + " is not Ready", 0
+	pod, err := c.w.Pod(s.namespace, s.pod(i))
+	if err != nil {
+		return s.pod(i) + " has no node", 0
 	}
-	if ready := ReadyCondition(pod); ready != nil && s.minReady > 0 {
-		if at := ready.LastTransitionTime.Sub(c.w.o.Now) + s.minReady; at > c.w.now {
-			return name + " is not available yet", at
+	return c.w.unwell(pod, s.minReady)
+}
+
+// unwell returns why a pod is not available, and when it will be; empty where it is, and 0 where an
+// event tells.
+func (w *World) unwell(pod *corev1.Pod, minReady time.Duration) (why string, until time.Duration) {
+	switch {
+	case pod.Spec.NodeName == "":
+		return pod.Name + " has no node", 0
+	case pod.DeletionTimestamp != nil:
+		return pod.Name + " is being deleted", 0
+	case !IsReady(pod) && !AssumedReady(pod):
+		return pod.Name + " is not Ready", 0
+	}
+	if ready := ReadyCondition(pod); ready != nil && minReady > 0 {
+		if at := ready.LastTransitionTime.Sub(w.o.Now) + minReady; at > w.now {
+			return pod.Name + " is not available yet", at
 		}
 	}
 	return "", 0
@@ -279,7 +293,10 @@ func (c *statefulSets) wait(s *statefulSet, from int, why string) {
 
 // create makes the pod of an ordinal.
 func (c *statefulSets) create(s *statefulSet, i int, p *setPlace) error {
-	old, rec := p.pod, p.lost
+	old, rec, updated := p.pod, p.lost, s.takes(i)
+	if updated {
+		old = s.named(s.update.pod, s.first, i)
+	}
 	if old == nil {
 		if old = c.like(s, i); old == nil {
 			return nil // no pod shows what its pods are like
@@ -289,10 +306,6 @@ func (c *statefulSets) create(s *statefulSet, i int, p *setPlace) error {
 		if err := c.w.claimOf(s, &s.templates[k], i); err != nil {
 			return err
 		}
-	}
-	updated := s.takes(i)
-	if updated {
-		old = s.named(s.update.pod, s.first, i)
 	}
 	c.w.set(p, setPlace{pod: old, here: true, updated: updated})
 	if rec == nil {

@@ -32,28 +32,31 @@ func (c *statefulSets) scale(k ownerKey, to int) (refused string, err error) {
 	if len(s.places) == 0 {
 		return "no pod of StatefulSet/" + s.name + " shows what its pods are like", nil
 	}
+	if err := c.resize(s, to); err != nil {
+		return "", err
+	}
+	return "", c.syncSet(s)
+}
+
+// resize has a set want another number of pods, before its controller acts.
+func (c *statefulSets) resize(s *statefulSet, to int) error {
 	was := s.ordinals
 	c.w.OnUndo(func() { s.ordinals = was })
 	s.want(to)
 	for _, i := range slices.Sorted(maps.Keys(s.places)) {
 		if pod := s.places[i].pod; pod != nil { // all have the labels of one template
-			if err := c.w.budgets.scaled(c.w.Fork, pod, int32(len(s.ordinals)-len(was))); err != nil {
-				return "", err
-			}
-			break
+			return c.w.budgets.scaled(c.w.Fork, pod, int32(len(s.ordinals)-len(was)))
 		}
 	}
-	return "", c.syncSet(s)
+	return nil
 }
 
 // CreateSet has a StatefulSet come that wants a number of pods, of which one shows what they are
 // like: its claims are those of the lowest ordinal.
 func (w *World) CreateSet(set *appsv1.StatefulSet, like *corev1.Pod, n int) error {
 	k := ownerKey{like.Namespace, state.Owner{Kind: "StatefulSet", Name: set.Name}}
-	s := &statefulSet{
-		namespace: like.Namespace, name: set.Name, ordered: set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement,
-		minReady: time.Duration(set.Spec.MinReadySeconds) * time.Second, templates: set.Spec.VolumeClaimTemplates, first: firstOrdinal(set),
-	}
+	s := &statefulSet{namespace: like.Namespace, name: set.Name}
+	s.take(set)
 	p := *like
 	p.Name = OrdinalName(set, 0)
 	s.places = map[int]*setPlace{s.first: {pod: &p}}

@@ -5,6 +5,26 @@ var scenarioFaults = []fault{
 	{"surge-rounded-down", "a rollout of 25 % surge has none for three pods", "./internal/scenario", "TestUpstreamsRollouts", []edit{
 		{"internal/world/deployment.go", `scaled(u.MaxSurge, replicas, true)`, `scaled(u.MaxSurge, replicas, false)`},
 	}},
+	{"rollout-name-counts-as-gone", "a StatefulSet's new pod that waits counts as gone, for the old one of its name is", "./internal/scenario", "TestRolloutOfSets", []edit{
+		{"internal/scenario/rollout.go", `return p.Replacement != c && p.LeavesAfterSeconds >= c.CreatedAfterSeconds`, `return true`},
+	}},
+	{"rollout-keeps-replicas", "an update of a StatefulSet does not read its replicas", "./internal/scenario", "TestRolloutOfSets", []edit{
+		{"internal/world/statefulset_update.go", `	case n != nil:
+		return c.resize`, `	case n != nil && len(s.places) == 0:
+		return c.resize`},
+	}},
+	{"rollout-untried-remedy", "a change that does not help an update is named", "./internal/scenario", "TestRolloutOfSets", []edit{
+		{"internal/scenario/rollout_sets.go", `if again.out.Outcome != RolloutComplete && (`, `if false && (`},
+	}},
+	{"rollout-dead-node-unseen", "a node that runs no pod more and has one that does not end holds nothing up", "./internal/scenario", "TestRolloutOfDaemons", []edit{
+		{"internal/world/daemonset_update.go", `!p.run && len(there) == 0, false`, `!p.run, false`},
+	}},
+	{"rollout-on-delete-hides", "with OnDelete a pod without a node is no matter", "./internal/scenario", "TestRolloutOfDaemons", []edit{
+		{"internal/scenario/rollout_sets.go", `onDelete && len(out.Held) == 0 && out.Pending == 0 {`, `onDelete {`},
+	}},
+	{"rollout-start-unread", "startSeconds of an update of a StatefulSet counts for its new pods alone", "./internal/scenario", "TestRolloutOfSetsAnswers", []edit{
+		{"internal/scenario/rollout_sets.go", `if s := r.q.StartSeconds; s != nil {`, `if s := r.q.StartSeconds; s != nil && false {`},
+	}},
 	{"available-before-sick", "a rollout takes available pods while there are others that are not", "./internal/scenario", "TestUpstreamsRollouts", []edit{
 		{"internal/world/deployment.go", `n := min(room, s.Replicas-available[i]); n > 0`, `n := min(room, s.Replicas-available[i]); n > 0 && false`},
 	}},
@@ -113,7 +133,7 @@ var scenarioFaults = []fault{
 		{"internal/world/statefulset.go", `s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement`, `s.ordered = true`},
 	}},
 	{"sets-ready-is-available", "a StatefulSet goes on before minReadySeconds are over", "./internal/scenario", "TestControllers", []edit{
-		{"internal/world/statefulset.go", `ready != nil && s.minReady > 0`, `ready != nil && s.minReady > 0 && false`},
+		{"internal/world/statefulset.go", `ready != nil && minReady > 0`, `ready != nil && minReady > 0 && false`},
 	}},
 	{"sets-over-sick-pods", "a StatefulSet makes pods above one that is not Ready", "./internal/scenario", "TestControllers", []edit{
 		{"internal/world/statefulset.go", `case !IsReady(pod) && !AssumedReady(pod):`, `case !IsReady(pod) && !AssumedReady(pod) && false:`},

@@ -124,7 +124,9 @@ var trapFaults = []fault{
 		{"internal/world/statefulset_update.go", `i >= s.first+s.update.partition`, `i >= s.update.partition`},
 	}},
 	{"trap-37-lost-pod-is-old", "a pod that is lost amid an update comes back by the old template", "./internal/scenario", "TestUpdateSet", []edit{
-		{"internal/world/statefulset.go", `updated := s.takes(i)`, `updated := s.takes(i) && (rec == nil || rec.Cause == CauseUpdate)`},
+		{"internal/world/statefulset.go", `p.lost, s.takes(i)
+`, `p.lost, s.takes(i) && (p.lost == nil || p.lost.Cause == CauseUpdate)
+`},
 	}},
 	{"trap-38-over-stays", "a StatefulSet leaves a pod that has failed", "./internal/scenario", "TestSetOfSickPods", []edit{
 		{"internal/world/statefulset.go", `p == nil || !p.Terminal {`, `p == nil || !p.Terminal || true {`},

@@ -34,6 +34,8 @@ var scenarios = []vector{
 			`losses {"nodes":[` + items(4900, `"n%d"`) + `]`,
 			`pools {"for":{"workloads":[{"count":90000,"pod":` + amount("1") + `}]},"pools":[{"like":"n0","max":4000},{"like":"n1","max":900}]`,
 			`rollouts {"deployment":` + deployment,
+			`rollouts {"statefulSet":` + strings.Replace(deployment, "Deployment", "StatefulSet", 1),
+			`rollouts {"daemonSet":` + strings.NewReplacer("Deployment", "DaemonSet", `"replicas":90000,`, "").Replace(deployment),
 			`fit {"pod":` + amount("1m") + `,"edits":{"addNodes":[{"like":"n0","count":5000}]}`,
 		}
 		a.times(30, func(i int) {

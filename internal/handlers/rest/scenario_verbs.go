@@ -115,7 +115,7 @@ type LossRequest struct {
 //	@Router			/v1/clusters/{cluster}/losses [post]
 func newLoss() scenarioRequest { return &LossRequest{} }
 
-// RolloutRequest asks how a Deployment's update goes.
+// RolloutRequest asks how the update of a Deployment, a StatefulSet or a DaemonSet goes.
 type RolloutRequest struct {
 	scenario.RolloutQuestion
 	ScenarioBase
@@ -123,13 +123,13 @@ type RolloutRequest struct {
 
 // newRollout returns an empty request.
 //
-//	@Summary		How a Deployment's update goes: its steps, who waits for a node and why, how long it takes
-//	@Description	The Deployment's pods of the snapshot are replaced by pods of the new template on a fork in memory, in virtual seconds, as the controllers of Deployments and ReplicaSets do it (RollingUpdate or Recreate) and the scheduler places them. Pods that wait in the snapshot take part. Nothing is recorded, and the cluster stays as it is.
+//	@Summary		How a workload's update goes: its steps, who waits for a node and why, how long it takes
+//	@Description	The pods that a Deployment, a StatefulSet or a DaemonSet has in the snapshot are replaced by pods of the new template on a fork in memory, in virtual seconds, as its controllers do it (RollingUpdate, Recreate or OnDelete) and the scheduler places them. Pods that wait in the snapshot take part. Nothing is recorded, and the cluster stays as it is.
 //	@Tags			scenarios
 //	@Accept			json,application/yaml
 //	@Produce		json
 //	@Param			cluster			path		string			true	"the cluster"
-//	@Param			body			body		RolloutRequest	true	"the Deployment with its new template"
+//	@Param			body			body		RolloutRequest	true	"the Deployment, StatefulSet or DaemonSet with its new template"
 //	@Param			snapshot		query		string			false	"a revision of the cluster, such as prod@3; the newest if absent"
 //	@Param			now				query		string			false	"the time that it begins at (RFC 3339); when the revision was made, if absent"
 //	@Param			fieldValidation	query		string			false	"how to treat unknown fields of objects; Strict if absent"	Enums(Strict,Warn,Ignore)
