@@ -36,10 +36,14 @@ type statefulSet struct {
 	ordered         bool // OrderedReady
 	minReady        time.Duration
 	templates       []corev1.PersistentVolumeClaim
-	first           int // its lowest ordinal
-	ordinals        []int
-	places          map[int]*setPlace
-	update          *setUpdate // nil: there was none
+	// losesClaims reports whether the claims of pods that are scaled down go with them, and
+	// lostClaims has those that went.
+	losesClaims bool
+	lostClaims  map[string]bool
+	first       int // its lowest ordinal
+	ordinals    []int
+	places      map[int]*setPlace
+	update      *setUpdate // nil: there was none
 }
 
 // setPlace is the place of one ordinal.
@@ -156,12 +160,16 @@ func (s *statefulSet) take(set *appsv1.StatefulSet) {
 	s.ordered = set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement
 	s.minReady = time.Duration(set.Spec.MinReadySeconds) * time.Second
 	s.templates, s.first = set.Spec.VolumeClaimTemplates, firstOrdinal(set)
+	s.takeRetention(set)
 }
 
 // lost notes that a pod is gone.
 func (c *statefulSets) lost(pod *corev1.Pod, rec *Left) error {
 	s, err := c.of(keyOf(pod))
 	if err != nil {
+		return err
+	}
+	if err := c.collectClaims(s, pod); err != nil {
 		return err
 	}
 	p := s.places[ordinalOf(pod.Name)]
@@ -219,11 +227,11 @@ func (c *statefulSets) syncSet(s *statefulSet) error {
 		if ended, err := c.removeEnded(s, i); err != nil || ended && s.ordered {
 			return err
 		}
-		if !s.ordered {
-			continue
-		}
 		why, until := c.blocks(s, i)
-		if why == "" {
+		if why == "" || !s.ordered {
+			if err := c.ownClaims(s, i); err != nil {
+				return err
+			}
 			continue
 		}
 		c.wait(s, n+1, why)
@@ -234,6 +242,11 @@ func (c *statefulSets) syncSet(s *statefulSet) error {
 		return err
 	}
 	return c.roll(s)
+}
+
+// claim is the name of an ordinal's claim by a template.
+func (s *statefulSet) claim(t *corev1.PersistentVolumeClaim, i int) string {
+	return fmt.Sprintf("%s-%s-%d", t.Name, s.name, i)
 }
 
 // pod is the name of an ordinal's pod.
@@ -319,11 +332,14 @@ func (c *statefulSets) create(s *statefulSet, i int, p *setPlace) error {
 // claimOf makes the claim of an ordinal, unless it is there (stateful_pod_control.go
 // createMissingPersistentVolumeClaims).
 func (w *World) claimOf(s *statefulSet, t *corev1.PersistentVolumeClaim, i int) error {
-	name := fmt.Sprintf("%s-%s-%d", t.Name, s.name, i)
+	name := s.claim(t, i)
 	if w.State().PersistentVolumeClaim(s.namespace, name) != nil {
 		return nil
 	}
 	claim := t.DeepCopy()
+	if s.lostClaims[name] { // it is another one, for which the volume of the last one is not
+		claim.UID = object.GivenUID(object.Key{Kind: "PersistentVolumeClaim", Namespace: s.namespace, Name: name}, w.Seconds())
+	}
 	claim.Namespace, claim.Name, claim.Status = s.namespace, name, corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 	return w.putObject(claim)
 }

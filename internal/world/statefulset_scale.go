@@ -8,8 +8,10 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/internal/engine/state"
+	"berth/internal/kube/object"
 )
 
 // want has the set want a number of pods.
@@ -97,6 +99,11 @@ func (c *statefulSets) condemned(s *statefulSet) (done bool, err error) {
 			list = append(list, pod)
 		}
 	}
+	for _, pod := range list {
+		if err := c.ownClaims(s, ordinalOf(pod.Name)); err != nil {
+			return false, err
+		}
+	}
 	var lowest *corev1.Pod // of those that are not available
 	next := time.Duration(0)
 	for _, pod := range list {
@@ -132,4 +139,73 @@ func (c *statefulSets) condemned(s *statefulSet) (done bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// takeRetention takes over which claims a set keeps (stateful_set_utils.go
+// getPersistentVolumeClaimRetentionPolicy). A set's own deletion is not played.
+func (s *statefulSet) takeRetention(set *appsv1.StatefulSet) {
+	p := set.Spec.PersistentVolumeClaimRetentionPolicy
+	s.losesClaims = p != nil && p.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+}
+
+// ownClaims has the claims of an ordinal's pod be owned by it where it is one too many, and no more
+// where it is not (stateful_set_utils.go updateClaimOwnerRefForSetAndPod). One that another
+// controller owns, too, stays in any case.
+func (c *statefulSets) ownClaims(s *statefulSet, i int) error {
+	if !s.losesClaims {
+		return nil
+	}
+	pod, err := c.w.waitingOrStored(PodName{s.namespace, s.pod(i)})
+	if err != nil || pod == nil {
+		return err
+	}
+	condemned := !slices.Contains(s.ordinals, i)
+	for k := range s.templates {
+		claim := c.w.State().PersistentVolumeClaim(s.namespace, s.claim(&s.templates[k], i))
+		if claim == nil || condemned == slices.ContainsFunc(claim.OwnerReferences, ownedBy(pod)) {
+			continue
+		}
+		claim = claim.DeepCopy()
+		claim.OwnerReferences = slices.DeleteFunc(claim.OwnerReferences, func(r metav1.OwnerReference) bool {
+			return ownedBy(pod)(r) || condemned && r.Kind == "StatefulSet" && r.Name == s.name
+		})
+		if condemned {
+			claim.OwnerReferences = append(claim.OwnerReferences, *metav1.NewControllerRef(pod, corev1.SchemeGroupVersion.WithKind("Pod")))
+		}
+		if err := c.w.putObject(claim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownedBy matches references to a pod.
+func ownedBy(pod *corev1.Pod) func(metav1.OwnerReference) bool {
+	return func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.Name == pod.Name && r.UID == pod.UID }
+}
+
+// collectClaims has the claims go that a pod that is gone was the last owner of
+// (pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem).
+func (c *statefulSets) collectClaims(s *statefulSet, pod *corev1.Pod) error {
+	for k := range s.templates {
+		name := s.claim(&s.templates[k], ordinalOf(pod.Name))
+		claim := c.w.State().PersistentVolumeClaim(s.namespace, name)
+		if claim == nil || !slices.ContainsFunc(claim.OwnerReferences, ownedBy(pod)) {
+			continue
+		}
+		if len(claim.OwnerReferences) > 1 {
+			claim = claim.DeepCopy()
+			claim.OwnerReferences = slices.DeleteFunc(claim.OwnerReferences, ownedBy(pod))
+			if err := c.w.putObject(claim); err != nil {
+				return err
+			}
+			continue
+		}
+		c.w.deleteObject(object.Key{Kind: "PersistentVolumeClaim", Namespace: s.namespace, Name: name})
+		if s.lostClaims == nil {
+			s.lostClaims = map[string]bool{}
+		}
+		s.lostClaims[name] = true
+	}
+	return nil
 }

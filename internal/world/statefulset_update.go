@@ -89,7 +89,7 @@ func (w *World) UpdateSet(set *appsv1.StatefulSet, like *corev1.Pod, whole bool)
 // takeWhole takes over a manifest. What cannot be changed of a set is as the base has it, unless it
 // lacks the set (pkg/apis/apps/validation/validation.go ValidateStatefulSetUpdate).
 func (c *statefulSets) takeWhole(s *statefulSet, set *appsv1.StatefulSet) error {
-	if !s.known {
+	if s.takeRetention(set); !s.known {
 		s.take(set)
 	}
 	switch n := set.Spec.Replicas; {

@@ -25,6 +25,18 @@ var scenarioFaults = []fault{
 	{"rollout-start-unread", "startSeconds of an update of a StatefulSet counts for its new pods alone", "./internal/scenario", "TestRolloutOfSetsAnswers", []edit{
 		{"internal/scenario/rollout_sets.go", `if s := r.q.StartSeconds; s != nil {`, `if s := r.q.StartSeconds; s != nil && false {`},
 	}},
+	{"retention-unread", "a StatefulSet that is scaled down keeps all claims", "./internal/scenario", "TestRetentionWhenScaled", []edit{
+		{"internal/world/statefulset_scale.go", `s.losesClaims = p != nil && p.WhenScaled ==`, `s.losesClaims = false && p.WhenScaled ==`},
+	}},
+	{"retention-for-good", "a claim goes though its pod is wanted again before it is gone", "./internal/scenario", "TestRetentionWhenScaled", []edit{
+		{"internal/world/statefulset_scale.go", `if claim == nil || condemned ==`, `if claim == nil || !condemned || condemned ==`},
+	}},
+	{"retention-whoever-owns", "a claim goes that another controller owns, too", "./internal/scenario", "TestRetentionWhenScaled", []edit{
+		{"internal/world/statefulset_scale.go", `if len(claim.OwnerReferences) > 1 {`, `if false {`},
+	}},
+	{"retention-beside-the-set", "a claim that its set owns outlasts the pod that was too many", "./internal/scenario", "TestRetentionWhenScaled", []edit{
+		{"internal/world/statefulset_scale.go", `condemned && r.Kind == "StatefulSet"`, `!condemned && r.Kind == "StatefulSet"`},
+	}},
 	{"available-before-sick", "a rollout takes available pods while there are others that are not", "./internal/scenario", "TestUpstreamsRollouts", []edit{
 		{"internal/world/deployment.go", `n := min(room, s.Replicas-available[i]); n > 0`, `n := min(room, s.Replicas-available[i]); n > 0 && false`},
 	}},

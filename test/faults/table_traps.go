@@ -118,7 +118,7 @@ var trapFaults = []fault{
 		{"internal/world/statefulset_scale.go", `range slices.Backward(slices.Sorted(maps.Keys(s.places)))`, `range slices.All(slices.Sorted(maps.Keys(s.places)))`},
 	}},
 	{"trap-36-sick-below-blocks", "a sick pod below holds up the update of a Parallel set", "./internal/scenario", "TestTrapsOfSets", []edit{
-		{"internal/world/statefulset.go", "\t\tif !s.ordered {\n\t\t\tcontinue\n", "\t\tif !s.ordered && s.update == nil {\n\t\t\tcontinue\n"},
+		{"internal/world/statefulset.go", `why == "" || !s.ordered {`, `why == "" || !s.ordered && s.update == nil {`},
 	}},
 	{"trap-37-partition-from-zero", "a partition counts from ordinal 0", "./internal/scenario", "TestTrapsOfSets", []edit{
 		{"internal/world/statefulset_update.go", `i >= s.first+s.update.partition`, `i >= s.update.partition`},
