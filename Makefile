@@ -13,6 +13,7 @@ TESTS_ONLY := ^test/[a-z]*test/|^test/rollupcheck/|^test/player/|engine/rules/de
 RACE    := $(addprefix ./internal/,decision/bind handlers/extender/wire kube/follow memory ops/certs priorityclass jobs/replays revision store/groupcommit)
 FUZZTIME ?= 30s
 GOVULNCHECK := v1.9.0
+REDOCLY := 2.77.0
 LISTEN  ?= 127.0.0.1:8080
 N       ?= 2000
 SEED    ?= 1
@@ -75,6 +76,10 @@ fmt: ## format the code
 generate: ## write api/openapi.yaml and docs/sql-reference.md again
 	$(GO) run ./cmd/openapi
 	$(GO) test -count=1 ./migrations -run Reference -update
+
+.PHONY: redocly
+redocly: ## lint api/openapi.yaml by Redocly's own program, which npm brings; its rules are tests of cmd/openapi, too
+	REDOCLY_TELEMETRY=off npx --yes @redocly/cli@$(REDOCLY) lint api/openapi.yaml
 
 manifests: ## write deploy/rendered again
 	cd test/deploy && $(GO) test -count=1 ./... -update

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi2"
@@ -105,17 +106,28 @@ func patch(doc *openapi3.T) {
 	// What was recorded and replayed may be any value, or be missing.
 	if s := doc.Components.Schemas["Difference"]; s != nil {
 		for _, name := range []string{"recorded", "replayed"} {
-			s.Value.Properties[name].Value = &openapi3.Schema{Nullable: true, Description: "any value; null where it is absent"}
+			s.Value.Properties[name].Value = anyOf("any value; null where it is absent",
+				openapi3.NewObjectSchema().WithAnyAdditionalProperties(), openapi3.NewArraySchema().WithItems(openapi3.NewSchema()))
 		}
 	}
 	for _, name := range []string{"QueryAnswer", "ViewPage"} {
 		if s := doc.Components.Schemas[name]; s != nil {
-			s.Value.Properties["rows"].Value.Items.Value.Items.Value = &openapi3.Schema{Nullable: true, Description: "a number, a text, a boolean or null"}
+			s.Value.Properties["rows"].Value.Items.Value.Items.Value = anyOf("a number, a text, a boolean or null")
 		}
 	}
 	if s := doc.Components.Schemas["advice.Op"]; s != nil {
 		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}
 	}
+}
+
+// anyOf returns the schema of a scalar or null, or of one of others. A schema without a type could
+// be null by OpenAPI 3.0.3 alone, and `nullable` without one has no meaning.
+func anyOf(description string, others ...*openapi3.Schema) *openapi3.Schema {
+	s := openapi3.NewAnyOfSchema(append([]*openapi3.Schema{
+		openapi3.NewStringSchema().WithNullable(), openapi3.NewFloat64Schema(), openapi3.NewBoolSchema(),
+	}, others...)...)
+	s.Description = description
+	return s
 }
 
 // patchSlowBodies adds the answer to bodies that come slower than min-body-rate to every
@@ -141,8 +153,9 @@ func patchParameters(path string, op *openapi3.Operation) {
 	op.Parameters = kept
 }
 
-// patchResponse sets the media type of problems and names the header that every answer has.
-func patchResponse(_ string, resp *openapi3.ResponseRef) {
+// patchResponse sets the media type of problems and names the header that every answer of berth's
+// own has: 431 comes from net/http.
+func patchResponse(status string, resp *openapi3.ResponseRef) {
 	const problem = "#/components/schemas/Problem"
 	for _, form := range []string{"text/csv", "application/x-ndjson"} {
 		if file := resp.Value.Content[form]; file != nil {
@@ -154,6 +167,9 @@ func patchResponse(_ string, resp *openapi3.ResponseRef) {
 			resp.Value.Content = openapi3.Content{"application/problem+json": &openapi3.MediaType{Schema: &openapi3.SchemaRef{Ref: problem}}}
 			break
 		}
+	}
+	if status == strconv.Itoa(http.StatusRequestHeaderFieldsTooLarge) {
+		return
 	}
 	if resp.Value.Headers == nil {
 		resp.Value.Headers = openapi3.Headers{}

@@ -109,6 +109,7 @@ func (d *docs) serve(w http.ResponseWriter, r *http.Request, name string) error 
 //	@Produce	application/yaml
 //	@Success	200	{string}	string	"OpenAPI 3.0"
 //	@Success	304	"not changed since the ETag"
+//	@Failure	431	"headers of more than max-header-bytes"
 //	@Router		/openapi.yaml [get]
 func (a *API) openAPI(w http.ResponseWriter, r *http.Request) error {
 	return allDocs().serve(w, r, "openapi.yaml")
@@ -121,6 +122,7 @@ func (a *API) openAPI(w http.ResponseWriter, r *http.Request) error {
 //	@Produce	html
 //	@Success	200	{string}	string	"a page"
 //	@Success	304	"not changed since the ETag"
+//	@Failure	431	"headers of more than max-header-bytes"
 //	@Router		/docs [get]
 func (a *API) docsPage(w http.ResponseWriter, r *http.Request) error {
 	return allDocs().serve(w, r, "")

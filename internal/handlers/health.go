@@ -21,6 +21,7 @@ import (
 //	@Tags		around
 //	@Produce	plain
 //	@Success	200	{string}	string	"ok"
+//	@Failure	431	"headers of more than max-header-bytes"
 //	@Router		/livez [get]
 func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
 	return writeText(w, http.StatusOK, "ok\n")
@@ -33,6 +34,7 @@ func (a *API) livez(w http.ResponseWriter, _ *http.Request) error {
 //	@Produce	plain
 //	@Param		verbose	query		string	false	"list every check, also when all is well"
 //	@Success	200		{string}	string	"ok"
+//	@Failure	431		"headers of more than max-header-bytes"
 //	@Failure	503		{string}	string	"the failed checks"
 //	@Router		/readyz [get]
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
