@@ -68,10 +68,10 @@ lint: ## vet, staticcheck, the analyzers of tools/lint, unused parameters, spell
 	git ls-files -z $(PROSE) ':!internal/handlers/swaggerui/*' | xargs -0 $(TOOL) misspell -error
 	@$(TOOL) -n godot >/dev/null # so that its download is not among its findings
 	@out="$$($(TOOL) godot $(CODE) 2>&1)"; test -z "$$out" || { echo "$$out"; exit 1; }
-	@out="$$($(TOOL) gofumpt -l $(CODE) tools/lint tools/release 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
+	@out="$$($(TOOL) gofumpt -l $(CODE) tools/contract tools/lint tools/release 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
 
 fmt: ## format the code
-	$(TOOL) gofumpt -w $(CODE) tools/lint tools/release
+	$(TOOL) gofumpt -w $(CODE) tools/contract tools/lint tools/release
 
 generate: ## write api/openapi.yaml and docs/sql-reference.md again
 	$(GO) run ./cmd/openapi
@@ -90,6 +90,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 	cd test/deploy && $(GO) test ./...
 	cd test/upstream && $(GO) list -deps -test -tags v1_37 . >/dev/null # its go.mod names what the product imports
 	cd tools/release && $(GO) vet . && $(GO) test .
+	cd tools/contract && $(GO) vet . && $(GO) test . # what the last release answered is still answered
 	$(RELEASER) licences -platforms linux/amd64
 	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }
 
@@ -201,9 +202,11 @@ linear: postgres ## three replicas under faults, 20 times 10 s, judged by Porcup
 cluster: postgres build ## berth between a real kube-apiserver and a real kube-scheduler: make cluster SCENARIO=name CLUSTER='-outage 15s'
 	./test/cluster/run.sh "$(SCENARIO)" $(CLUSTER)
 
-upgrade-data: ## keep a data directory of this release for test/upgrade, before it is tagged
+upgrade-data: ## keep a data directory and the API of this release, for test/upgrade and tools/contract, before it is tagged
 	$(GO) build -o bin/server ./cmd/server
 	$(GO) run ./test/upgrade -program bin/server -out test/upgrade/testdata/$(VERSION).tar.gz
+	rm -f api/released/*.yaml
+	{ echo "# api/openapi.yaml of $(VERSION), to which tools/contract holds today's."; tail -n +2 api/openapi.yaml; } >api/released/$(VERSION).yaml
 
 PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
 RELEASER  := cd tools/release && $(GO) build -o ../../bin/release . && cd ../.. && bin/release

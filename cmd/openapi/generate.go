@@ -103,31 +103,21 @@ func patch(doc *openapi3.T) {
 			}
 		}
 	}
-	// What was recorded and replayed may be any value, or be missing.
+	// What was recorded and replayed may be any value, or be missing. A schema without a type may
+	// be null, and "nullable" has no meaning there (OpenAPI 3.0.3).
 	if s := doc.Components.Schemas["Difference"]; s != nil {
 		for _, name := range []string{"recorded", "replayed"} {
-			s.Value.Properties[name].Value = anyOf("any value; null where it is absent",
-				openapi3.NewObjectSchema().WithAnyAdditionalProperties(), openapi3.NewArraySchema().WithItems(openapi3.NewSchema()))
+			s.Value.Properties[name].Value = &openapi3.Schema{Description: "any value; null where it is absent"}
 		}
 	}
 	for _, name := range []string{"QueryAnswer", "ViewPage"} {
 		if s := doc.Components.Schemas[name]; s != nil {
-			s.Value.Properties["rows"].Value.Items.Value.Items.Value = anyOf("a number, a text, a boolean or null")
+			s.Value.Properties["rows"].Value.Items.Value.Items.Value = &openapi3.Schema{Description: "a number, a text, a boolean or null"}
 		}
 	}
 	if s := doc.Components.Schemas["advice.Op"]; s != nil {
 		s.Value.Properties["value"].Value = &openapi3.Schema{Description: "any value; absent for remove"}
 	}
-}
-
-// anyOf returns the schema of a scalar or null, or of one of others. A schema without a type could
-// be null by OpenAPI 3.0.3 alone, and `nullable` without one has no meaning.
-func anyOf(description string, others ...*openapi3.Schema) *openapi3.Schema {
-	s := openapi3.NewAnyOfSchema(append([]*openapi3.Schema{
-		openapi3.NewStringSchema().WithNullable(), openapi3.NewFloat64Schema(), openapi3.NewBoolSchema(),
-	}, others...)...)
-	s.Description = description
-	return s
 }
 
 // patchSlowBodies adds the answer to bodies that come slower than min-body-rate to every

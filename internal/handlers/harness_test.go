@@ -219,9 +219,22 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 			no := false
 			s.Value.AdditionalProperties.Has = &no
 		}
+		nullIsAny(s)
 	}
 	return gorillamux.NewRouter(doc)
 })
+
+// nullIsAny lets properties of any type be null, as OpenAPI 3.0.3 does and the library does not.
+func nullIsAny(s *openapi3.SchemaRef) {
+	if s == nil || s.Ref != "" {
+		return
+	}
+	s.Value.Nullable = s.Value.Nullable || s.Value.IsEmpty()
+	nullIsAny(s.Value.Items)
+	for _, p := range s.Value.Properties {
+		nullIsAny(p)
+	}
+}
 
 func conforms(req *http.Request, resp *http.Response, body []byte) error {
 	router, err := described()
