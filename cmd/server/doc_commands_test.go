@@ -44,7 +44,7 @@ func runsHere(page, first string) bool {
 		return true
 	}
 	switch page {
-	case "docs/api.md":
+	case "docs/api.md", "docs/without-kubernetes.md":
 		return regexp.MustCompile(`^(curl |for |[A-Z]+=)`).MatchString(first)
 	case "docs/cli.md", "docs/stories.md":
 		return strings.HasPrefix(first, "$ berth ") || strings.HasPrefix(first, "$ env -u BERTH_SNAPSHOT berth ")

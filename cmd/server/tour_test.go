@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the answers in docs/api.md and api/notes again")
+var update = flag.Bool("update", false, "write the answers in pages of docs and api/notes again")
 
 // example finds the commands of a page, and the answer below them.
 var example = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n(?:```json\n(.*?)```\n)?")
@@ -20,9 +20,9 @@ var example = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n(?:```json\n(.*?)```\n)
 // changing is what differs from run to run: ids, times and cursors.
 var changing = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|"cursor":"[^"]*"`)
 
-// TestTour runs the examples of docs/api.md and of the notes on operations (api/notes) in one
-// shell, in their order. Each prints what the page has below it. With -update the pages are
-// written again.
+// TestTour runs the examples of docs/api.md, of docs/without-kubernetes.md and of the notes on
+// operations (api/notes) in one shell, in their order. Each prints what the page has below it. With
+// -update the pages are written again.
 func TestTour(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -48,7 +48,8 @@ func TestTour(t *testing.T) {
 	var script strings.Builder
 	type shown struct{ page, answer string }
 	var want []shown
-	for _, page := range append([]string{filepath.Join("..", "..", "docs", "api.md")}, notes...) {
+	docs := filepath.Join("..", "..", "docs")
+	for _, page := range append([]string{filepath.Join(docs, "api.md"), filepath.Join(docs, "without-kubernetes.md")}, notes...) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
