@@ -5,7 +5,7 @@ TAG     ?= $(VERSION)
 LDFLAGS := -s -w
 TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
-PROSE   := $(CODE) docs README.md CONTRIBUTING.md CHANGELOG.md
+PROSE   := $(CODE) client docs README.md CONTRIBUTING.md CHANGELOG.md
 # What tests call and no program does: their own packages, two tables that are held to documents, and
 # the profile that most tests of the engine begin with.
 TESTS_ONLY := ^test/[a-z]*test/|^test/rollupcheck/|^test/player/|engine/rules/descriptor\.go.* Describe$$|engine/rules/registry\.go.* DefaultSpec$$|internal/kube/follow/kinds\.go.* Kinds$$
@@ -68,10 +68,10 @@ lint: ## vet, staticcheck, the analyzers of tools/lint, unused parameters, spell
 	git ls-files -z $(PROSE) ':!internal/handlers/swaggerui/*' | xargs -0 $(TOOL) misspell -error
 	@$(TOOL) -n godot >/dev/null # so that its download is not among its findings
 	@out="$$($(TOOL) godot $(CODE) 2>&1)"; test -z "$$out" || { echo "$$out"; exit 1; }
-	@out="$$($(TOOL) gofumpt -l $(CODE) tools/contract tools/lint tools/release 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
+	@out="$$($(TOOL) gofumpt -l $(CODE) client tools/contract tools/lint tools/release 2>/dev/null)"; test -z "$$out" || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
 
 fmt: ## format the code
-	$(TOOL) gofumpt -w $(CODE) tools/contract tools/lint tools/release
+	$(TOOL) gofumpt -w $(CODE) client tools/contract tools/lint tools/release
 
 generate: ## write api/openapi.yaml and docs/sql-reference.md again
 	$(GO) run ./cmd/openapi
@@ -90,6 +90,7 @@ verify: ## what is generated is current, go.mod is tidy, nothing is left over
 	cd test/deploy && $(GO) test ./...
 	cd test/upstream && $(GO) list -deps -test -tags v1_37 . >/dev/null # its go.mod names what the product imports
 	cd tools/release && $(GO) vet . && $(GO) test .
+	cd client && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) test ./...
 	cd tools/contract && $(GO) vet . && $(GO) test . # what the last release answered is still answered
 	$(RELEASER) licences -platforms linux/amd64
 	@test -z "$$(gofmt -l cmd internal migrations)" || { gofmt -l cmd internal migrations; exit 1; }

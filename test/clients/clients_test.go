@@ -39,7 +39,12 @@ func TestClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Stop)
+	fleet := filepath.Join(t.TempDir(), "fleet")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", filepath.Join(root, "client"), "-o", fleet, "./examples/fleet").CombinedOutput(); err != nil {
+		t.Fatalf("build the client: %v\n%s", err, out)
+	}
 	for cluster, program := range map[string][]string{
+		"go":     {fleet},
 		"python": {"python3", "-B", filepath.Join(root, "examples", "python", "fleet.py")},
 	} {
 		t.Run(cluster, func(t *testing.T) {

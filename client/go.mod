@@ -1,0 +1,3 @@
+module berth/client
+
+go 1.24
