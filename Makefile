@@ -73,7 +73,7 @@ lint: ## vet, staticcheck, the analyzers of tools/lint, unused parameters, spell
 fmt: ## format the code
 	$(TOOL) gofumpt -w $(CODE) client tools/contract tools/lint tools/release
 
-generate: ## write api/openapi.yaml and docs/sql-reference.md again
+generate: ## write api/openapi.yaml, client/ts/types.ts and docs/sql-reference.md again
 	$(GO) run ./cmd/openapi
 	$(GO) test -count=1 ./migrations -run Reference -update
 

@@ -32,8 +32,9 @@ var packageNames = map[string]string{"admit": "ledger", "revision": "cluster", "
 // published finds names of schemas, as keys and in references, whose package has another name now.
 var published = regexp.MustCompile(`"(?:#/definitions/)?(?:` + strings.Join(slices.Sorted(maps.Keys(packageNames)), "|") + `)\.`)
 
-// generate returns the description as bytes: the same sources, the same bytes.
-func generate(root string) ([]byte, error) {
+// generate returns the description and the types of TypeScript as bytes, by file: the same sources,
+// the same bytes.
+func generate(root string) (map[string][]byte, error) {
 	p := swag.New(swag.SetDebugger(log.New(io.Discard, "", 0)), swag.ParseUsingGoList(false))
 	p.PropNamingStrategy = swag.CamelCase
 	dirs := make([]string, len(sources))
@@ -78,7 +79,14 @@ func generate(root string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write YAML: %w", err)
 	}
-	return append([]byte("# Written by cmd/openapi from the handlers' annotations; do not edit.\n"), text...), nil
+	ts, err := typescript(read)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{
+		"api/openapi.yaml":   append([]byte("# Written by cmd/openapi from the handlers' annotations; do not edit.\n"), text...),
+		"client/ts/types.ts": ts,
+	}, nil
 }
 
 // patch mends what Swagger 2.0 cannot say.

@@ -1,5 +1,5 @@
-// Command openapi writes api/openapi.yaml from the annotations of berth's handlers. Run it from the
-// repository's root:
+// Command openapi writes api/openapi.yaml and client/ts/types.ts from the annotations of berth's
+// handlers. Run it from the repository's root:
 //
 //	go run ./cmd/openapi
 //
@@ -28,12 +28,14 @@ func main() {
 
 // run writes the description into the repository at root.
 func run(root string) error {
-	text, err := generate(root)
+	files, err := generate(root)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(root, "api", "openapi.yaml"), text, 0o644); err != nil {
-		return fmt.Errorf("write the description: %w", err)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(name)), text, 0o644); err != nil {
+			return fmt.Errorf("write the description: %w", err)
+		}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"berth/internal/version"
 	"berth/test/process"
 )
 
@@ -43,12 +44,17 @@ func TestClients(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", filepath.Join(root, "client"), "-o", fleet, "./examples/fleet").CombinedOutput(); err != nil {
 		t.Fatalf("build the client: %v\n%s", err, out)
 	}
+	compiled := t.TempDir()
 	for cluster, program := range map[string][]string{
-		"go":     {fleet},
-		"python": {"python3", "-B", filepath.Join(root, "examples", "python", "fleet.py")},
+		"go":         {fleet},
+		"python":     {"python3", "-B", filepath.Join(root, "examples", "python", "fleet.py")},
+		"typescript": {"node", filepath.Join(compiled, "fleet.js")},
 	} {
 		t.Run(cluster, func(t *testing.T) {
 			needs(t, program[0])
+			if cluster == "typescript" {
+				compile(t, compiled)
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // a client that waits for an event in vain
 			defer cancel()
 			p := &lossy{t: t, server: "http://" + server.Host, tries: map[string]int{}}
@@ -75,6 +81,27 @@ func TestClients(t *testing.T) {
 				t.Errorf("%d calls that write and %d streams came through", len(p.tries), p.streams)
 			}
 		})
+	}
+}
+
+// compile compiles the client in TypeScript as tsconfig.json has it: strict, with a pod in it.
+func compile(t *testing.T, to string) {
+	t.Helper()
+	needs(t, "tsc")
+	from := filepath.Join(root, "client", "ts")
+	if out, err := exec.CommandContext(t.Context(), "tsc", "--project", from, "--outDir", to).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(from, "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var is struct{ Version, Type string }
+	if err := json.Unmarshal(text, &is); err != nil || "v"+is.Version != version.Number {
+		t.Errorf("client/ts/package.json is of version %s, and berth of %s: %v", is.Version, version.Number, err)
+	}
+	if err := os.WriteFile(filepath.Join(to, "package.json"), text, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
