@@ -7,8 +7,8 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 CODE    := cmd deploy internal migrations test
 PROSE   := $(CODE) client docs README.md CONTRIBUTING.md CHANGELOG.md
 # What tests call and no program does: their own packages, two tables that are held to documents, and
-# the profile that most tests of the engine begin with.
-TESTS_ONLY := ^test/[a-z]*test/|^test/rollupcheck/|^test/player/|engine/rules/descriptor\.go.* Describe$$|engine/rules/registry\.go.* DefaultSpec$$|internal/kube/follow/kinds\.go.* Kinds$$
+# the profile that most tests of the engine begin with. The module client is for other programs.
+TESTS_ONLY := ^client/|^test/[a-z]*test/|^test/rollupcheck/|^test/player/|engine/rules/descriptor\.go.* Describe$$|engine/rules/registry\.go.* DefaultSpec$$|internal/kube/follow/kinds\.go.* Kinds$$
 # Packages whose tests start goroutines and take seconds, not minutes, under the race detector.
 RACE    := $(addprefix ./internal/,decision/bind handlers/extender/wire kube/follow memory ops/certs priorityclass jobs/replays revision store/groupcommit)
 FUZZTIME ?= 30s

@@ -3,6 +3,7 @@ module berth
 go 1.26.0
 
 require (
+	berth/client v0.0.0
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/alecthomas/kong v1.17.0
 	github.com/anishathalye/porcupine v1.3.1
@@ -151,6 +152,7 @@ require (
 )
 
 replace (
+	berth/client => ./client
 	k8s.io/api => k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery => k8s.io/apimachinery v0.37.2

@@ -32,7 +32,8 @@ type Options struct {
 	// HTTP is the client to use, with its certificates; nil: http.DefaultClient. A Timeout of it
 	// ends streams of events too, which then go on; a context may bound a call instead.
 	HTTP *http.Client
-	// Tries is how often a call is sent, six times if zero.
+	// Tries is how often a call is sent, six times if zero. One that is sent once has no key but
+	// that of WithKey.
 	Tries int
 }
 
@@ -82,6 +83,19 @@ func WithKey(ctx context.Context, key string) context.Context {
 // Call sends body as JSON, none where it is nil, until it is answered, and decodes the answer into
 // out unless that is nil. It is what the other methods are made of, for calls that have none.
 func (c *Client) Call(ctx context.Context, method string, query url.Values, body, out any, path ...string) error {
+	answer, _, err := c.Send(ctx, method, query, body, path...)
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
+}
+
+// Send is Call that returns the answer as it came, and its status. A status other than 2xx is an
+// *Error; what net/http says is returned where there is no answer.
+func (c *Client) Send(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
 	var sent []byte
 	var err error
 	switch b := body.(type) {
@@ -90,29 +104,32 @@ func (c *Client) Call(ctx context.Context, method string, query url.Values, body
 		sent = b
 	default:
 		if sent, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("encode the request: %w", err)
+			return nil, 0, fmt.Errorf("write the request: %w", err)
 		}
 	}
 	key, _ := ctx.Value(keyed{}).(string)
-	if key == "" {
+	if key == "" && c.tries > 1 {
 		key = rand.Text()
 	}
 	for try := 1; ; try++ {
-		err := c.once(ctx, method, query, key, sent, out, path)
+		answer, status, err := c.once(ctx, method, query, key, sent, path)
 		if err == nil || ctx.Err() != nil || try == c.tries {
-			return err
+			return answer, status, err
 		}
 		wait := min(firstWait<<try, mostWait)
 		wait = wait/2 + mathrand.N(wait/2) // those who were refused together come back one by one
 		var refused *Error
 		if errors.As(err, &refused) {
 			if !refused.passing() {
-				return err
+				return answer, status, err
 			}
 			wait = max(wait, refused.RetryAfter)
 		}
-		if err := pause(ctx, wait); err != nil {
-			return err
+		if until, has := ctx.Deadline(); has && time.Until(until) < wait {
+			return answer, status, err // it would be too late
+		}
+		if ended := pause(ctx, wait); ended != nil {
+			return nil, status, fmt.Errorf("%w; the last try: %w", ended, err)
 		}
 	}
 }
@@ -130,33 +147,27 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // once sends a call one time.
-func (c *Client) once(ctx context.Context, method string, query url.Values, key string, body []byte, out any, path []string) error {
+func (c *Client) once(ctx context.Context, method string, query url.Values, key string, body []byte, path []string) (json.RawMessage, int, error) {
 	req, err := c.request(ctx, method, query, body, path)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	if method != http.MethodGet {
+	if method != http.MethodGet && key != "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("call berth: %w", err)
+		return nil, 0, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
 	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+		return nil, 0, fmt.Errorf("read the answer: %w", err)
 	}
 	if resp.StatusCode/100 != 2 {
-		return refusal(resp, answer)
+		return nil, resp.StatusCode, refusal(resp, answer)
 	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	return nil
+	return answer, resp.StatusCode, nil
 }
 
 func (c *Client) request(ctx context.Context, method string, query url.Values, body []byte, path []string) (*http.Request, error) {
@@ -168,7 +179,7 @@ func (c *Client) request(ctx context.Context, method string, query url.Values, b
 	at.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("call berth: %w", err)
+		return nil, fmt.Errorf("the server's URL: %w", err)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -182,9 +193,7 @@ func (c *Client) request(ctx context.Context, method string, query url.Values, b
 // refusal reads an answer that is an error.
 func refusal(resp *http.Response, answer []byte) *Error {
 	e := &Error{}
-	if json.Unmarshal(answer, e) != nil || e.Detail == "" {
-		e.Detail = http.StatusText(resp.StatusCode)
-	}
+	_ = json.Unmarshal(answer, e) // whatever it is, the status is told
 	e.Status = resp.StatusCode
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -49,7 +50,7 @@ type Conflict struct {
 
 // Error returns the status, the detail and the fields at fault.
 func (e *Error) Error() string {
-	text := fmt.Sprintf("%d: %s", e.Status, e.Detail)
+	text := fmt.Sprintf("%d: %s", e.Status, cmp.Or(e.Detail, http.StatusText(e.Status)))
 	for _, f := range e.Errors {
 		if !strings.Contains(text, f.Message) {
 			text += fmt.Sprintf("; %s: %s", f.Field, f.Message)

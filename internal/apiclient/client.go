@@ -1,20 +1,22 @@
-// Package apiclient calls a berth server's REST API.
+// Package apiclient calls a berth server's REST API by the module client, with the options of
+// programs.
 package apiclient
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
+
+	"berth/client"
 )
 
 // OptionError is an option that New refuses.
@@ -40,10 +42,14 @@ type Options struct {
 
 // Client calls one server.
 type Client struct {
-	Base  *url.URL
-	HTTP  *http.Client
-	token string
+	Base    *url.URL
+	HTTP    *http.Client
+	timeout time.Duration
+	calls   *client.Client
 }
+
+// tries is how often a program sends a call, under one key: people wait for it.
+const tries = 3
 
 // New returns a client. It refuses to send a token in clear text to another machine.
 func New(o Options) (*Client, error) {
@@ -58,15 +64,20 @@ func New(o Options) (*Client, error) {
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" || strings.Contains(base.Path, "@") {
 		return nil, &OptionError{"--server has more than an address: a user, a password or a query", "A server of berth reads an API token alone: give it by --token-file or $BERTH_TOKEN."}
 	}
-	c := &Client{Base: base, HTTP: &http.Client{Timeout: o.Timeout}}
-	if c.token, err = o.token(); err != nil {
+	c := &Client{Base: base, HTTP: &http.Client{Timeout: o.Timeout}, timeout: o.Timeout}
+	token, err := o.token()
+	if err != nil {
 		return nil, err
 	}
 	ip := net.ParseIP(base.Hostname())
-	if c.token != "" && base.Scheme != "https" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if token != "" && base.Scheme != "https" && base.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, &OptionError{"A token would go to " + base.String() + " in clear text", "Use an https URL, or unset BERTH_TOKEN and --token-file."}
 	}
-	return c, c.trust(o.CA)
+	if err := c.trust(o.CA); err != nil {
+		return nil, err
+	}
+	c.calls, err = client.New(client.Options{Server: o.Server, Token: token, HTTP: c.HTTP, Tries: tries})
+	return c, err
 }
 
 func (o Options) token() (string, error) {
@@ -105,62 +116,24 @@ func (c *Client) trust(file string) error {
 }
 
 // Call sends body as JSON, none where it is nil, and returns the body and status of the answer. One
-// other than 2xx is a *RefusedError; no answer at all is the error of net/http.
+// other than 2xx is a *RefusedError; no answer at all is the error of net/http. What is lost, or
+// refused for a time, is sent again under the same key, within the time of the options.
 func (c *Client) Call(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
-	var in io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return nil, 0, fmt.Errorf("write the request: %w", err)
-		}
-		in = bytes.NewReader(raw)
+	if c.timeout > 0 {
+		within, cancel := context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		ctx = within
 	}
-	escaped := make([]string, len(path))
-	for i := range path {
-		escaped[i] = url.PathEscape(path[i])
+	answer, status, err := c.calls.Send(ctx, method, query, body, path...)
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		err = (*RefusedError)(refused)
 	}
-	at := c.Base.JoinPath(escaped...)
-	if len(query) > 0 {
-		at.RawQuery = query.Encode()
-	}
-	req, err := http.NewRequestWithContext(ctx, method, at.String(), in)
-	if err != nil {
-		return nil, 0, fmt.Errorf("--server: %w", err)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	resp, err := c.HTTP.Do(req)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	out, err := io.ReadAll(io.LimitReader(resp.Body, MaxAnswer))
-	if err != nil {
-		return nil, 0, fmt.Errorf("read the answer: %w", err)
-	}
-	if resp.StatusCode/100 != 2 {
-		r := &RefusedError{}
-		_ = json.Unmarshal(out, r) // whatever it is, the status is told
-		r.Status = resp.StatusCode
-		return nil, resp.StatusCode, r
-	}
-	return out, resp.StatusCode, nil
+	return answer, status, err
 }
 
-// RefusedError is an answer that is an error.
-type RefusedError struct {
-	Status int    `json:"status"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Errors []struct {
-		Field   string `json:"field"`
-		Message string `json:"message"`
-	} `json:"errors"`
-}
+// RefusedError is an answer that is an error, in the words of programs.
+type RefusedError client.Error
 
 // Error returns the detail, and the fields at fault.
 func (r *RefusedError) Error() string {

@@ -5,14 +5,21 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+
+	"berth/client"
 )
 
 // InProcess returns a client of an API in this process: nothing is sent, and no time runs out.
 func InProcess(api http.Handler) *Client {
-	return &Client{
+	c := &Client{
 		Base: &url.URL{Scheme: "http", Host: "127.0.0.1"},
 		HTTP: &http.Client{Transport: inProcess{api}},
 	}
+	var err error
+	if c.calls, err = client.New(client.Options{Server: c.Base.String(), HTTP: c.HTTP, Tries: 1}); err != nil {
+		panic(err) // the address is a constant
+	}
+	return c
 }
 
 type inProcess struct{ api http.Handler }

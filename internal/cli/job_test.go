@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,13 +18,13 @@ import (
 // followed is a server and the progress of a call of it on a terminal, whose clock goes on.
 func followed(t *testing.T, at string) (*source, *progress, *bytes.Buffer) {
 	t.Helper()
-	base, err := url.Parse(at)
+	client, err := apiclient.New(apiclient.Options{Server: at})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
 	a := &app{Streams: Streams{Err: &text, Watched: true, Env: func(string) string { return "" }, Now: ticking(today)}}
-	return &source{client: &apiclient.Client{Base: base, HTTP: http.DefaultClient}}, a.progress("running"), &text
+	return &source{client: client}, a.progress("running"), &text
 }
 
 // TestServersJobIsFollowed asks a real server for a job, and wants the answer of the call.

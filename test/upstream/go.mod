@@ -120,6 +120,7 @@ require (
 
 replace (
 	berth => ../..
+	berth/client => ../../client
 	berth/test/conformance => ../conformance
 	k8s.io/api => k8s.io/api v0.37.2
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.37.2

@@ -52,6 +52,9 @@ func classify(text string) (ids []string) {
 	return ids
 }
 
+// ours begins the names of modules that are of the repository, such as berth/client.
+const ours = "berth/"
+
 // module is one that is linked in, with its licences.
 type module struct {
 	path, version string
@@ -86,7 +89,7 @@ func collect(source string, p platform) (modulesOf, error) {
 		if err := d.Decode(&l); err != nil {
 			return nil, err
 		}
-		if l.Module == nil || l.Module.Main {
+		if l.Module == nil || l.Module.Main || strings.HasPrefix(l.Module.Path, ours) {
 			continue
 		}
 		m := found[l.Module.Path]

@@ -30,6 +30,9 @@ func (r *release) bill(p platform, programs string, licences modulesOf) ([]byte,
 		}
 		fmt.Fprintln(sum, info)
 		for _, d := range info.Deps {
+			if strings.HasPrefix(d.Path, ours) {
+				continue
+			}
 			m := *d
 			if d.Replace != nil {
 				m = *d.Replace
