@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// tree is the text of the module's Go files by path.
+// tree is the text of the modules' Go files by path.
 type tree map[string]string
 
 func readTree(root string) (tree, error) {
 	t := tree{}
-	for _, top := range []string{"cmd", "internal", "migrations"} {
+	for _, top := range []string{"client", "cmd", "internal", "migrations"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
 				return err

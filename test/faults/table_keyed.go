@@ -32,6 +32,9 @@ var keyedFaults = []fault{
 	{"body-prefix", "a body that begins like the first one counts as the same", "./internal/handlers", "TestKeyOfAnotherRequest", []edit{
 		{"internal/handlers/keyed/body.go", `		return uint64(n) == p.n, nil`, `		return true, nil`},
 	}},
+	{"key-of-each-try", "a client sends a call again under another key", "./internal/apiclient", "TestCallsAreRepeated", []edit{
+		{"client/client.go", `c.once(ctx, method, query, key, sent, path)`, `c.once(ctx, method, query, key+fmt.Sprint(try), sent, path)`},
+	}},
 	{"event-twice", "a reader that goes on within a commit gets its first events again", "./internal/handlers", "TestEvents", []edit{
 		{"internal/handlers/events/read.go", `list = append(list, of[min(skip, len(of)):]...)`, `list = append(list, of...)`},
 	}},
