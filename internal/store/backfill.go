@@ -90,7 +90,7 @@ type Backfill interface {
 	// Fillable was called.
 	FillDecisions(ctx context.Context, f *Fillable, list []*Decision) (filled int64, err error)
 	// Unchanged lists up to limit stored revisions behind one of which no object is kept that they
-	// changed, ascending.
+	// changed, ascending. The first revisions of copies have none.
 	Unchanged(ctx context.Context, cluster string, after int64, limit int) ([]UnchangedRevision, error)
 	// FillObjects writes the Objects of revisions of a cluster that are stored with their tokens
 	// and have none, with a seal, and returns of how many revisions that was.

@@ -53,9 +53,9 @@ type Revision struct {
 	ParentToken string
 	CreatedAt   time.Time // UTC, microseconds
 	Digest      string    // sha256:… over the state's content
-	Cause       string    // upload, change, bind, epoch, and of the end of holds: commit, release, expired
+	Cause       string    // upload, change, bind, fork, epoch, and of the end of holds: commit, release, expired
 	// Change is the change against the parent; nil where the revision replaces
-	// the whole state and so needs its own Checkpoint in the same Entry.
+	// the whole state and so needs its own Checkpoint in the same Entry, or an Origin.
 	Change []byte
 	// Woken is what the revision did for pods that wait; nil where that is not known. It is worked
 	// out from the revisions, and no seal covers it.
@@ -113,8 +113,10 @@ type Gap struct {
 type Entry struct {
 	Revision   *Revision
 	Checkpoint *Checkpoint
-	Profile    *Profile
-	Decision   *Decision
+	// Origin is where the content of a copy's first revision is, in place of a checkpoint.
+	Origin   *Origin
+	Profile  *Profile
+	Decision *Decision
 	// Placed are the decisions of a placement, in their order, and Profiles what they refer to.
 	// Decision and Profile are nil then.
 	Placed   []*Decision
@@ -332,6 +334,7 @@ type Store interface {
 	Attempts
 	Gaps
 	Holds
+	Origins
 	Profiles
 	PriorityClasses
 	Jobs

@@ -121,6 +121,16 @@ func (t traced) Held(ctx context.Context, cluster string, limit int) ([]*Hold, e
 	return call(ctx, "store: holds of a cluster", func(ctx context.Context) ([]*Hold, error) { return t.Store.Held(ctx, cluster, limit) })
 }
 
+// Origin implements Origins.
+func (t traced) Origin(ctx context.Context, cluster string) (*Origin, error) {
+	return call(ctx, "store: origin", func(ctx context.Context) (*Origin, error) { return t.Store.Origin(ctx, cluster) })
+}
+
+// Copies implements Origins.
+func (t traced) Copies(ctx context.Context, source string, number int64) ([]*Origin, error) {
+	return call(ctx, "store: copies of a cluster", func(ctx context.Context) ([]*Origin, error) { return t.Store.Copies(ctx, source, number) })
+}
+
 // Profile implements Profiles.
 func (t traced) Profile(ctx context.Context, digest string) (*Profile, error) {
 	return call(ctx, "store: profile", func(ctx context.Context) (*Profile, error) { return t.Store.Profile(ctx, digest) })

@@ -36,6 +36,9 @@ func (e *Entry) Validate() error {
 	if err := e.validateHolds(); err != nil {
 		return err
 	}
+	if err := e.validateOrigin(); err != nil {
+		return err
+	}
 	if e.Profile != nil {
 		if err := e.Profile.validate(); err != nil {
 			return err
@@ -77,7 +80,7 @@ func (p *Profile) validate() error {
 func (e *Entry) validateGap() error {
 	g := e.Gap
 	switch {
-	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil || e.Placed != nil || e.Profiles != nil || e.Holds != nil || e.Call != nil:
+	case e.Revision != nil || e.Checkpoint != nil || e.Profile != nil || e.Decision != nil || e.Placed != nil || e.Profiles != nil || e.Holds != nil || e.Origin != nil || e.Call != nil:
 		return invalid("gap", "comes with something else")
 	case g.ID == "":
 		return invalid("gap.id", "is empty")
@@ -110,7 +113,7 @@ func (e *Entry) validateRevision() error {
 		return invalid("revision.token", "is empty")
 	case r.Token == r.ParentToken:
 		return invalid("revision.token", "is its parent's")
-	case r.Change == nil && c == nil:
+	case r.Change == nil && c == nil && e.Origin == nil:
 		return invalid("checkpoint", "is missing for a revision without a change")
 	case c != nil && (c.Cluster != r.Cluster || c.Number != r.Number):
 		return invalid("checkpoint", "is not the revision's")

@@ -43,6 +43,7 @@ type Batch struct {
 	Decisions   []*lists.Row
 	Gaps        []*store.Gap
 	Holds       []*store.Hold
+	Origins     []*store.Origin
 	Classes     []*store.ClassRecord
 	// Marks are the claims of what is written.
 	Marks []*store.KeyedCall
@@ -161,6 +162,10 @@ func (b *Batch) ChainReads() Reads {
 			if len(v.Classes) > 0 {
 				classes[v.Cluster] = true
 			}
+		}
+		if o := e.Origin; o != nil { // its cluster is locked, so that what was read of it stays
+			clusters[o.Source] = true
+			numbers[RevisionKey{o.Source, o.SourceNumber}] = true
 		}
 		for d := range e.Decisions() {
 			clusters[d.Cluster] = true

@@ -53,6 +53,12 @@ func (b *Batch) add(e *store.Entry) error {
 			return err
 		}
 	}
+	if o := e.Origin; fresh && o != nil {
+		if token, ok := b.Tokens[RevisionKey{o.Source, o.SourceNumber}]; !ok || token != o.Token {
+			return fmt.Errorf("a copy of %s@%d: %w", o.Source, o.SourceNumber, store.ErrNotFound)
+		}
+		b.Origins = append(b.Origins, o)
+	}
 	if fresh {
 		b.addRevision(e.Revision, e.Checkpoint)
 		b.Holds = append(b.Holds, e.Holds...)

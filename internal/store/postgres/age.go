@@ -24,11 +24,15 @@ const sqlPrune = `WITH run AS (
   WHERE r.number < $3 AND (r.superseded IS NULL OR r.superseded >= $4
     OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = $1 AND d.revision = r.number)
     OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = $1 AND d.bound_revision = r.number AND d.bound_revision > 0)
-    OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = $1 AND s.revision = r.number))
+    OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = $1 AND s.revision = r.number)
+    OR EXISTS (SELECT 1 FROM origins o WHERE o.source = $1 AND o.source_number = r.number))
 )
 DELETE FROM revisions v WHERE v.cluster = $1 AND v.number IN (
   SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < $3 ORDER BY r.number DESC LIMIT $5)
 RETURNING v.number`
+
+// sqlStarts are the revisions that are read without those before them.
+const sqlStarts = `SELECT number FROM checkpoints WHERE cluster = $1 UNION SELECT number FROM origins WHERE cluster = $1 ORDER BY number`
 
 // Prune implements store.Pruner.
 func (s *Store) Prune(ctx context.Context, before time.Time) (deleted int64, err error) {
@@ -92,7 +96,7 @@ func (s *Store) pruneRun(ctx context.Context, cluster string, first, next int64,
 }
 
 func (s *Store) checkpoints(ctx context.Context, cluster string) (numbers []int64, err error) {
-	rows, err := s.pool.Query(ctx, `SELECT number FROM checkpoints WHERE cluster = $1 ORDER BY number`, cluster)
+	rows, err := s.pool.Query(ctx, sqlStarts, cluster)
 	if err != nil {
 		return nil, err
 	}

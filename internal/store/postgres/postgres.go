@@ -74,6 +74,7 @@ type Store struct {
 	sqlcommon.Jobs
 	sqlcommon.Logs
 	sqlcommon.Holds
+	sqlcommon.Origins
 	sqlcommon.Tables
 	sqlcommon.Classes
 	sqlcommon.Rollups
@@ -119,6 +120,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.Postgres)
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.Postgres)
 	s.Holds = sqlcommon.NewHolds(common{s}, sqlcommon.Postgres)
+	s.Origins = sqlcommon.NewOrigins(common{s}, sqlcommon.Postgres)
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.Postgres)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.Postgres)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.Postgres)

@@ -81,6 +81,9 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 		if !checkpointed {
 			return fmt.Errorf("%s@%d: the next revision has no checkpoint of its own: %w", cluster, number, store.ErrInUse)
 		}
+		if err := dropOrigins(ctx, conn, cluster, number); err != nil {
+			return err
+		}
 		ct, err := conn.Exec(ctx, sqlDropRevision, cluster, number)
 		if err := errors.Join(err, sqlcommon.ExpectOne("delete revision", ct.RowsAffected())); err != nil {
 			return err
@@ -98,6 +101,9 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // so a cluster with millions of decisions is emptied by Retain first.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	err := s.locked(ctx, cluster, func(ctx context.Context, conn *pgx.Conn) error {
+		if err := dropOrigins(ctx, conn, cluster, 0); err != nil {
+			return err
+		}
 		gone, err := s.DropClasses(ctx, commonTx{ctx, conn}, cluster)
 		if err != nil {
 			return err
@@ -155,5 +161,20 @@ func commitTx(ctx context.Context, conn *pgx.Conn) error {
 	if err == nil && ct.String() != "COMMIT" {
 		err = fmt.Errorf("commit: the database answered %s", ct)
 	}
+	return err
+}
+
+// dropOrigins removes the origins of copies of a cluster, or of one revision of it, that have
+// checkpoints instead; ErrInUse where one has none. A new one waits for the cluster's lock.
+func dropOrigins(ctx context.Context, conn *pgx.Conn, cluster string, number int64) error {
+	var o store.Origin
+	err := conn.QueryRow(ctx, sqlcommon.SQLCopy, cluster, number).Scan(&o.Cluster, &o.Number, &o.Source, &o.SourceNumber)
+	switch {
+	case err == nil:
+		return sqlcommon.CopyNeeds(cluster, o.Cluster)
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	_, err = conn.Exec(ctx, sqlcommon.DropOrigins, cluster, number)
 	return err
 }

@@ -70,6 +70,9 @@ func (a *appending) write(ctx context.Context, conn *pgx.Conn, s *Store) error {
 			return err
 		}
 	}
+	for _, o := range a.Origins {
+		one("write origin", sqlcommon.PutOrigin, sqlcommon.OriginValues(o)...)
+	}
 	for _, h := range a.Holds {
 		one("write hold", sqlcommon.PutHold, sqlcommon.HoldValues(h)...)
 	}

@@ -39,7 +39,7 @@ WHERE cluster = $1 AND kind <> 'rows' AND kind = 'beginning' AND number > $2`
 	sqlUnchanged = `SELECT r.number, EXISTS (SELECT 1 FROM decisions b
   WHERE b.cluster = r.cluster AND b.bound_revision = r.number AND b.bound_revision > 0
   AND b.verb IN ('decide', 'bind') AND b.outcome = 'Scheduled' AND b.purpose IS NOT NULL)
-FROM revisions r WHERE r.cluster = $1 AND r.number > $2
+FROM revisions r WHERE r.cluster = $1 AND r.number > $2 AND r.cause <> '` + store.CauseFork + `'
 AND NOT EXISTS (SELECT 1 FROM revision_changes o WHERE o.cluster = r.cluster AND o.revision = r.number)
 ORDER BY r.number LIMIT $3`
 	sqlUnchangedOne = `SELECT count(*) FROM revisions r

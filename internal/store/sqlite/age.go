@@ -22,13 +22,17 @@ const sqlPrune = `WITH run AS (
   WHERE r.number < ?3 AND (r.superseded IS NULL OR r.superseded >= ?4
     OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = ?1 AND d.revision = r.number)
     OR EXISTS (SELECT 1 FROM decisions d WHERE d.cluster = ?1 AND d.bound_revision = r.number AND d.bound_revision > 0)
-    OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = ?1 AND s.revision = r.number))
+    OR EXISTS (SELECT 1 FROM simulations s WHERE s.cluster = ?1 AND s.revision = r.number)
+    OR EXISTS (SELECT 1 FROM origins o WHERE o.source = ?1 AND o.source_number = r.number))
 )
 DELETE FROM revisions WHERE cluster = ?1 AND number IN (
   SELECT r.number FROM run r, stays s WHERE r.number > s.last AND r.number < ?3 ORDER BY r.number DESC LIMIT ?5)
 RETURNING number`
 
 const sqlCountRevisionsDown = `UPDATE clusters SET revisions = revisions - ? WHERE cluster = ?`
+
+// sqlStarts are the revisions that are read without those before them.
+const sqlStarts = `SELECT number FROM checkpoints WHERE cluster = ?1 UNION SELECT number FROM origins WHERE cluster = ?1 ORDER BY number`
 
 // Prune implements store.Pruner.
 func (s *Store) Prune(ctx context.Context, before time.Time) (deleted int64, err error) {
@@ -78,7 +82,7 @@ func (s *Store) pruneCluster(ctx context.Context, cluster string, before time.Ti
 }
 
 func (s *Store) checkpoints(ctx context.Context, cluster string) (numbers []int64, err error) {
-	rows, err := s.reads.QueryContext(ctx, `SELECT number FROM checkpoints WHERE cluster = ? ORDER BY number`, cluster)
+	rows, err := s.reads.QueryContext(ctx, sqlStarts, cluster)
 	if err != nil {
 		return nil, s.toStoreErr(err)
 	}

@@ -191,6 +191,11 @@ func writeBatch(ctx context.Context, w *writer, b *batch.Batch, before map[strin
 			return err
 		}
 	}
+	for _, o := range b.Origins {
+		if err := one("write origin", sqlPutOrigin, sqlcommon.OriginValues(o)...); err != nil {
+			return err
+		}
+	}
 	for _, h := range b.Holds {
 		if err := one("write hold", sqlcommon.SQLite.Text(sqlcommon.PutHold), inMicros(sqlcommon.HoldValues(h))...); err != nil {
 			return err

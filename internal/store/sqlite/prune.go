@@ -78,6 +78,9 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 		if !checkpointed {
 			return fmt.Errorf("%s@%d: the next revision has no checkpoint of its own: %w", cluster, number, store.ErrInUse)
 		}
+		if err := dropOrigins(w, cluster, number); err != nil {
+			return err
+		}
 		if n, err := w.exec(sqlDropRevision, cluster, number); err != nil || n != 1 {
 			return errors.Join(err, sqlcommon.ExpectOne("delete revision", n))
 		}
@@ -94,6 +97,9 @@ func (s *Store) DeleteRevision(ctx context.Context, cluster string, number int64
 // decisions.
 func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 	return s.write(ctx, func(w *writer) error {
+		if err := dropOrigins(w, cluster, 0); err != nil {
+			return err
+		}
 		gone, err := s.DropClasses(ctx, commonTx{w}, cluster)
 		if err != nil {
 			return err
@@ -116,4 +122,19 @@ func (s *Store) DeleteCluster(ctx context.Context, cluster string) error {
 		}
 		return sealDeletion(ctx, w, cluster)
 	})
+}
+
+// dropOrigins removes the origins of copies of a cluster, or of one revision of it, that have
+// checkpoints instead; ErrInUse where one has none.
+func dropOrigins(w *writer, cluster string, number int64) error {
+	var o store.Origin
+	needed, err := w.maybe(sqlCopy, []any{cluster, number}, &o.Cluster, &o.Number, &o.Source, &o.SourceNumber)
+	if err == nil && needed {
+		err = sqlcommon.CopyNeeds(cluster, o.Cluster)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.exec(sqlDropOrigins, cluster, number)
+	return err
 }

@@ -63,6 +63,7 @@ type Store struct {
 	sqlcommon.Jobs
 	sqlcommon.Logs
 	sqlcommon.Holds
+	sqlcommon.Origins
 	sqlcommon.Tables
 	sqlcommon.Classes
 	sqlcommon.Rollups
@@ -106,6 +107,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s.Jobs = sqlcommon.New(common{s}, sqlcommon.SQLite)
 	s.Logs = sqlcommon.NewLogs(common{s}, sqlcommon.SQLite)
 	s.Holds = sqlcommon.NewHolds(common{s}, sqlcommon.SQLite)
+	s.Origins = sqlcommon.NewOrigins(common{s}, sqlcommon.SQLite)
 	s.Tables = sqlcommon.NewTables(common{s}, sqlcommon.SQLite)
 	s.Classes = sqlcommon.NewClasses(common{s}, sqlcommon.SQLite)
 	s.Rollups = sqlcommon.NewRollups(common{s}, sqlcommon.SQLite)

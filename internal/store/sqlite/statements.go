@@ -91,4 +91,9 @@ func orAll(limit int) int {
 	return limit
 }
 
-var sqlMarkCall = sqlcommon.SQLite.Text(sqlcommon.SQLMarkCall)
+var (
+	sqlMarkCall    = sqlcommon.SQLite.Text(sqlcommon.SQLMarkCall)
+	sqlPutOrigin   = sqlcommon.SQLite.Text(sqlcommon.PutOrigin)
+	sqlDropOrigins = sqlcommon.SQLite.Text(sqlcommon.DropOrigins)
+	sqlCopy        = sqlcommon.SQLite.Text(sqlcommon.SQLCopy)
+)
