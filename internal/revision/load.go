@@ -102,7 +102,7 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 		return memory.Take(ctx, 2*int64(size)+codingBytes)
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, corrupt(l.name, r.Number, "there is no checkpoint before it", nil)
+		return m.loadCopy(ctx, r)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", FormatID(l.name, r.Number), err)
@@ -128,17 +128,40 @@ func (m *Manager) loadCheckpoint(ctx context.Context, l *chain, r *store.Revisio
 		}
 		return nil, err
 	}
-	stored, err := ParseSummary(r.Summary)
-	if err != nil {
-		return nil, corrupt(l.name, r.Number, "summary", err)
-	}
 	v := viewOf(r, inv, woken, c.Number)
-	v.decider = recall.NewPool()
-	if err := m.compile(ctx, v, state.NewState(), new(inventory)); err != nil {
+	return v, m.complete(ctx, v, r, state.NewState(), new(inventory))
+}
+
+// loadCopy reads a revision of a copy that is not behind a checkpoint.
+func (m *Manager) loadCopy(ctx context.Context, r *store.Revision) (*View, error) {
+	base, at, err := m.loadOrigin(ctx, r)
+	if err != nil {
 		return nil, err
 	}
-	v.Summary, err = recount(steps.Of(ctx), inv, v.State, stored)
-	return v, err
+	// Nothing was ever woken where a cluster begins.
+	inv, woken, err := m.follow(ctx, base.inv, &woken{}, r.Cluster, at, r)
+	if errors.Is(err, errBroken) {
+		return nil, corrupt(r.Cluster, r.Number, err.Error(), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := viewOf(r, inv, woken, at.number)
+	return v, m.complete(ctx, v, r, base.State, base.inv)
+}
+
+// complete adds to a view that was read what follows from its content.
+func (m *Manager) complete(ctx context.Context, v *View, r *store.Revision, st *state.State, from *inventory) error {
+	stored, err := summaryOf(r)
+	if err != nil {
+		return err
+	}
+	v.decider = recall.NewPool()
+	if err := m.compile(ctx, v, st, from); err != nil {
+		return err
+	}
+	v.Summary, err = recount(steps.Of(ctx), v.inv, v.State, stored)
+	return err
 }
 
 // lockLarge waits until no other large checkpoint is read or made: several of them would each hold

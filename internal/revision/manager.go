@@ -71,6 +71,7 @@ func (o Options) withDefaults() Options {
 type Store interface {
 	store.Revisions
 	store.Holds
+	store.Origins
 	store.Sharing
 	ReplayChanges(ctx context.Context, cluster string, after int64, limit int) ([]*store.ReplayChange, error)
 	Ping(ctx context.Context) error

@@ -53,6 +53,9 @@ func (m *Manager) Delete(ctx context.Context, cluster string, revision int64) er
 			return err
 		}
 	}
+	if err := m.release(ctx, cluster, revision); err != nil {
+		return err
+	}
 	if err := m.st.DeleteRevision(ctx, cluster, revision); err != nil {
 		return fmt.Errorf("delete %s: %w", FormatID(cluster, revision), err)
 	}
@@ -64,8 +67,20 @@ func (m *Manager) Delete(ctx context.Context, cluster string, revision int64) er
 }
 
 // DeleteCluster removes a cluster with its revisions and decisions. Writes on
-// their way end first.
+// their way end first. Copies of it are written whole before.
 func (m *Manager) DeleteCluster(ctx context.Context, cluster string) error {
+	for n := 1; ; n++ {
+		if err := m.release(ctx, cluster, 0); err != nil {
+			return err
+		}
+		// A copy may have been made meanwhile.
+		if err := m.deleteCluster(ctx, cluster); n == tries || !errors.Is(err, store.ErrInUse) {
+			return err
+		}
+	}
+}
+
+func (m *Manager) deleteCluster(ctx context.Context, cluster string) error {
 	l, err := m.chain(ctx, cluster, false)
 	if err != nil {
 		return err
