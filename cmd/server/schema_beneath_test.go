@@ -63,6 +63,7 @@ var bodies = map[string]string{
 
 	"POST /v1/clusters/{cluster}/drains":   `{"nodes":["n1"],"force":true}`,
 	"POST /v1/clusters/{cluster}/fit":      `{"pod":` + somePod + `}`,
+	"POST /v1/clusters/{cluster}/fork":     `{"from":"default@latest"}`,
 	"POST /v1/clusters/{cluster}/garbage":  `{}`,
 	"POST /v1/clusters/{cluster}/losses":   `{"nodes":["n1"]}`,
 	"POST /v1/clusters/{cluster}/pools":    `{"pools":[{"name":"a","like":"n1"}]}`,
@@ -141,6 +142,9 @@ func (b *beneath) all(what string, takes bool, statuses ...int) {
 			b.t.Fatalf("%s has no body in the table", op)
 		}
 		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log", "{digest}", config.Default(semantics.Default())[0].Digest).Replace(at)
+		if strings.HasSuffix(at, "/fork") { // of a cluster that is not there yet
+			address = fmt.Sprintf("/v1/clusters/copy-%d/fork", b.n)
+		}
 		for kind, id := range b.ids {
 			address = strings.NewReplacer("/"+kind+"/{id}", "/"+kind+"/"+id, "/"+kind+"/{name}", "/"+kind+"/"+id).Replace(address)
 		}

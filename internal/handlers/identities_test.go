@@ -123,6 +123,8 @@ func callsOf(route, decision, job string) (method, path, body string) {
 		path, body = strings.Replace(path, "@1", "@latest", 1), `{"apply":[`+about+`]}`
 	case "POST /v1/snapshots":
 		path, body = path+"?cluster=prod", small()
+	case "POST /v1/clusters/{cluster}/fork":
+		path, body = "/v1/clusters/stolen/fork", `{"from":"prod@1"}`
 	case "GET /v1/queries/{name}":
 		path = "/v1/queries/unschedulable-pods?cluster=prod"
 	case "GET /v1/views/{view}":

@@ -67,6 +67,7 @@ type write struct{ name, path, body string }
 func keptWrites() []write {
 	return []write{
 		{"upload", "/v1/snapshots?cluster=new", small()},
+		{"fork", "/v1/clusters/copy/fork", `{"from":"default@latest"}`},
 		{"change", "/v1/snapshots/default@latest/changes?fieldValidation=Warn", `{"apply":[` + pod("extra", "1", `,"unknown":1`) + `]}`},
 		{"decision", "/v1/decisions", `{"snapshot":"default@latest","pod":` + pod("asked", "1", "") + `}`},
 		{"bind", "/v1/decisions", `{"snapshot":"default@latest","bind":true,"pod":` + pod("bound", "1", "") + `}`},

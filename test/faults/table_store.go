@@ -40,6 +40,21 @@ var storeFaults = []fault{
 		{"internal/store/validate.go", `if len(t) > maxKey {`, `if len(t) > maxKey && false {`},
 	}},
 
+	{"copy-of-what-goes", "a copy is stored of a revision that is gone", "./internal/store/sqlite", "TestStore/Origins/OfWhatIsThere", []edit{
+		{"internal/store/batch/judge.go", `!ok || token != o.Token {`, `!ok && token != o.Token {`},
+	}},
+	{"source-pruned", "retention takes the revision that a copy is of", "./internal/store/sqlite", "TestStore/Origins/KeepTheirSource", []edit{
+		{"internal/store/sqlite/age.go", `OR EXISTS (SELECT 1 FROM origins o WHERE o.source = ?1 AND o.source_number = r.number))`, `)`},
+	}},
+	{"source-deleted", "a cluster is deleted without a look at its copies", "./internal/revision", "TestCopyOutlivesItsSource", []edit{
+		{"internal/revision/prune.go", `		if err := m.release(ctx, cluster, 0); err != nil {
+			return err
+		}`, ``},
+	}},
+	{"copies-unbounded", "a copy of a copy of a copy is read through all of them", "./internal/revision", "TestCopiesOfCopies", []edit{
+		{"internal/revision/copies.go", `case n == mostOrigins:`, `case n < 0:`},
+	}},
+
 	{"prune-needed-change", "retention deletes changes that a later revision is made of", "./internal/store/postgres", "TestStore/Pruning", []edit{
 		{"internal/store/postgres/age.go", `r.number > s.last AND`, `r.superseded < $4 AND`},
 	}},

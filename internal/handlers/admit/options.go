@@ -33,6 +33,8 @@ type Clusters interface {
 	View(ctx context.Context, cluster string, rev int64) (*revision.View, error)
 	CatchUp(ctx context.Context, v *revision.View) (*revision.View, error)
 	UploadResolved(ctx context.Context, cluster string, read object.Reader, stored revision.Classes, mayEmpty bool) (v *revision.View, created bool, err error)
+	// Copy begins a cluster with the content of a revision of another one.
+	Copy(ctx context.Context, cluster, source string, rev int64) (*revision.View, error)
 	// Change takes objects as they stand.
 	Change(ctx context.Context, cluster string, parent int64, apply []object.Object, del []object.Key) (*revision.View, error)
 	ledger.Updater

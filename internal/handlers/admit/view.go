@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"berth/internal/access"
 	"berth/internal/handlers/exchange"
 	"berth/internal/revision"
 )
@@ -34,4 +35,14 @@ func NoSnapshot(name string, err error) error {
 		return exchange.NotFound(gone.Error())
 	}
 	return exchange.NotFound(fmt.Sprintf("cluster %q has no snapshot: upload one with POST /v1/snapshots?cluster=%s", name, name))
+}
+
+func (g guardedClusters) Copy(ctx context.Context, name, source string, rev int64) (*revision.View, error) {
+	if err := mayDo(ctx, access.Administer, false, name); err != nil {
+		return nil, err
+	}
+	if err := mayDo(ctx, access.View, false, source); err != nil {
+		return nil, err
+	}
+	return g.all.Copy(ctx, name, source, rev)
 }

@@ -30,6 +30,8 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("GET /v1/snapshots/{id}/diff", access.View, exchange.SomeNamespaces, a.DecisionCalls, a.diffSnapshots, "to", "limit"),
 		admit.Routed("POST /v1/snapshots/{id}/changes", access.Administer, exchange.WholeCluster, a.DecisionCalls, a.changeSnapshot, fieldValidation).Writes(),
 
+		admit.Routed("POST /v1/clusters/{cluster}/fork", access.Administer, exchange.WholeCluster, a.DecisionCalls, a.forkCluster).Writes(),
+
 		admit.Routed("GET /v1/clusters", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listClusters, "limit", "cursor"),
 		admit.Routed("GET /v1/clusters/{cluster}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getCluster),
 		admit.Routed("GET /v1/clusters/{cluster}/queue", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getQueue, "limit", "cursor", "snapshot", "now"),

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/handlers/admit"
 	"berth/internal/handlers/exchange"
+	"berth/internal/handlers/keyed"
 	"berth/internal/kube/object"
 	"berth/internal/report"
 	"berth/internal/revision"
@@ -26,8 +27,8 @@ type Snapshot struct {
 	CreatedAt time.Time `json:"createdAt"`
 	// Digest is over the content alone: equal states have equal digests.
 	Digest string `json:"digest" example:"sha256:…"`
-	// Cause is what made the revision: upload, change, bind or epoch, or the end of holds: commit,
-	// release or expired.
+	// Cause is what made the revision: upload, change, bind, fork or epoch, or the end of holds:
+	// commit, release or expired.
 	Cause string `json:"cause" example:"upload"`
 	// AskedBy is the kind and name of who asked for it.
 	AskedBy string `json:"askedBy,omitempty" example:"token:ci"`
@@ -225,6 +226,71 @@ func (a *API) deleteSnapshot(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// ForkRequest names what a new cluster is a copy of.
+type ForkRequest struct {
+	// From is the revision that it begins with, of another cluster.
+	From string `json:"from" example:"prod@1042"`
+} // @name ForkRequest
+
+// forkCluster begins a cluster as a copy of a revision.
+//
+//	@Summary		Begin a cluster as a copy of a revision of another one
+//	@Description	The copy begins at its revision 1 with what the revision holds, and is a cluster that berth keeps: changes, binds and its deletion leave the source alone. It costs the same however many objects there are. The source may be pruned or deleted meanwhile. Decisions, holds and stored priority classes of the source are not copied: pods of holds are bound in the copy. Returns 409 if the cluster exists.
+//	@Tags			clusters
+//	@Accept			json,application/yaml
+//	@Produce		json
+//	@Param			cluster			path	string		true	"the cluster to make"
+//	@Param			body			body	ForkRequest	true	"what it is a copy of"
+//	@Param			Idempotency-Key	header	string		false	"a key under which the call is done once in 24 hours"
+//	@Success		201	{object}	Snapshot
+//	@Failure		400,401,403,404,409,413,415,422,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/clusters/{cluster}/fork [post]
+func (a *API) forkCluster(w http.ResponseWriter, r *http.Request) error {
+	name, err := exchange.ClusterParam(r)
+	if err != nil {
+		return err
+	}
+	if a.followed(name) {
+		return exchange.BadField(http.StatusConflict, "cluster", fmt.Sprintf("cluster %s is followed through its apiserver: give the copy another name", name))
+	}
+	body, err := a.JSONBody(w, r, a.Limits.DecisionMaxBytes, "decision-max-bytes")
+	if err != nil {
+		return err
+	}
+	var req ForkRequest
+	if err := exchange.DecodeStrict(body, &req, exchange.DecisionBounds(&a.Limits)); err != nil {
+		return err
+	}
+	if req.From == "" {
+		return exchange.BadField(http.StatusBadRequest, "from", "want the revision to copy, such as prod@1042 or prod@latest")
+	}
+	source, rev, err := revisionOf("from", req.From)
+	if err != nil {
+		return err
+	}
+	if err := a.roomForCluster(r.Context(), name); err != nil {
+		return err
+	}
+	answer := keyed.Answering(r.Context(), func(v *revision.View) error {
+		w.Header().Set("Location", "/v1/snapshots/"+v.ID())
+		return exchange.WriteJSON(w, http.StatusCreated, snapshotOf(v))
+	})
+	v, err := a.clusters.Copy(r.Context(), name, source, rev)
+	var exists *revision.ExistsError
+	switch {
+	case errors.As(err, &exists):
+		return exchange.BadField(http.StatusConflict, "cluster", fmt.Sprintf("%s: give the copy another name, or delete the cluster first (DELETE /v1/clusters/%s)", exists, name))
+	case err != nil && rev == 0:
+		return admit.NoSnapshot(source, err)
+	case err != nil && exchange.Translate(err).Status == http.StatusNotFound && admit.SeesCluster(r.Context(), source):
+		return exchange.NotFound("there is no snapshot " + revision.FormatID(source, rev))
+	case err != nil:
+		return err
+	}
+	a.Metrics.Received(v)
+	return answer(v)
 }
 
 // catchUp reports whether the store has a newer revision of a cluster than this server knew, and
