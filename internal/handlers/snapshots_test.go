@@ -319,7 +319,7 @@ func TestObjectByName(t *testing.T) {
 			t.Errorf("%s: %s", query, list.Items)
 		}
 	}
-	for _, query := range []string{"name=n2", "kind=Pod&namespace=d"} {
+	for _, query := range []string{"name=n2", "kind=Node&namespace=d", "labelSelector=a%3D%3D%3Db", "labelSelector=a%00"} {
 		h.want(400, nil, "GET", "/v1/snapshots/c@latest/objects?"+query, "")
 	}
 }

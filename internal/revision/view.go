@@ -198,6 +198,11 @@ func (v *View) List(ctx context.Context, kind string, after object.Key, limit in
 // ListSeen is List of the objects in namespaces that a caller sees. Objects without one are in the
 // empty namespace.
 func (v *View) ListSeen(ctx context.Context, kind string, after object.Key, limit int, sees func(namespace string) bool) (items [][]byte, more bool, err error) {
+	return v.ListWhere(ctx, kind, after, limit, sees, nil)
+}
+
+// ListWhere is ListSeen of the objects that where is true of, by their canonical JSON; nil: of all.
+func (v *View) ListWhere(ctx context.Context, kind string, after object.Key, limit int, sees func(namespace string) bool, where func(js []byte) bool) (items [][]byte, more bool, err error) {
 	list, err := v.kind(ctx, kind)
 	if err != nil {
 		return nil, false, err
@@ -217,10 +222,22 @@ func (v *View) ListSeen(ctx context.Context, kind string, after object.Key, limi
 			}
 			continue
 		}
-		if limit > 0 && len(items) == limit {
+		if where == nil && limit > 0 && len(items) == limit {
 			return items, true, nil
 		}
-		items = append(items, e.json())
+		js := e.json()
+		if where != nil {
+			if err := count.Take(len(js)); err != nil {
+				return nil, false, err
+			}
+			switch {
+			case !where(js):
+				continue
+			case limit > 0 && len(items) == limit:
+				return items, true, nil
+			}
+		}
+		items = append(items, js)
 	}
 	return items, false, nil
 }

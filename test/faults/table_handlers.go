@@ -2,6 +2,12 @@ package main
 
 // handlerFaults are faults of the API, the ledger and the command line.
 var handlerFaults = []fault{
+	{"page-as-state", "a page of a list is taken for a whole state", "./internal/handlers", "TestObjectFilters", []edit{
+		{"internal/kube/object/read_json.go", `if in.unfinished = nil; paged {`, `if in.unfinished = nil; paged && false {`},
+	}},
+	{"filter-first-only", "of several filters of a list only the first counts", "./internal/handlers", "TestObjectFilters", []edit{
+		{"internal/handlers/rest/objects.go", `slices.ContainsFunc(all, func`, `slices.ContainsFunc(all[:1], func`},
+	}},
 	{"body-before-admission", "a body is read before it is its turn", "./internal/handlers", "TestRefusedBeforeTheBodyIsRead", []edit{
 		{"internal/handlers/admit/admit.go", `import (`, `import (
 	"bytes"

@@ -26,7 +26,7 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("GET /v1/snapshots", access.View, exchange.WholeCluster, a.ReadCalls, a.listSnapshots, "cluster", "limit", "cursor"),
 		admit.Routed("GET /v1/snapshots/{id}", access.View, exchange.WholeCluster, a.ReadCalls, a.getSnapshot),
 		admit.Routed("DELETE /v1/snapshots/{id}", access.Administer, exchange.WholeCluster, a.ReadCalls, a.deleteSnapshot),
-		admit.Routed("GET /v1/snapshots/{id}/objects", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listObjects, "kind", "namespace", "name", "limit", "cursor"),
+		admit.Routed("GET /v1/snapshots/{id}/objects", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listObjects, objectFilters...),
 		admit.Routed("GET /v1/snapshots/{id}/diff", access.View, exchange.SomeNamespaces, a.DecisionCalls, a.diffSnapshots, "to", "limit"),
 		admit.Routed("POST /v1/snapshots/{id}/changes", access.Administer, exchange.WholeCluster, a.DecisionCalls, a.changeSnapshot, fieldValidation).Writes(),
 
@@ -34,6 +34,7 @@ func (a *API) Endpoints() []admit.Endpoint {
 
 		admit.Routed("GET /v1/clusters", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listClusters, "limit", "cursor"),
 		admit.Routed("GET /v1/clusters/{cluster}", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getCluster),
+		admit.Routed("GET /v1/clusters/{cluster}/objects", access.View, exchange.SomeNamespaces, a.ReadCalls, a.listNewestObjects, objectFilters...),
 		admit.Routed("GET /v1/clusters/{cluster}/queue", access.View, exchange.SomeNamespaces, a.ReadCalls, a.getQueue, "limit", "cursor", "snapshot", "now"),
 		admit.Routed("GET /v1/clusters/{cluster}/pending", access.View, exchange.SomeNamespaces, a.DecisionCalls, a.listPending, "namespace", "limit", "suggest", "snapshot", "now"),
 		admit.Routed("GET /v1/clusters/{cluster}/upgrade", access.View, exchange.WholeCluster, a.DecisionCalls, a.getUpgrade, "to", "limit", "snapshot", "now"),

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"berth/internal/access"
 	"berth/internal/handlers/admit"
@@ -48,56 +50,110 @@ func (a *API) pageSize(r *http.Request) (int, error) {
 	return n, nil
 }
 
+// objectFilters are the parameters of a list of objects.
+var objectFilters = []string{"kind", "namespace", "name", "node", "labelSelector", "owner", "limit", "cursor"}
+
 // listObjects lists what a snapshot holds.
 //
-//	@Summary	The objects of a revision, by kind, namespace and name
-//	@Tags		snapshots
-//	@Produce	json
-//	@Param		id		path		string	true	"cluster@revision or cluster@latest"
-//	@Param		kind	query		string	false	"only objects of this kind"
-//	@Param		namespace	query	string	false	"with name: the object's namespace; default if absent"
-//	@Param		name	query		string	false	"only the object of this name; kind is needed"
-//	@Param		limit	query		int		false	"items in the page, 100 if absent"
-//	@Param		cursor	query		string	false	"cursor of the page before"
-//	@Success	200		{object}	ObjectList
-//	@Failure	400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
-//	@Router		/v1/snapshots/{id}/objects [get]
+//	@Summary		The objects of a revision, by kind, namespace and name
+//	@Description	What the filters have in common is listed. The pages of a list, one after the other, can be posted as a snapshot as they are.
+//	@Tags			snapshots
+//	@Produce		json
+//	@Param			id				path	string	true	"cluster@revision or cluster@latest"
+//	@Param			kind			query	string	false	"only objects of this kind"
+//	@Param			namespace		query	string	false	"only objects in this namespace; with the name of a namespaced kind default if absent"
+//	@Param			name			query	string	false	"only the object of this name; kind is needed"
+//	@Param			node			query	string	false	"only what belongs to a node: it, its CSINode, its ResourceSlices and the pods on it"
+//	@Param			labelSelector	query	string	false	"only objects with labels that it matches, such as app=web,tier!=db"
+//	@Param			owner			query	string	false	"only objects with this owner: KIND/NAME, or its UID"
+//	@Param			limit			query	int		false	"items in the page, 100 if absent"
+//	@Param			cursor			query	string	false	"cursor of the page before"
+//	@Success		200	{object}	ObjectList
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/snapshots/{id}/objects [get]
 func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
+	id, err := exchange.PathParam(r, "id")
+	if err != nil {
+		return err
+	}
+	return a.writeList(w, r, func(needs bool, namespace string) (*revision.View, error) {
+		if revision.IsApart(id) { // whose job is for those who see the whole cluster
+			return a.stateOf(r.Context(), "id", id, "")
+		}
+		name, rev, err := revisionOf("id", id)
+		if err != nil {
+			return nil, err
+		}
+		return a.listed(r, name, rev, needs, namespace)
+	})
+}
+
+// listNewestObjects lists what a cluster holds.
+//
+//	@Summary		The objects of a cluster's newest revision, by kind, namespace and name
+//	@Description	GET /v1/snapshots/{id}/objects of the newest revision, with the same filters.
+//	@Tags			clusters
+//	@Produce		json
+//	@Param			cluster			path	string	true	"the cluster"
+//	@Param			kind			query	string	false	"only objects of this kind"
+//	@Param			namespace		query	string	false	"only objects in this namespace; with the name of a namespaced kind default if absent"
+//	@Param			name			query	string	false	"only the object of this name; kind is needed"
+//	@Param			node			query	string	false	"only what belongs to a node: it, its CSINode, its ResourceSlices and the pods on it"
+//	@Param			labelSelector	query	string	false	"only objects with labels that it matches, such as app=web,tier!=db"
+//	@Param			owner			query	string	false	"only objects with this owner: KIND/NAME, or its UID"
+//	@Param			limit			query	int		false	"items in the page, 100 if absent"
+//	@Param			cursor			query	string	false	"cursor of the page before"
+//	@Success		200	{object}	ObjectList
+//	@Failure		400,401,403,404,409,422,429,500,503	{object}	exchange.Problem
+//	@Router			/v1/clusters/{cluster}/objects [get]
+func (a *API) listNewestObjects(w http.ResponseWriter, r *http.Request) error {
+	name, err := exchange.ClusterParam(r)
+	if err != nil {
+		return err
+	}
+	return a.writeList(w, r, func(needs bool, namespace string) (*revision.View, error) {
+		return a.listed(r, name, 0, needs, namespace)
+	})
+}
+
+// listed returns the state of a revision. What has no namespace, and what is in one that is named,
+// needs the right there.
+func (a *API) listed(r *http.Request, name string, rev int64, needs bool, namespace string) (*revision.View, error) {
+	if needs {
+		if err := admit.MayPod(r.Context(), access.View, name, namespace); err != nil {
+			return nil, err
+		}
+	}
+	return a.view(r.Context(), name, rev)
+}
+
+// writeList answers with a page of the objects that the query selects.
+func (a *API) writeList(w http.ResponseWriter, r *http.Request, state func(needs bool, namespace string) (*revision.View, error)) error {
 	limit, err := a.pageSize(r)
 	if err != nil {
 		return err
 	}
-	kind := r.URL.Query().Get("kind")
-	if _, known := object.Namespaced(kind); kind != "" && !known {
-		return exchange.BadField(http.StatusBadRequest, "kind", fmt.Sprintf("%.60q is no kind that snapshots hold", kind))
-	}
-	one := object.Key{Kind: kind, Namespace: r.URL.Query().Get("namespace"), Name: r.URL.Query().Get("name")}
-	switch {
-	case one.Name == "" && one.Namespace != "":
-		return exchange.BadField(http.StatusBadRequest, "namespace", "it is only read together with name")
-	case one.Name != "" && kind == "":
-		return exchange.BadField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
-	}
-	namespaced, _ := object.Namespaced(kind)
-	if namespaced && one.Name != "" && one.Namespace == "" {
-		one.Namespace = corev1.NamespaceDefault
+	f, err := objectFilterOf(r.URL.Query())
+	if err != nil {
+		return err
 	}
 	after, err := a.objectCursor(r)
 	if err != nil {
 		return err
 	}
-	v, err := a.listed(r, one.Namespace, one.Name != "" || kind != "" && !namespaced)
+	namespaced, _ := object.Namespaced(f.one.Kind)
+	v, err := state(f.one.Name != "" || f.one.Namespace != "" || f.one.Kind != "" && !namespaced, f.one.Namespace)
 	if err != nil {
 		return err
 	}
-	if one.Name != "" {
+	if f.one.Name != "" {
 		list := ObjectList{Items: []json.RawMessage{}}
-		if js, ok := v.Object(one); ok {
+		if js, ok := v.Object(f.one); ok && (f.where == nil || f.where(js)) {
 			list.Items = append(list.Items, js)
 		}
 		return exchange.WriteJSON(w, http.StatusOK, list)
 	}
-	list, last, err := page(r.Context(), v, kind, after, limit)
+	list, last, err := page(r.Context(), v, f, after, limit)
 	if err != nil {
 		return err
 	}
@@ -105,26 +161,6 @@ func (a *API) listObjects(w http.ResponseWriter, r *http.Request) error {
 		list.Cursor = a.sealCursor(r, last)
 	}
 	return writeObjects(r.Context(), w, &list)
-}
-
-// listed returns the state in the path. What has no namespace, and one object by its name, needs
-// the right there.
-func (a *API) listed(r *http.Request, namespace string, needs bool) (*revision.View, error) {
-	id, err := exchange.PathParam(r, "id")
-	if err != nil {
-		return nil, err
-	}
-	if revision.IsApart(id) { // whose job is for those who see the whole cluster
-		return a.stateOf(r.Context(), "id", id, "")
-	}
-	name, rev, err := snapshotID(r)
-	if err == nil && needs {
-		err = admit.MayPod(r.Context(), access.View, name, namespace)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return a.view(r.Context(), name, rev)
 }
 
 // streamed is from how many bytes on a list of objects is written out item by item, without a copy
@@ -186,9 +222,9 @@ func escape(out *bufio.Writer, js []byte) error {
 
 // page collects up to limit objects behind after, of one kind or of all in turn. last names the
 // last one where there are more.
-func page(ctx context.Context, v *revision.View, kind string, after object.Key, limit int) (list ObjectList, last string, err error) {
-	kinds := []string{kind}
-	if kind == "" {
+func page(ctx context.Context, v *revision.View, f *objectFilter, after object.Key, limit int) (list ObjectList, last string, err error) {
+	kinds := []string{f.one.Kind}
+	if f.one.Kind == "" {
 		kinds = slices.Sorted(maps.Keys(v.Summary.Objects))
 	}
 	list.Items = []json.RawMessage{}
@@ -200,7 +236,10 @@ func page(ctx context.Context, v *revision.View, kind string, after object.Key, 
 		if k == after.Kind {
 			from = after
 		}
-		items, more, err := v.ListSeen(ctx, k, from, limit-len(list.Items), func(ns string) bool { return admit.Sees(ctx, v.Cluster, ns) })
+		seen := func(ns string) bool {
+			return (f.one.Namespace == "" || ns == f.one.Namespace) && admit.Sees(ctx, v.Cluster, ns)
+		}
+		items, more, err := v.ListWhere(ctx, k, from, limit-len(list.Items), seen, f.where)
 		if err != nil {
 			return list, "", err
 		}
@@ -216,6 +255,48 @@ func page(ctx context.Context, v *revision.View, kind string, after object.Key, 
 		break
 	}
 	return list, last, nil
+}
+
+// objectFilter is which objects a list is of.
+type objectFilter struct {
+	one   object.Key           // as far as it is set
+	where func(js []byte) bool // nil: all
+}
+
+// objectFilterOf reads the filters of a list of objects.
+func objectFilterOf(q url.Values) (*objectFilter, error) {
+	f := &objectFilter{one: object.Key{Kind: q.Get("kind"), Namespace: q.Get("namespace"), Name: q.Get("name")}}
+	namespaced, known := object.Namespaced(f.one.Kind)
+	switch {
+	case f.one.Kind != "" && !known:
+		return nil, exchange.BadField(http.StatusBadRequest, "kind", fmt.Sprintf("%.60q is no kind that snapshots hold", f.one.Kind))
+	case f.one.Name != "" && f.one.Kind == "":
+		return nil, exchange.BadField(http.StatusBadRequest, "kind", "the kind of the object is needed beside its name")
+	case known && !namespaced && f.one.Namespace != "" && f.one.Name == "":
+		return nil, exchange.BadField(http.StatusBadRequest, "namespace", fmt.Sprintf("objects of kind %s are in none", f.one.Kind))
+	case namespaced && f.one.Name != "" && f.one.Namespace == "":
+		f.one.Namespace = corev1.NamespaceDefault
+	}
+	var all []func(js []byte) bool
+	if node := q.Get("node"); node != "" {
+		all = append(all, func(js []byte) bool { return object.NodeOf(js) == node })
+	}
+	if text := q.Get("labelSelector"); text != "" {
+		s, err := labels.Parse(text)
+		if err != nil || strings.ContainsRune(text, 0) { // which Parse passes over at the end of a word
+			return nil, exchange.BadField(http.StatusBadRequest, "labelSelector", fmt.Sprintf("no label selector such as app=web,tier!=db: %.200v", err))
+		}
+		all = append(all, func(js []byte) bool { return s.Matches(object.LabelsOf(js)) })
+	}
+	if owner := q.Get("owner"); owner != "" {
+		all = append(all, func(js []byte) bool { return object.OwnedBy(js, owner) })
+	}
+	if len(all) > 0 {
+		f.where = func(js []byte) bool {
+			return !slices.ContainsFunc(all, func(is func([]byte) bool) bool { return !is(js) })
+		}
+	}
+	return f, nil
 }
 
 // objectName names an object of a page.

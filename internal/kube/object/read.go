@@ -49,6 +49,9 @@ func (in *intake) whole(err error) error {
 	if err == nil && !in.found {
 		return &SyntaxError{Offset: -1, Msg: in.lim.Input + " is empty: it holds neither a List nor an object"}
 	}
+	if err == nil {
+		err = in.unfinished
+	}
 	return err
 }
 
@@ -75,6 +78,8 @@ type intake struct {
 	found   bool  // an object or a list, be it an empty one
 	path    []int // indices of the lists that are being read
 	root    string
+	// unfinished is the error of a page of a list that no further page followed.
+	unfinished error
 }
 
 // where names the object that is being read, such as items[3].

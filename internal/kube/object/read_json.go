@@ -179,8 +179,10 @@ func (in *intake) object(s *jsonscan.Scanner, within listOf) error {
 		return &SyntaxError{Offset: at, Msg: fmt.Sprintf("kind %s has items but isn't a list in %s", self.kind, in.where())}
 	case self.kind == "" && (len(in.path) > 0 || self.apiVersion != ""):
 		return &SyntaxError{Offset: at, Msg: "an object with items has no kind in " + in.where()}
-	case self.kind == "" && paged:
-		return &SyntaxError{Offset: at, Msg: "the list has a cursor: it is one page, and the body must hold all of them"}
+	case self.kind == "":
+		if in.unfinished = nil; paged {
+			in.unfinished = &SyntaxError{Offset: -1, Msg: "the list has a cursor: it is one page, and the body must hold all of them"}
+		}
 	}
 	return in.release(self)
 }
