@@ -76,6 +76,31 @@ func (c *Client) Events(ctx context.Context, cluster, after string) iter.Seq2[Ev
 	}
 }
 
+// Open gets an answer that need not end by itself, once. The caller closes it. A status other than
+// 2xx is an *Error.
+func (c *Client) Open(ctx context.Context, header http.Header, path ...string) (io.ReadCloser, error) {
+	req, err := c.request(ctx, http.MethodGet, nil, nil, path)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp.Body, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return nil, refusal(resp, answer)
+}
+
 // silence is how long a stream may be without an event: the server sends a bookmark every 15 s.
 const silence = time.Minute
 
@@ -83,31 +108,20 @@ const silence = time.Minute
 func (c *Client) stream(ctx context.Context, cluster string, after *string, yield func(Event) bool) (stopped bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req, err := c.request(ctx, http.MethodGet, nil, nil, []string{"v1", "clusters", cluster, "events"})
-	if err != nil {
-		return false, err
-	}
-	req.Header.Set("Accept", "text/event-stream")
+	header := http.Header{"Accept": {"text/event-stream"}}
 	if *after != "" {
-		req.Header.Set("Last-Event-ID", *after)
+		header.Set("Last-Event-ID", *after)
 	}
-	resp, err := c.http.Do(req)
+	body, err := c.Open(ctx, header, "v1", "clusters", cluster, "events")
 	if err != nil {
 		return false, fmt.Errorf("follow events: %w", err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
-		if err != nil {
-			return false, fmt.Errorf("follow events: %w", err)
-		}
-		return false, refusal(resp, answer)
-	}
+	defer func() { _ = body.Close() }()
 	dead := time.AfterFunc(silence, cancel)
 	defer dead.Stop()
 	var e Event
 	var data string
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+	for lines := bufio.NewScanner(body); lines.Scan(); {
 		dead.Reset(silence)
 		switch name, value, _ := strings.Cut(lines.Text(), ": "); name {
 		case "id":

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -76,7 +77,9 @@ func New(o Options) (*Client, error) {
 	if err := c.trust(o.CA); err != nil {
 		return nil, err
 	}
-	c.calls, err = client.New(client.Options{Server: o.Server, Token: token, HTTP: c.HTTP, Tries: tries})
+	unbounded := *c.HTTP // streams do not end, and Call has a bound for all tries
+	unbounded.Timeout = 0
+	c.calls, err = client.New(client.Options{Server: o.Server, Token: token, HTTP: &unbounded, Tries: tries})
 	return c, err
 }
 
@@ -125,11 +128,30 @@ func (c *Client) Call(ctx context.Context, method string, query url.Values, body
 		ctx = within
 	}
 	answer, status, err := c.calls.Send(ctx, method, query, body, path...)
+	return answer, status, inWords(err)
+}
+
+// Write is Call that posts under a key; a drawn one where it is empty.
+func (c *Client) Write(ctx context.Context, key string, body any, path ...string) (json.RawMessage, int, error) {
+	if key != "" {
+		ctx = client.WithKey(ctx, key)
+	}
+	return c.Call(ctx, http.MethodPost, nil, body, path...)
+}
+
+// Stream opens an answer that does not end by itself, once. The caller closes it.
+func (c *Client) Stream(ctx context.Context, header http.Header, path ...string) (io.ReadCloser, error) {
+	body, err := c.calls.Open(ctx, header, path...)
+	return body, inWords(err)
+}
+
+// inWords has a refusal speak as programs do.
+func inWords(err error) error {
 	var refused *client.Error
 	if errors.As(err, &refused) {
-		err = (*RefusedError)(refused)
+		return (*RefusedError)(refused)
 	}
-	return answer, status, err
+	return err
 }
 
 // RefusedError is an answer that is an error, in the words of programs.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/cli/ledger"
 	"berth/internal/decision"
 	"berth/internal/engine"
 	"berth/internal/handlers/rest"
@@ -83,6 +84,9 @@ func (c *placeCommand) run(ctx context.Context, a *app) error {
 		if c.least != 0 {
 			q.MinCount = &c.least
 		}
+		if q.Bind || q.Hold != "" {
+			return from.write(ctx, a.o.key, q, "v1", "placements")
+		}
 		return from.call(ctx, http.MethodPost, from.asPosted(), q, "v1", "placements")
 	})
 	if err != nil {
@@ -119,6 +123,31 @@ func (p *page) placement(out *decision.PlacementAnswer) {
 		t.add(r.Namespace+"/"+r.Name, r.Node, why)
 	}
 	p.list(t, "")
+}
+
+// ledger returns the cluster of the flags, for commands that write into it.
+func (a *app) ledger() (*ledger.Cluster, error) {
+	if err := a.o.check(); err != nil {
+		return nil, err
+	}
+	if a.o.server == "" {
+		return nil, &problem{what: "a server writes, and none is named", next: "Name it: --server http://127.0.0.1:8080. To change a cluster of Kubernetes, use kubectl."}
+	}
+	if a.o.output == formHTML {
+		return nil, fmt.Errorf("-o html: want table or json")
+	}
+	s, err := newServer(a)
+	if err != nil {
+		return nil, err
+	}
+	if s.older() {
+		return nil, &problem{what: "only the newest revision can be written to", next: "Without @REVISION. Another one can be copied: " + a.name + " snapshot fork NAME --from " + s.snapshot}
+	}
+	c := &ledger.Cluster{
+		Client: s.client, Name: s.cluster, Namespace: a.o.namespace, Key: a.o.key, JSON: a.o.output == formJSON, In: a.In, Out: a.Out,
+		Broken: func(err error) { a.note("the connection broke (%v); it is opened again", err) },
+	}
+	return c, nil
 }
 
 // holdCommand is about placements that are bound for a time.
@@ -171,7 +200,12 @@ func (a *app) oneHold(ctx context.Context, method string, path []string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := s.call(ctx, method, nil, nil, path...)
+	var raw json.RawMessage
+	if method == http.MethodPost {
+		raw, err = s.write(ctx, a.o.key, nil, path...)
+	} else {
+		raw, err = s.call(ctx, method, nil, nil, path...)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"berth/internal/cli/ledger"
 	"berth/internal/revision"
 	"berth/internal/words"
 )
@@ -71,6 +72,7 @@ func (a *app) root() *cobra.Command {
 		a.fitCommand(), a.capacityCommand(), a.poolsCommand(), a.drainCommand(), a.loseCommand(), a.placeCommand(), a.holdCommand(), a.simulateCommand(), a.compareCommand(), a.rolloutCommand(), a.upgradeCommand(),
 		a.exportCommand(), a.doctorCommand(), a.supportCommand(), a.auditCommand(), a.whoamiCommand(), a.versionCommand(), a.manualCommand(),
 	)
+	root.AddCommand(ledger.Commands(a.name, a.ledger)...)
 	fixed := func(flag string, words ...string) {
 		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flags are there
 	}
@@ -104,7 +106,7 @@ type common struct {
 	semantics                                  string
 	kubeconfig, context                        string
 	namespace, output, color                   string
-	tokenFile, ca                              string
+	tokenFile, ca, key                         string
 	all                                        bool // namespaces
 	set                                        *pflag.FlagSet
 }
@@ -129,6 +131,7 @@ func (o *common) register(f *pflag.FlagSet, env func(string) string) {
 	f.Lookup("server").DefValue = words.Address(o.server) // help shows it
 	f.StringVar(&o.tokenFile, "token-file", env("BERTH_TOKEN_FILE"), "file with the API token for the server [$BERTH_TOKEN_FILE]; or the token itself in $BERTH_TOKEN")
 	text(&o.ca, "ca", "", "file with the CAs of the server's certificate, in PEM; by default those of the system")
+	f.StringVar(&o.key, "idempotency-key", "", "key of a write, which a server does once in 24 hours; by default a new one")
 	text(&o.snapshot, "snapshot", "", "no server: output of kubectl get -o json|yaml, - for stdin")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "read the cluster of this kubeconfig; by default kubectl's own files")
 	f.StringVar(&o.context, "context", "", "context of the kubeconfig")

@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/term"
 
+	"berth/internal/cli/ledger"
 	"berth/internal/kube/object"
 )
 
@@ -91,8 +92,12 @@ func (a *app) complain(err error) {
 		fmt.Fprintln(a.Err, strings.TrimRight(clean(l), " "))
 	}
 	var p *problem
-	if errors.As(err, &p) && p.next != "" {
+	var r *ledger.Refusal
+	switch {
+	case errors.As(err, &p) && p.next != "":
 		fmt.Fprintf(a.Err, "%s\n", p.next)
+	case errors.As(err, &r) && r.Next != "":
+		fmt.Fprintf(a.Err, "%s\n", r.Next)
 	}
 }
 

@@ -52,7 +52,7 @@ func serve(t *testing.T) string {
 	batches := replays.New(st, l, jobs.Options{ParseProfiles: config.Parse, Unfinished: 3})
 	sims := simulations.New(st, jobs.Options{Poll: 10 * time.Millisecond, Beat: 10 * time.Millisecond})
 	api, err := handlers.New(admit.Options{
-		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, ParseProfiles: config.Parse, Limits: limits.Default(),
+		Clusters: m, Decisions: l, Binder: bind.New(m, l, bind.Options{}), Replays: batches, Simulations: sims, PriorityClasses: registry, Calls: st, Events: st, ParseProfiles: config.Parse, Limits: limits.Default(),
 	})
 	if err != nil {
 		t.Fatal(err)

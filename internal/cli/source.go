@@ -122,6 +122,16 @@ func (s *source) call(ctx context.Context, method string, query url.Values, body
 	return raw, err
 }
 
+// write sends what a server writes, under a key, so that it is done once however often it is sent.
+func (s *source) write(ctx context.Context, key string, body any, path ...string) (json.RawMessage, error) {
+	raw, _, err := s.client.Write(ctx, key, body, path...)
+	var none *url.Error
+	if errors.As(err, &none) {
+		err = s.unreachable(err)
+	}
+	return raw, err
+}
+
 // exchange is call with the answer's status.
 func (s *source) exchange(ctx context.Context, method string, query url.Values, body any, path ...string) (json.RawMessage, int, error) {
 	raw, status, err := s.client.Call(ctx, method, query, body, path...)
