@@ -2,10 +2,6 @@ package main
 
 // handlerFaults are faults of the API, the ledger and the command line.
 var handlerFaults = []fault{
-	{"write-under-new-keys", "a write that is sent again has another key, and is done twice", "./internal/cli", "TestWritesAreDoneOnce", []edit{
-		{"internal/apiclient/write.go", `	for n := 1; ; n++ {`, `	for n := 1; ; n++ {
-		header.Set("Idempotency-Key", rand.Text())`},
-	}},
 	{"watch-from-the-start", "a stream that is opened again begins where the first one did", "./internal/cli", "TestWatchGoesOn", []edit{
 		{"internal/cli/ledger/watch.go", `after, pause = last, leastPause`, `pause = leastPause`},
 	}},
