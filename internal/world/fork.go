@@ -140,11 +140,13 @@ type Fork struct {
 	changes uint64                           // counts every write
 	eventCounts
 	// log is the events that hints have yet to judge; logs has them kept.
-	log    []noted
-	logs   bool
-	before eventCounts // when the changes began to be remembered
-	marked bool
-	undo   []func() error // takes back what was changed since the mark, the last one first
+	log  []noted
+	logs bool
+	// visited are the pods of the base on the node that was visited last, decoded.
+	visited map[PodName]*corev1.Pod
+	before  eventCounts // when the changes began to be remembered
+	marked  bool
+	undo    []func() error // takes back what was changed since the mark, the last one first
 }
 
 // eventCounts are the events that kube-scheduler's queue hears of, numbered from 1.
@@ -200,8 +202,11 @@ func (f *Fork) Options() *Options { return &f.o }
 // Pod returns a pod as it is now, not to be written; an error that wraps store.ErrNotFound where
 // there is none of that name.
 func (f *Fork) Pod(namespace, name string) (*corev1.Pod, error) {
-	p, changed := f.put[PodName{namespace, name}]
+	n := PodName{namespace, name}
+	p, changed := f.put[n]
 	switch {
+	case !changed && f.visited[n] != nil:
+		return f.visited[n], nil
 	case !changed:
 		return f.base.Pod(namespace, name)
 	case p == nil:

@@ -152,6 +152,8 @@ func (w *World) EachOn(node string, visit func(*corev1.Pod) error) error {
 	if err != nil {
 		return err
 	}
+	seen := make(map[PodName]*corev1.Pod, len(names))
+	w.visited = seen
 	for _, n := range names {
 		if err := w.steps.Take(readSteps); err != nil {
 			return err
@@ -159,6 +161,9 @@ func (w *World) EachOn(node string, visit func(*corev1.Pod) error) error {
 		pod, err := w.Pod(n.Namespace, n.Name)
 		if err != nil {
 			return err
+		}
+		if _, changed := w.put[n]; !changed {
+			seen[n] = pod
 		}
 		if err := visit(pod); err != nil {
 			return err
