@@ -92,7 +92,7 @@ func (a *app) complain(err error) {
 		fmt.Fprintln(a.Err, strings.TrimRight(clean(l), " "))
 	}
 	var p *problem
-	var r *ledger.Refusal
+	var r *ledger.RefusalError
 	switch {
 	case errors.As(err, &p) && p.next != "":
 		fmt.Fprintf(a.Err, "%s\n", p.next)

@@ -81,9 +81,9 @@ func init() {
 			got, err := s.Origin(t.Context(), "copy")
 			wantErr(t, "Origin", err, nil)
 			same(t, "origin", &want, got)
-			same(t, "copies", []string{"copy"}, copies(t, s, "prod", 0))
-			same(t, "copies of the revision", []string{"copy"}, copies(t, s, "prod", 2))
-			sameList(t, "copies of another", []string{}, copies(t, s, "prod", 1))
+			same(t, "copies", []string{"copy"}, copies(t, s, 0))
+			same(t, "copies of the revision", []string{"copy"}, copies(t, s, 2))
+			sameList(t, "copies of another", []string{}, copies(t, s, 1))
 			appendAll(t, s, change("copy", 2))
 			same(t, "newest", int64(2), newest(t, s, "copy"))
 			_, err = s.CheckpointAt(t.Context(), "copy", 2, nil)
@@ -138,7 +138,7 @@ func init() {
 			}
 			same(t, "newest", int64(3), newest(t, s, "prod"))
 			wantErr(t, "PutCheckpoint", s.PutCheckpoint(t.Context(), &store.Checkpoint{Cluster: "copy", Number: 1, Payload: []byte{1}}), nil)
-			sameList(t, "copies that need it", []string{}, copies(t, s, "prod", 0))
+			sameList(t, "copies that need it", []string{}, copies(t, s, 0))
 			wantErr(t, "DeleteRevision", s.DeleteRevision(t.Context(), "prod", 1), nil)
 			wantErr(t, "DeleteCluster", s.DeleteCluster(t.Context(), "prod"), nil)
 			same(t, "newest", int64(2), newest(t, s, "copy"))
@@ -190,9 +190,10 @@ func copyOf(cluster, source string, number int64) *store.Entry {
 	return e
 }
 
-func copies(t *testing.T, s store.Store, source string, number int64) (names []string) {
+// copies lists the clusters that begin as copies of prod, or of one of its revisions.
+func copies(t *testing.T, s store.Store, number int64) (names []string) {
 	t.Helper()
-	list, err := s.Copies(t.Context(), source, number)
+	list, err := s.Copies(t.Context(), "prod", number)
 	wantErr(t, "Copies", err, nil)
 	for _, o := range list {
 		names = append(names, o.Cluster)

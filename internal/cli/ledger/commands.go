@@ -26,7 +26,7 @@ func Commands(name string, connect func() (*Cluster, error)) []*cobra.Command {
 	}
 	return []*cobra.Command{
 		applyCommand(name, at, with), patchCommand(name, at, with), deleteCommand(name, at, with), bindCommand(name, at, with),
-		watchCommand(name, at, with), snapshotCommand(name, at, with),
+		watchCommand(name, at, with), snapshotCommand(name, with),
 	}
 }
 
@@ -47,7 +47,7 @@ there.`,
 		Args:    cobra.NoArgs,
 	}, func(cmd *cobra.Command, c *Cluster, _ []string) error {
 		if file == "" {
-			return &Refusal{"which objects?", "Give their file with -f, or - for stdin."}
+			return &RefusalError{"which objects?", "Give their file with -f, or - for stdin."}
 		}
 		return c.Apply(cmd.Context(), file, dryRun)
 	})
@@ -69,14 +69,14 @@ func patchCommand(name, at string, with running) *cobra.Command {
 			return err
 		}
 		if len(refs) != 1 {
-			return &Refusal{fmt.Sprintf("a patch is of one object, not of %d", len(refs)), "KIND NAME, such as node n1."}
+			return &RefusalError{fmt.Sprintf("a patch is of one object, not of %d", len(refs)), "KIND NAME, such as node n1."}
 		}
 		if kind != "merge" && kind != "json" && kind != "strategic" {
-			return &Refusal{"--type " + kind + ": want merge, json or strategic", "See " + name + " patch --help."}
+			return &RefusalError{"--type " + kind + ": want merge, json or strategic", "See " + name + " patch --help."}
 		}
 		patch, err := yaml.ToJSON([]byte(text))
 		if err != nil || len(text) == 0 {
-			return &Refusal{"-p is no patch in YAML or JSON", `Such as -p '{"spec":{"unschedulable":true}}'.`}
+			return &RefusalError{"-p is no patch in YAML or JSON", `Such as -p '{"spec":{"unschedulable":true}}'.`}
 		}
 		return c.Patch(cmd.Context(), refs[0], kind, json.RawMessage(patch))
 	})
@@ -101,7 +101,7 @@ marked as ending, and a second delete removes it.`,
 		case file == "":
 			refs, err = c.RefsOf(args)
 		case len(args) > 0:
-			err = &Refusal{"both a file and names", "Give one of them."}
+			err = &RefusalError{"both a file and names", "Give one of them."}
 		default:
 			refs, err = c.RefsIn(file)
 		}
@@ -151,7 +151,7 @@ opened again, and goes on behind the last event.`,
 	return cmd
 }
 
-func snapshotCommand(name, at string, with running) *cobra.Command {
+func snapshotCommand(name string, with running) *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Revisions of clusters",

@@ -17,11 +17,11 @@ import (
 	"berth/internal/apiclient"
 )
 
-// Refusal is an error for people: what is wrong, and what to do next.
-type Refusal struct{ What, Next string }
+// RefusalError is an error for people: what is wrong, and what to do next.
+type RefusalError struct{ What, Next string }
 
 // Error returns what is wrong.
-func (r *Refusal) Error() string { return r.What }
+func (r *RefusalError) Error() string { return r.What }
 
 // Cluster is a cluster of a server, and where the answers go.
 type Cluster struct {
@@ -44,14 +44,14 @@ func (c *Cluster) problem(err error) error {
 	var none *url.Error
 	switch {
 	case errors.As(err, &r) && r.Status == http.StatusConflict && strings.Contains(r.Detail, "followed through its apiserver"):
-		return &Refusal{
+		return &RefusalError{
 			fmt.Sprintf("cluster %s is followed: its apiserver has the say, and what berth wrote would be gone with its next event", c.Name),
 			"Write there: kubectl apply, patch, delete. What it holds now can be copied: berth snapshot fork NAME --from " + c.Name + "@latest",
 		}
 	case errors.As(err, &r) && r.Status == http.StatusNotFound && strings.Contains(r.Detail, "has no snapshot"):
-		return &Refusal{fmt.Sprintf("there is no cluster %s", c.Name), fmt.Sprintf("A cluster begins with an upload: curl -X POST %s --data-binary @cluster.json", c.Client.Base.JoinPath("v1", "snapshots").String()+"?cluster="+url.QueryEscape(c.Name))}
+		return &RefusalError{fmt.Sprintf("there is no cluster %s", c.Name), fmt.Sprintf("A cluster begins with an upload: curl -X POST %s --data-binary @cluster.json", c.Client.Base.JoinPath("v1", "snapshots").String()+"?cluster="+url.QueryEscape(c.Name))}
 	case errors.As(err, &none):
-		return &Refusal{"ask " + c.Client.Base.String() + ": " + none.Err.Error(), "Is berth there? curl " + c.Client.Base.JoinPath("readyz").String()}
+		return &RefusalError{"ask " + c.Client.Base.String() + ": " + none.Err.Error(), "Is berth there? curl " + c.Client.Base.JoinPath("readyz").String()}
 	}
 	return err
 }
@@ -66,17 +66,17 @@ func (c *Cluster) write(ctx context.Context, body any, path ...string) (json.Raw
 	return raw, status, nil
 }
 
-// change makes the next revision, and returns its id; changed is false where nothing was to do.
-func (c *Cluster) change(ctx context.Context, body any) (id string, s *snapshot, changed bool, err error) {
+// change makes the next revision; changed is false where nothing was to do.
+func (c *Cluster) change(ctx context.Context, body any) (s *snapshot, changed bool, err error) {
 	raw, status, err := c.write(ctx, body, "v1", "snapshots", c.Name+"@latest", "changes")
 	if err != nil {
-		return "", nil, false, err
+		return nil, false, err
 	}
 	s = &snapshot{raw: raw}
 	if err := json.Unmarshal(raw, s); err != nil {
-		return "", nil, false, fmt.Errorf("read the answer: %w", err)
+		return nil, false, fmt.Errorf("read the answer: %w", err)
 	}
-	return s.ID, s, status == http.StatusCreated, nil
+	return s, status == http.StatusCreated, nil
 }
 
 // snapshot is what of an answer about a revision is shown.
@@ -181,7 +181,7 @@ func (c *Cluster) Apply(ctx context.Context, file string, dryRun bool) error {
 	for i := range list {
 		raws[i] = list[i].json
 	}
-	_, s, changed, err := c.change(ctx, map[string]any{"apply": raws})
+	s, changed, err := c.change(ctx, map[string]any{"apply": raws})
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (c *Cluster) Apply(ctx context.Context, file string, dryRun bool) error {
 
 // Patch changes fields of an object.
 func (c *Cluster) Patch(ctx context.Context, r Ref, kind string, patch json.RawMessage) error {
-	_, s, changed, err := c.change(ctx, map[string]any{"patch": []any{map[string]any{
+	s, changed, err := c.change(ctx, map[string]any{"patch": []any{map[string]any{
 		"kind": r.Kind, "namespace": r.Namespace, "name": r.Name, "type": kind, "patch": patch,
 	}}})
 	if err != nil {
@@ -228,7 +228,7 @@ func (c *Cluster) Delete(ctx context.Context, list []Ref, grace *int64, missing 
 		}
 		entries[i] = e
 	}
-	_, s, _, err := c.change(ctx, map[string]any{"delete": entries})
+	s, _, err := c.change(ctx, map[string]any{"delete": entries})
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (c *Cluster) Delete(ctx context.Context, list []Ref, grace *int64, missing 
 	for _, r := range s.NotFound {
 		names = append(names, r.String())
 	}
-	return &Refusal{"not found: " + strings.Join(names, ", "), "With --ignore-not-found that is no error."}
+	return &RefusalError{"not found: " + strings.Join(names, ", "), "With --ignore-not-found that is no error."}
 }
 
 // Bind puts a pod on a node, as a Binding does, without a look at whether it fits.
@@ -259,7 +259,7 @@ func (c *Cluster) Bind(ctx context.Context, r Ref, node string) error {
 		return err
 	}
 	if js == nil {
-		return &Refusal{fmt.Sprintf("cluster %s has no %s", c.Name, r), "Create it first: berth apply -f FILE. Or decide and bind in one call: berth place -f FILE"}
+		return &RefusalError{fmt.Sprintf("cluster %s has no %s", c.Name, r), "Create it first: berth apply -f FILE. Or decide and bind in one call: berth place -f FILE"}
 	}
 	var pod struct {
 		Metadata struct {
@@ -278,7 +278,7 @@ func (c *Cluster) Bind(ctx context.Context, r Ref, node string) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if out.Error != "" { // which the protocol of extenders has in an answer of 200
-		return &Refusal{fmt.Sprintf("%s is not bound: %s", r, out.Error), ""}
+		return &RefusalError{fmt.Sprintf("%s is not bound: %s", r, out.Error), ""}
 	}
 	if err := c.say("%s bound to %s", r, node); err != nil {
 		return err

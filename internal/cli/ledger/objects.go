@@ -55,18 +55,18 @@ func kindOf(word string) (string, error) {
 			return kind, nil
 		}
 	}
-	return "", &Refusal{fmt.Sprintf("%.60q is no kind that berth keeps", word), "Such as pod, node, deployment or pdb."}
+	return "", &RefusalError{fmt.Sprintf("%.60q is no kind that berth keeps", word), "Such as pod, node, deployment or pdb."}
 }
 
 // RefsOf reads KIND NAME…, KIND/NAME… of a command line.
 func (c *Cluster) RefsOf(args []string) (list []Ref, err error) {
 	if len(args) == 0 {
-		return nil, &Refusal{"which objects?", "KIND NAME, such as pod web-1, or -f FILE."}
+		return nil, &RefusalError{"which objects?", "KIND NAME, such as pod web-1, or -f FILE."}
 	}
 	kind := ""
 	if !strings.Contains(args[0], "/") {
 		if kind, args = args[0], args[1:]; len(args) == 0 {
-			return nil, &Refusal{"which " + kind + "?", "KIND NAME, such as pod web-1."}
+			return nil, &RefusalError{"which " + kind + "?", "KIND NAME, such as pod web-1."}
 		}
 	}
 	for _, name := range args {
@@ -82,7 +82,7 @@ func (c *Cluster) RefsOf(args []string) (list []Ref, err error) {
 			r.Namespace, r.Name = at, rest
 		}
 		if r.Name == "" {
-			return nil, &Refusal{fmt.Sprintf("which %s?", word), "KIND NAME, such as pod web-1."}
+			return nil, &RefusalError{fmt.Sprintf("which %s?", word), "KIND NAME, such as pod web-1."}
 		}
 		list = append(list, c.placed(r))
 	}
@@ -121,11 +121,11 @@ func (c *Cluster) read(file string) (list []manifest, err error) {
 			list, err = c.taken(list, raw)
 		}
 		if err != nil {
-			return nil, &Refusal{fmt.Sprintf("%s: document %d: %v", file, n, err), "Expected objects in YAML or JSON, as kubectl apply takes them."}
+			return nil, &RefusalError{fmt.Sprintf("%s: document %d: %v", file, n, err), "Expected objects in YAML or JSON, as kubectl apply takes them."}
 		}
 	}
 	if len(list) == 0 {
-		return nil, &Refusal{file + " holds no object", "Expected objects in YAML or JSON, as kubectl apply takes them."}
+		return nil, &RefusalError{file + " holds no object", "Expected objects in YAML or JSON, as kubectl apply takes them."}
 	}
 	return list, nil
 }

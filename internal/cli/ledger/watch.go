@@ -46,7 +46,7 @@ func (c *Cluster) Watch(ctx context.Context, after string) error {
 		case errors.As(err, &out):
 			return out.err
 		case refused && r.Status == http.StatusGone:
-			return &Refusal{r.Error(), "What came in between is not kept any more: read the cluster's state, and watch from now on."}
+			return &RefusalError{r.Error(), "What came in between is not kept any more: read the cluster's state, and watch from now on."}
 		case refused && r.Status < 500 && r.Status != http.StatusTooManyRequests, !opened && after == last && err != nil && !refused:
 			return c.problem(err)
 		}
