@@ -270,7 +270,6 @@ func eventOfDecision(d *store.Decision) Event {
 }
 
 // eachWake adds the events of what one change woke.
-// eachWake returns the events of what one change woke.
 func eachWake(v *store.Revision, w revision.WokenPods, add func(Event)) {
 	e := Event{Event: ofWake}
 	size := 0

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,6 +50,28 @@ func (l longLog) FollowDecisions(_ context.Context, cluster string, after int64,
 
 var eventID = regexp.MustCompile(`(?m)^id: (\S+)\nevent: decision\ndata: .*\n\n`)
 
+// limited notes a write that may take longer than within.
+type limited struct {
+	http.ResponseWriter
+	within   time.Duration
+	by       time.Time
+	exceeded *atomic.Bool
+}
+
+func (l *limited) Unwrap() http.ResponseWriter { return l.ResponseWriter }
+
+func (l *limited) SetWriteDeadline(by time.Time) error {
+	l.by = by
+	return http.NewResponseController(l.ResponseWriter).SetWriteDeadline(by)
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if l.by.IsZero() || time.Until(l.by) > l.within {
+		l.exceeded.Store(true)
+	}
+	return l.ResponseWriter.Write(b)
+}
+
 // TestSlowReader: a reader that takes nothing is cut off and holds up no other, and what it got
 // ends in an id behind which comes exactly the rest.
 func TestSlowReader(t *testing.T) {
@@ -60,7 +83,12 @@ func TestSlowReader(t *testing.T) {
 	a := New(adm, log, nil)
 	a.writeWithin = 50 * time.Millisecond
 	router := chi.NewRouter()
-	router.Use(adm.Observe)
+	var exceeded atomic.Bool
+	router.Use(func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(&limited{ResponseWriter: w, within: a.writeWithin, exceeded: &exceeded}, r)
+		})
+	}, adm.Observe)
 	adm.Mount(router, a.Endpoints(), admit.REST, true)
 	s := httptest.NewServer(router)
 	defer s.Close()
@@ -98,6 +126,9 @@ func TestSlowReader(t *testing.T) {
 		}
 	}
 	read("0", log.seals*log.each)
+	if exceeded.Load() { // it would not be cut off for long
+		t.Fatalf("a write may take longer than %s", a.writeWithin)
+	}
 	for open := 1; open > 0; runtime.Gosched() { // it is cut off
 		a.mu.Lock()
 		open = a.all
