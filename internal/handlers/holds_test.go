@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/access"
 	"berth/internal/decision"
 	"berth/internal/handlers/exchange"
 	"berth/internal/handlers/rest"
@@ -320,6 +321,7 @@ func TestHoldRights(t *testing.T) {
 	mine, mixed := hold(pod("a", "1", "")), hold(pod("b", "1", "")+`,`+vault(pod("c", "1", "")))
 	team, viewer := bearing(g.token("team", "binder", "prod", "shop")), bearing(g.token("viewer", "viewer", "prod", "shop"))
 	other := bearing(g.token("other", "binder", "test", "*"))
+	both := bearing(g.token("both", "binder", "prod", "shop", access.Grant{Role: "viewer", Clusters: []string{"prod"}, Namespaces: []string{"vault"}}))
 	for _, c := range []struct {
 		who    identity
 		call   string
@@ -329,6 +331,9 @@ func TestHoldRights(t *testing.T) {
 		{viewer, "GET /v1/holds/" + mixed, http.StatusNotFound},
 		{viewer, "POST /v1/holds/" + mine + "/commit", http.StatusForbidden},
 		{viewer, "POST /v1/holds/" + mine + "/release", http.StatusForbidden},
+		{both, "GET /v1/holds/" + mixed, http.StatusOK},
+		{both, "POST /v1/holds/" + mixed + "/commit", http.StatusForbidden},
+		{both, "POST /v1/holds/" + mixed + "/release", http.StatusForbidden},
 		{team, "POST /v1/holds/" + mixed + "/commit", http.StatusNotFound},
 		{team, "POST /v1/holds/" + mixed + "/release", http.StatusNotFound},
 		{other, "POST /v1/holds/" + mine + "/release", http.StatusNotFound},

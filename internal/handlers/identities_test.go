@@ -45,9 +45,9 @@ func startGuarded(t *testing.T, change ...func(*admit.Options)) *guardedHarness 
 }
 
 // token makes a token of a role in a cluster and a namespace.
-func (g *guardedHarness) token(name, role, cluster, namespace string) string {
+func (g *guardedHarness) token(name, role, cluster, namespace string, more ...access.Grant) string {
 	g.Helper()
-	grants := access.Grants{{Role: role, Clusters: []string{cluster}, Namespaces: []string{namespace}}}
+	grants := append(access.Grants{{Role: role, Clusters: []string{cluster}, Namespaces: []string{namespace}}}, more...)
 	_, secret, err := g.callers.Tokens.Create(g.Context(), name, grants, time.Time{}, time.Now())
 	if err != nil {
 		g.Fatal(err)
