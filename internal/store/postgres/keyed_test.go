@@ -40,7 +40,14 @@ func TestCallsOverReplicas(t *testing.T) {
 	if e.Err == nil {
 		t.Error("a call that was taken over has written")
 	}
-	done := entry("d5", theirs)
+	own := &store.KeyedCall{Caller: "c", Key: "own", Token: "slow"}
+	claims(slow, own, "slow")
+	own.State, own.Answer = store.CallAnswered, []byte("own")
+	kept := entry("d5", own)
+	if err := slow.Append(t.Context(), []*store.Entry{kept, entry("d6", nil)}); err != nil || kept.Err != nil {
+		t.Errorf("a call that nobody took over is refused: %v, %v", err, kept.Err)
+	}
+	done := entry("d7", theirs)
 	if err := quick.Append(t.Context(), []*store.Entry{done}); err != nil || done.Err != nil {
 		t.Fatal(err, done.Err)
 	}
@@ -55,7 +62,7 @@ func TestCallsOverReplicas(t *testing.T) {
 	for _, d := range list {
 		ids += d.ID + " "
 	}
-	if ids != "d1 d2 d4 d5 " {
+	if ids != "d1 d2 d4 d5 d6 d7 " {
 		t.Errorf("stored: %s", ids)
 	}
 }
