@@ -4,7 +4,7 @@ package main
 // and one traps"; test/conformance/controllers/README.md has the rest of the numbers.
 var trapFaults = []fault{
 	{"cron-history-uncut", "a CronJob keeps all Jobs that are over", "./internal/scenario", "TestCronJobs", []edit{
-		{"internal/world/cronjob.go", `list[:max(0, len(list)-int(keeps))]`, `list[:0]`},
+		{"internal/world/cronjob.go", `list[:max(0, len(list)-int(keeps))]`, `list[:min(0, int(keeps))]`},
 	}},
 	{"cron-history-mixed", "Jobs that have failed count with those that have succeeded", "./internal/scenario", "TestCronJobs", []edit{
 		{"internal/world/cronjob.go", `if j.broken == failed {`, `if !failed {`},
