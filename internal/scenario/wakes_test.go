@@ -38,6 +38,11 @@ func TestHints(t *testing.T) {
 	team := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"team": "x"}}}
 	ofTeam := enginetest.PodTerm("pool", enginetest.Match("app", "db"))
 	ofTeam.NamespaceSelector = enginetest.Match("team", "x")
+	old := alive("a", "4")
+	old.Spec.Taints = []corev1.Taint{{Key: "k", Value: "old", Effect: corev1.TaintEffectNoSchedule}}
+	tolerates := func(p *corev1.Pod) {
+		p.Spec.Tolerations = []corev1.Toleration{{Key: "k", Value: "new", Effect: corev1.TaintEffectNoSchedule}}
+	}
 	selects := func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"x": "yes"} }
 	for _, c := range []struct {
 		what, events, until string
@@ -56,6 +61,10 @@ func TestHints(t *testing.T) {
 		{
 			"an uncordon wakes who waits for it alone", `[{"at":"10s","delete":{"name":"web"}},{"at":"20s","uncordon":{"nodes":["a"]}}]`, `,"until":{"duration":"1m"}`, 20, 2,
 			[]any{cordoned("a"), on("web", "a"), waits()},
+		},
+		{
+			"another value of a taint wakes who tolerates that one", `[{"at":"20s","taint":{"nodes":["a"],"key":"k","value":"new","effect":"NoSchedule"}}]`, `,"until":{"duration":"10m"}`, 20, 2,
+			[]any{old, waits(tolerates)},
 		},
 		{
 			"a pod that comes wakes one whose affinity selects it", `[{"at":"10s","create":` + comes("other", "other") + `},{"at":"20s","create":` + comes("db", "db") + `}]`, `,"until":{"duration":"1m"}`, 20, 4,

@@ -141,7 +141,8 @@ func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node))
 		return err
 	}
 	n = n.DeepCopy()
-	switch i := slices.IndexFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) }); {
+	i := slices.IndexFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
+	switch {
 	case i < 0:
 		n.Spec.Taints = append(n.Spec.Taints, taint)
 	case n.Spec.Taints[i].Value != taint.Value:
@@ -150,5 +151,5 @@ func (f *Fork) Taint(name string, taint corev1.Taint, change func(*corev1.Node))
 	if change != nil {
 		change(n)
 	}
-	return f.setNode(name, n, true)
+	return f.setNode(name, n, i < 0) // another value may be one that pods tolerate
 }
