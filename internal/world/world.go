@@ -171,7 +171,7 @@ func (w *World) next() (at time.Duration, ok bool) {
 // Next returns the second at which something happens next; false where nothing does. Where nothing
 // but that is to come, pods are tried again by time alone if that changes anything.
 func (w *World) Next() (second int64, ok bool) {
-	if loops, _ := w.Looping(); w.Due() <= loops {
+	if loops, _ := w.Looping(); w.Due() <= loops+w.CronStarts() {
 		helps, err := w.queue.helps(w.futile)
 		if w.failed = cmp.Or(w.failed, err); !helps && err == nil {
 			return w.NextDue()
