@@ -104,7 +104,8 @@ func TestCronJobs(t *testing.T) {
 		if out.Ended != "idle" || out.Seconds > 20 {
 			t.Errorf("%s after %d s", out.Ended, out.Seconds)
 		}
-	})	t.Run("nor do they where pods wait in vain beside what they start", func(t *testing.T) {
+	})
+	t.Run("nor do they where pods wait in vain beside what they start", func(t *testing.T) {
 		waits := enginetest.Pod("waits")
 		waits.Spec.NodeSelector = map[string]string{"x": "none"}
 		out := clocked(t, `{"events":[{"at":"100s","create":{"pod":{"metadata":{"name":"too"},"spec":{"nodeSelector":{"x":"none"},"containers":[{"name":"c","image":"i"}]}}}}],"startSeconds":5}`,

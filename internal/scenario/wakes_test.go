@@ -2,9 +2,11 @@ package scenario_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"berth/test/enginetest"
@@ -103,5 +105,28 @@ func TestHints(t *testing.T) {
 				t.Errorf("bound at %d after %d attempts, want %d and %d:\n%s", bound, out.Profiles[0].Attempts, c.bound, c.attempts, toldTimeline(out.Clock.Timeline))
 			}
 		})
+	}
+}
+
+// TestHintsOfClaims: pods of one resource claim template wait for one device. Each has a claim of
+// its own, and hears of the devices of one that goes (pkg/controller/resourceclaim syncClaim).
+func TestHintsOfClaims(t *testing.T) {
+	var events []string
+	for i := range 4 {
+		events = append(events, fmt.Sprintf(`{"at":"10s","create":{"pod":{"metadata":{"name":"w%d"},"spec":{"resourceClaims":[{"name":"d","resourceClaimTemplateName":"of"}],"containers":[{"name":"c","image":"i","resources":{"claims":[{"name":"d"}]}}]}}}}`, i))
+		events = append(events, fmt.Sprintf(`{"at":"%ds","delete":{"name":"w%d"}}`, 60+60*i, i))
+	}
+	of := &resourcev1.ResourceClaimTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "of"}}
+	of.Spec.Spec.Devices.Requests = []resourcev1.DeviceRequest{enginetest.Wants("r", "gpu", 1)}
+	out := clocked(t, `{"events":[`+strings.Join(events, ",")+`],"until":{"duration":"5m"}}`,
+		alive("a", "4"), enginetest.DeviceClass("gpu"), enginetest.Slice("a", "a", enginetest.Device("d0")), of)
+	var bound []string
+	for _, m := range out.Clock.Timeline {
+		if m.What == "bound" {
+			bound = append(bound, fmt.Sprintf("%s %d", m.Pod, m.AfterSeconds))
+		}
+	}
+	if got, want := strings.Join(bound, ", "), "default/w0 10, default/w1 90, default/w2 150, default/w3 210"; got != want {
+		t.Errorf("bound: %s, want %s:\n%s", got, want, toldTimeline(out.Clock.Timeline))
 	}
 }

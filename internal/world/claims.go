@@ -113,14 +113,15 @@ func (f *Fork) releaseClaims(pod *corev1.Pod) error {
 			continue
 		}
 		c := f.State().ResourceClaim(pod.Namespace, *name)
-		switch {
-		case c == nil:
-		case ref.ResourceClaimTemplateName != nil:
+		if c == nil {
+			continue
+		}
+		// One that goes loses its devices before: its deletion wakes no pod that waits for them.
+		if err := f.unreserve(c, pod); err != nil {
+			return err
+		}
+		if ref.ResourceClaimTemplateName != nil {
 			f.deleteObject(object.Key{Kind: "ResourceClaim", Namespace: c.Namespace, Name: c.Name})
-		default:
-			if err := f.unreserve(c, pod); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

@@ -306,17 +306,18 @@ func (q *queue) try(e *entry) error {
 
 // attempt makes an attempt, unless an equal pod was tried in vain and nothing has changed since.
 func (q *queue) attempt(e *entry) (*Attempt, error) {
+	// Before its kind is looked up: pods whose claims bear their names are of no common shape.
+	if e.tries == 0 && q.f.State().Pod(e.Pod.Namespace, e.Pod.Name) == nil {
+		var err error
+		if e.Pod, err = q.f.CreateClaims(e.Pod); err != nil {
+			return nil, err
+		}
+	}
 	// The digest of a decision is of this pod alone.
 	plain := !q.f.o.Digests && e.Pod.Status.NominatedNodeName == ""
 	if plain && q.vain {
 		if v := &q.kindOf(e).vain; v.message != "" && v.changes == q.f.changes {
 			return &Attempt{Pod: e.Pod, Outcome: engine.UnschedulableOK, Message: v.message, RejectedBy: v.by}, nil
-		}
-	}
-	if e.tries == 0 && q.f.State().Pod(e.Pod.Namespace, e.Pod.Name) == nil {
-		var err error
-		if e.Pod, err = q.f.CreateClaims(e.Pod); err != nil {
-			return nil, err
 		}
 	}
 	at, err := q.f.attempt(q.ctx, e.Pod, q.lingers)
