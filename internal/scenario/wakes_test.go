@@ -130,3 +130,19 @@ func TestHintsOfClaims(t *testing.T) {
 		t.Errorf("bound: %s, want %s:\n%s", got, want, toldTimeline(out.Clock.Timeline))
 	}
 }
+
+// TestHintsOfVictims: a pod that preempts one which is being deleted, and which its dead kubelet
+// never ends, would do so again at each look, with nothing changed: the run is over.
+func TestHintsOfVictims(t *testing.T) {
+	on := func(name, node, cpu string) *corev1.Pod {
+		p := running(enginetest.Pod(name, enginetest.On(node), enginetest.Requests("cpu", cpu)), "", "", 20, 5)
+		p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+		return p
+	}
+	out := clocked(t, `{"events":[{"nodesDie":{"nodes":["a"]}},{"at":"60s","delete":{"name":"low"}},{"at":"120s","delete":{"name":"other"}},
+		{"at":"100s","create":{"pod":{"metadata":{"name":"high"},"spec":{"priority":100,"tolerations":[{"operator":"Exists"}],"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}}}]}`,
+		alive("a", "2"), alive("b", "1"), on("low", "a", "2"), on("other", "b", "1"))
+	if out.Clock.Ended != "idle" || out.Clock.Seconds != 125 || out.Profiles[0].Attempts != 2 {
+		t.Errorf("%s after %d s and %d attempts:\n%s", out.Clock.Ended, out.Clock.Seconds, out.Profiles[0].Attempts, toldTimeline(out.Clock.Timeline))
+	}
+}

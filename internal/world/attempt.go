@@ -170,7 +170,7 @@ func (f *Fork) preempt(ctx context.Context, at *Attempt, pod *corev1.Pod, r *eng
 	var lower []PodName
 	// Where all victims are being deleted already nothing is left to do, and no nomination is
 	// cleared (pkg/scheduler/framework/preemption/executor.go prepareCandidateAsync).
-	if slices.ContainsFunc(at.Victims, func(v engine.Victim) bool { return !v.Terminating }) {
+	if preempts(at.Victims) {
 		for _, p := range preempt.ClearedNominations(r) {
 			lower = append(lower, PodName{p.Namespace, p.Name})
 		}
@@ -195,6 +195,11 @@ func (f *Fork) preempt(ctx context.Context, at *Attempt, pod *corev1.Pod, r *eng
 	}
 	at.Pod, err = f.nominate(ctx, pod, at.Node)
 	return err
+}
+
+// preempts reports whether one of the victims is not being deleted yet.
+func preempts(victims []engine.Victim) bool {
+	return slices.ContainsFunc(victims, func(v engine.Victim) bool { return !v.Terminating })
 }
 
 // nominate stores a pending pod with another nominated node, or none. Where it had one before, pods

@@ -352,7 +352,11 @@ func (f *Fork) tryOut(ctx context.Context, pod *corev1.Pod) (*vain, error) {
 		var r *engine.Result
 		if r, err = f.Decide(ctx, pod); err == nil {
 			defer r.Release()
-			changes := r.Outcome != engine.UnschedulableOK || pod.Status.NominatedNodeName != "" && preempt.ClearsNomination(r)
+			nominated := pod.Status.NominatedNodeName
+			changes := r.Outcome != engine.UnschedulableOK || nominated != "" && preempt.ClearsNomination(r)
+			if r.Outcome == engine.Preempting && nominated == r.NominatedNode() {
+				changes = preempts(preempt.Victims(r)) // else all that it waits for goes already
+			}
 			if v.message, v.by = explain.Message(r), r.Rejectors(); changes {
 				return nil, nil
 			}
