@@ -182,6 +182,7 @@ func (w *World) Undo(m Mark) error {
 		}
 		w.queue.waiting = append(w.queue.waiting, e)
 	}
+	w.queue.plan(w.now)
 	return err
 }
 
