@@ -943,6 +943,11 @@ export type FitSensitivity = {
   "gain"?: number;
 };
 
+export type ForkRequest = {
+  /** From is the revision that it begins with, of another cluster. */
+  "from"?: string;
+};
+
 export type GarbageList = {
   /** Applied is the revision without them; absent unless apply was asked for and there were any. */
   "applied"?: string;
@@ -2371,23 +2376,33 @@ export type Rollout = {
   "chance"?: Chance;
   /** Created are the pods that were created for it, Removed those that left, in order. */
   "created"?: Array<ReplacementPod>;
+  "daemonSet"?: PodRef;
   /** DeadlineExceededAfterSeconds is when the Deployment first reports that it exceeded its progressDeadlineSeconds, which stops nothing. */
   "deadlineExceededAfterSeconds"?: number;
+  /** Deployment, StatefulSet or DaemonSet is the workload: the one of the question. */
   "deployment"?: PodRef;
   /** Digest is over the steps and over what became of each pod. */
   "digest"?: string;
   /** Displaced counts the pods that were evicted for it and find no other node. */
   "displaced"?: number;
+  /** Held are the pods that the controller of a stuck StatefulSet or DaemonSet waits for at the end: of a StatefulSet one, of a DaemonSet one for each node that lacks an available pod. */
+  "held"?: Array<RolloutHeld>;
   /** LeastAvailable is the smallest number of available pods on the way, MostPods the largest number of pods at once, with those that are being deleted. */
   "leastAvailable"?: number;
   "maxSurge"?: number;
   "maxUnavailable"?: number;
   "mostPods"?: number;
+  /** Nodes are those of a DaemonSet on which a pod was replaced or created, in turn. */
+  "nodes"?: Array<RolloutNode>;
   /** Others counts pods that waited in the snapshot and got a node meanwhile. */
   "others"?: number;
-  /** Outcome is complete; or stuck, where nothing happens any more before it is. */
-  "outcome"?: "complete" | "stuck" | (string & {});
+  /** Outcome is complete; or stuck, where nothing happens any more before it is; or onDelete, where all is well but pods of the old template stay until they are deleted. */
+  "outcome"?: "complete" | "stuck" | "onDelete" | (string & {});
+  /** Partition is of a StatefulSet: as many pods of the lowest ordinals keep the old template. */
+  "partition"?: number;
   "pending"?: number;
+  /** PodManagementPolicy is of a StatefulSet. */
+  "podManagementPolicy"?: "OrderedReady" | "Parallel" | (string & {});
   /** Preempted are pods of others that were evicted for it, or for pods that waited before. */
   "preempted"?: Array<DisruptedPod>;
   /** Remedies are what would help, each tried: for the first few reasons why nodes are not drained, pods are without a node, or a rollout is stuck. */
@@ -2396,19 +2411,22 @@ export type Rollout = {
   "replicas"?: number;
   /** Seconds is when it is complete, or when the last thing happens. */
   "seconds"?: number;
-  /** Sets are the ReplicaSets, the new one last. */
+  /** Sets are the ReplicaSets of a Deployment, the new one last. */
   "sets"?: Array<RolloutSet>;
   "snapshot"?: string;
-  /** Spread is where its pods are before and after, by zone, by host, and by the keys of its spread constraints. */
+  /** Spread is where its pods are before and after, by zone, by host, and by the keys of its spread constraints; nothing for a DaemonSet. */
   "spread"?: Array<RolloutSpread>;
+  "statefulSet"?: PodRef;
   /** Steps are the changes of their sizes, in order. */
   "steps"?: Array<RolloutStep>;
-  /** Strategy, Replicas, MaxSurge and MaxUnavailable are those in force, numbers of pods. */
-  "strategy"?: "RollingUpdate" | "Recreate" | (string & {});
+  /** Strategy, Replicas, MaxSurge and MaxUnavailable are those in force, numbers of pods. Replicas of a DaemonSet are the nodes that should run a pod of it. */
+  "strategy"?: "RollingUpdate" | "Recreate" | "OnDelete" | (string & {});
   /** Timeline is what happens, in this order, where it is wanted: the first 100,000 moments. */
   "timeline"?: Array<SimulationMoment>;
   "timelineOmitted"?: number;
   "try"?: string;
+  /** Updated is how many pods of a StatefulSet or a DaemonSet have the new template at the end. */
+  "updated"?: number;
   /** Waited counts created pods that found no node at once, and Pending those that never did. */
   "waited"?: number;
   "warnings"?: Array<string>;
@@ -2422,11 +2440,31 @@ export type RolloutDomain = {
   "domain"?: string;
 };
 
+export type RolloutHeld = {
+  "node"?: string;
+  /** Pod is its name; empty where there is none. */
+  "pod"?: string;
+  /** Why is what it lacks. */
+  "why"?: string;
+};
+
+export type RolloutNode = {
+  /** BeginsAfterSeconds is when its old pod began to end, or the new one was created beside it. */
+  "beginsAfterSeconds"?: number;
+  "node"?: string;
+  /** Pod is the last one that was created for it; absent where none was. */
+  "pod"?: string;
+  /** ReadyAfterSeconds is when the new pod is ready; absent: it never is. */
+  "readyAfterSeconds"?: number;
+};
+
 export type RolloutRequest = {
   /** Chance is how many times the question is run, each time with other outcomes of what Kubernetes leaves to chance: which of equal nodes, of equal pods, the order of maps. The answer is that of the first run, with what chance decided in it and, for more than one, the lowest, median and highest of the headline counts. If absent, questions without a clock count nothing. */
   "chance"?: number;
   /** Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, instead of the server's. */
   "config"?: Fields;
+  /** DaemonSet is the apps/v1 DaemonSet with its new template. */
+  "daemonSet"?: Fields;
   /** Deployment is the apps/v1 Deployment with its new template. */
   "deployment"?: Fields;
   /** Edits are made to the snapshot before anything else, on a fork in memory. */
@@ -2437,8 +2475,10 @@ export type RolloutRequest = {
   "rates"?: ClientRates;
   /** Semantics is the release of Kubernetes to decide as, as for decisions; if absent, that of the cluster. */
   "semantics"?: string;
-  /** StartSeconds is how long a pod takes from its bind until it is ready; the median of the Deployment's pods if absent, or 10. */
+  /** StartSeconds is how long a pod takes from its bind until it is ready; if absent the median of the Deployment's pods, what the pod took that is replaced, or 10. */
   "startSeconds"?: number;
+  /** StatefulSet is the apps/v1 StatefulSet with its new template. Without replicas it keeps its number of pods. */
+  "statefulSet"?: Fields;
   /** Timeline wants it. */
   "timeline"?: boolean;
   /** Wait is for how long the call waits for the answer before it becomes a job, 0s for not at all. If absent, POST /v1/simulations waits 2s, and other calls for as long as it takes. */
@@ -3047,7 +3087,7 @@ export type SimulationWorkload = {
 export type Snapshot = {
   /** AskedBy is the kind and name of who asked for it. */
   "askedBy"?: string;
-  /** Cause is what made the revision: upload, change, bind or epoch, or the end of holds: commit, release or expired. */
+  /** Cause is what made the revision: upload, change, bind, fork or epoch, or the end of holds: commit, release or expired. */
   "cause"?: string;
   "cluster"?: string;
   "createdAt"?: string;
