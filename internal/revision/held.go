@@ -227,6 +227,9 @@ func (m *Manager) expiry(ctx context.Context, head *View) (*Step, error) {
 		if ends[i], err = m.st.Hold(ctx, list[i].ID); err != nil {
 			return nil, err
 		}
+		if ends[i].State != store.HoldHeld { // by another server, whose revision is newer than head
+			return nil, &lostError{fmt.Errorf("hold %s is %s: %w", ends[i].ID, ends[i].State, store.ErrConflict)}
+		}
 	}
 	return m.ending(ctx, head, causeExpired, ends, list[n:])
 }

@@ -78,6 +78,9 @@ var decisionFaults = []fault{
 	{"hold-takes-another-pod", "the end of a hold deletes another pod of its pod's name", "./internal/handlers", "TestHoldsAmongChanges", []edit{
 		{"internal/revision/held.go", `if uidOf(js) != p.UID || nodeOf(js) != p.Node {`, `if nodeOf(js) != p.Node {`},
 	}},
+	{"ended-hold-is-damage", "a hold that another server ends amid its expiry is taken for damage", "./internal/decision/bind", "TestHoldEndsAmidExpiry", []edit{
+		{"internal/revision/held.go", `if ends[i].State != store.HoldHeld {`, `if false {`},
+	}},
 	{"hold-leaves-claims", "the end of a hold leaves what its placement wrote beside its pods", "./internal/handlers", "TestHoldsLeaveNothing", []edit{
 		{"internal/revision/held.go", `} else if !slices.Equal(wrote(js), u.Wrote) {`, `} else {`},
 	}},

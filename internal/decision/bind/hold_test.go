@@ -247,6 +247,50 @@ func TestHoldsEndOnce(t *testing.T) {
 	t.Log(ended)
 }
 
+// between is a store in which something happens once behind a list of holds.
+type between struct {
+	store.Store
+	do func()
+}
+
+func (b *between) Held(ctx context.Context, cluster string, limit int) ([]*store.Hold, error) {
+	list, err := b.Store.Held(ctx, cluster, limit)
+	if do := b.do; do != nil {
+		b.do = nil
+		do()
+	}
+	return list, err
+}
+
+// TestHoldEndsAmidExpiry: a hold that another server ends while its expiry is worked out has ended
+// as that server says, and the expiry is no error, nor is the call that came upon it.
+func TestHoldEndsAmidExpiry(t *testing.T) {
+	for _, what := range []string{"expiry", "call"} {
+		late, early := &moved{}, &moved{}
+		commits := database(t, late)[0]
+		st := &between{Store: commits.Store}
+		expires := over(t, st, early, nil)
+		t.Cleanup(expires.End)
+		logtest.Upload(t, commits, logtest.Node(t, "n1", 64))
+		id := mustHold(t, commits, "a", 2)
+		if _, err := expires.Manager.View(t.Context(), "default", 0); err != nil {
+			t.Fatal(err)
+		}
+		early.at.Store(late.at.Load() + int64(30*time.Second))
+		var ended error
+		st.do = func() { _, ended = commits.Manager.EndHold(t.Context(), id, true) }
+		if what == "call" {
+			mustHold(t, expires, "b", 1)
+		} else if err := expires.Manager.ExpireHolds(t.Context(), "default"); err != nil {
+			t.Error(err)
+		}
+		h, err := commits.Manager.Hold(t.Context(), id)
+		if err != nil || ended != nil || st.do != nil || h.State != store.HoldCommitted {
+			t.Errorf("%s: %+v, %v, %v", what, h, err, ended)
+		}
+	}
+}
+
 // TestHoldsExpireWhileDown: at the next start a hold whose time is over goes before anything is
 // answered, by the start itself or by the first call.
 func TestHoldsExpireWhileDown(t *testing.T) {
