@@ -52,8 +52,20 @@ func (c *Client) Events(ctx context.Context, cluster, after string) iter.Seq2[Ev
 	return func(yield func(Event, error) bool) {
 		for failed := 0; ; failed++ {
 			before := after
-			stopped, err := c.stream(ctx, cluster, &after, func(e Event) bool { return yield(e, nil) })
-			if stopped {
+			err := c.Stream(ctx, cluster, after, func(id, event string, data json.RawMessage) error {
+				if after = id; event == bookmark {
+					return nil
+				}
+				e := Event{ID: id, Event: event}
+				if err := json.Unmarshal(data, &e.Data); err != nil {
+					return fmt.Errorf("read event %s: %w", id, err)
+				}
+				if !yield(e, nil) {
+					return errEnough
+				}
+				return nil
+			})
+			if errors.Is(err, errEnough) {
 				return
 			}
 			if after != before {
@@ -76,9 +88,14 @@ func (c *Client) Events(ctx context.Context, cluster, after string) iter.Seq2[Ev
 	}
 }
 
-// Open gets an answer that need not end by itself, once. The caller closes it. A status other than
-// 2xx is an *Error.
-func (c *Client) Open(ctx context.Context, header http.Header, path ...string) (io.ReadCloser, error) {
+// errEnough is that the caller has enough of a stream.
+var errEnough = errors.New("enough")
+
+// bookmark is the kind of an event of nothing but its id.
+const bookmark = "bookmark"
+
+// open gets an answer that need not end by itself, once. A status other than 2xx is an *Error.
+func (c *Client) open(ctx context.Context, header http.Header, path ...string) (io.ReadCloser, error) {
 	req, err := c.request(ctx, http.MethodGet, nil, nil, path)
 	if err != nil {
 		return nil, err
@@ -104,49 +121,46 @@ func (c *Client) Open(ctx context.Context, header http.Header, path ...string) (
 // silence is how long a stream may be without an event: the server sends a bookmark every 15 s.
 const silence = time.Minute
 
-// stream reads one stream, and moves after behind each event. stopped: the caller has enough.
-func (c *Client) stream(ctx context.Context, cluster string, after *string, yield func(Event) bool) (stopped bool, err error) {
+// Stream reads one stream of the events behind the id after, from now on if that is empty, and calls
+// each with every event as it came, of the kind bookmark too, until that returns an error. It never
+// returns nil: a stream that ends is an error, and so is one that is silent for a minute.
+func (c *Client) Stream(
+	ctx context.Context, cluster, after string, each func(id, event string, data json.RawMessage) error,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	header := http.Header{"Accept": {"text/event-stream"}}
-	if *after != "" {
-		header.Set("Last-Event-ID", *after)
+	if after != "" {
+		header.Set("Last-Event-ID", after)
 	}
-	body, err := c.Open(ctx, header, "v1", "clusters", cluster, "events")
+	body, err := c.open(ctx, header, "v1", "clusters", cluster, "events")
 	if err != nil {
-		return false, fmt.Errorf("follow events: %w", err)
+		return fmt.Errorf("follow events: %w", err)
 	}
 	defer func() { _ = body.Close() }()
 	dead := time.AfterFunc(silence, cancel)
 	defer dead.Stop()
-	var e Event
-	var data string
+	var id, event, data string
 	for lines := bufio.NewScanner(body); lines.Scan(); {
 		dead.Reset(silence)
 		switch name, value, _ := strings.Cut(lines.Text(), ": "); name {
 		case "id":
-			e.ID = value
+			id = value
 		case "event":
-			e.Event = value
+			event = value
 		case "data":
 			data = value
 		case "": // it is whole
-			if e.ID == "" {
+			if id == "" {
 				continue
 			}
-			*after = e.ID
-			if e.Event != "bookmark" {
-				if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
-					return false, fmt.Errorf("read event %s: %w", e.ID, err)
-				}
-				dead.Stop() // the time is the caller's
-				if !yield(e) {
-					return true, nil
-				}
-				dead.Reset(silence)
+			dead.Stop() // the time is the caller's
+			if err := each(id, event, json.RawMessage(data)); err != nil {
+				return err
 			}
-			e, data = Event{}, ""
+			dead.Reset(silence)
+			id, event, data = "", "", ""
 		}
 	}
-	return false, errors.New("the stream ended")
+	return errors.New("the stream ended")
 }

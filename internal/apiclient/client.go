@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -139,10 +138,11 @@ func (c *Client) Write(ctx context.Context, key string, body any, path ...string
 	return c.Call(ctx, http.MethodPost, nil, body, path...)
 }
 
-// Stream opens an answer that does not end by itself, once. The caller closes it.
-func (c *Client) Stream(ctx context.Context, header http.Header, path ...string) (io.ReadCloser, error) {
-	body, err := c.calls.Open(ctx, header, path...)
-	return body, inWords(err)
+// Stream reads one stream of events, as that of the module client.
+func (c *Client) Stream(
+	ctx context.Context, cluster, after string, each func(id, event string, data json.RawMessage) error,
+) error {
+	return inWords(c.calls.Stream(ctx, cluster, after, each))
 }
 
 // inWords has a refusal speak as programs do.

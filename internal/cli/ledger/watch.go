@@ -1,13 +1,10 @@
 package ledger
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -72,42 +69,16 @@ func (e *writeError) Error() string { return e.err.Error() }
 // follow prints the events of one connection, and returns the id of the last one.
 func (c *Cluster) follow(ctx context.Context, after string) (last string, err error) {
 	last = after
-	header := http.Header{"Accept": {"text/event-stream"}}
-	if after != "" {
-		header.Set("Last-Event-ID", after)
-	}
-	body, err := c.Client.Stream(ctx, header, "v1", "clusters", c.Name, "events")
-	if err != nil {
-		return last, err
-	}
-	defer func() { _ = body.Close() }()
-	lines, e := bufio.NewReader(body), event{}
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
+	err = c.Client.Stream(ctx, c.Name, after, func(id, kind string, data json.RawMessage) error {
+		if kind != "bookmark" {
+			if err := c.show(&event{id, kind, data}); err != nil {
+				return &writeError{err}
 			}
-			return last, err
 		}
-		name, value, _ := strings.Cut(string(bytes.TrimRight(line, "\r\n")), ":")
-		value = strings.TrimPrefix(value, " ")
-		switch {
-		case name == "id":
-			e.ID = value
-		case name == "event":
-			e.Event = value
-		case name == "data":
-			e.Data = json.RawMessage(value)
-		case len(bytes.TrimSpace(line)) == 0 && e.ID != "":
-			if e.Event != "bookmark" {
-				if err := c.show(&e); err != nil {
-					return last, &writeError{err}
-				}
-			}
-			last, e = e.ID, event{}
-		}
-	}
+		last = id
+		return nil
+	})
+	return last, err
 }
 
 // show prints an event as one line.
