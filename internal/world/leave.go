@@ -187,6 +187,9 @@ func (w *World) terminate(pod *corev1.Pod, rec *Left, grace int64) error {
 	if p == nil {
 		return nil
 	}
+	if pod.DeletionTimestamp == nil {
+		w.hearEnds(pod)
+	}
 	return w.putQuietly(w.ctx, p)
 }
 

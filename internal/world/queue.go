@@ -70,8 +70,9 @@ type queue struct {
 	unseen          uint64
 	flush           time.Duration
 	orders          int
-	futile          int  // the number of what moves pods back in this pass
-	vain            bool // an attempt was in vain
+	vain            bool        // an attempt was in vain
+	booked          []*rejected // the pods of the next pass whose attempts will not be made
+	passing         passing
 	attempts, waves int
 	stopped         bool
 }
@@ -81,7 +82,6 @@ type entry struct {
 	Arrival
 	priority int32
 	turn     turn
-	order    int    // of its arrival or its last attempt
 	failed   bool   // its last attempt
 	seen     uint64 // the fork's events that this attempt knew
 	tries    int
@@ -89,6 +89,7 @@ type entry struct {
 	kind     *kind     // nil: not looked up yet
 	by       *rejected // what rejected it; nil: nothing that has hints
 	place    place
+	wave     int // the last pass in which it was to be tried
 	came     int // the attempts before its arrival
 }
 
@@ -118,7 +119,7 @@ func (q *queue) entry(a Arrival) *entry {
 // add has a pod come.
 func (q *queue) add(e *entry) {
 	q.orders++
-	e.place, e.order, e.came, e.turn = waits, q.orders, q.attempts, turn{q.f.now, q.orders}
+	e.place, e.came, e.turn = waits, q.attempts, turn{at: q.f.now, order: q.orders}
 	q.waiting, q.arrived = append(q.waiting, e), true
 }
 
@@ -143,8 +144,8 @@ func (q *queue) tryAll() error {
 			q.sleep()
 			return nil
 		}
-		q.waves++
-		for _, e := range due {
+		for i := 0; i < len(due); i++ {
+			e := due[i]
 			if q.l.Attempts > 0 && q.attempts >= q.l.Attempts {
 				q.stopped = true
 				return nil
@@ -155,6 +156,9 @@ func (q *queue) tryAll() error {
 			if err := q.try(e); err != nil {
 				return err
 			}
+			if due, err = q.join(due, i); err != nil {
+				return err
+			}
 		}
 		q.waiting = slices.DeleteFunc(q.waiting, func(e *entry) bool { return e.place != waits })
 	}
@@ -163,19 +167,23 @@ func (q *queue) tryAll() error {
 
 // due lists the pods of the next pass, in their order.
 func (q *queue) due() (due []*entry, err error) {
-	q.futile = 0
 	flushes := q.flushes()
+	q.passing.order = 0
 	for _, e := range q.waiting {
 		if !q.mayTry(e) {
 			continue
 		}
-		hears := !e.failed || q.hears(e)
 		q.locate(e)
-		if hears || flushes && e.turn.flush(q.f.now-1) == q.f.now {
-			due = append(due, e)
+		if !e.failed || q.hears(e) || flushes && e.flush(q.f.now-1) == q.f.now {
+			due, e.wave = append(due, e), q.waves+1
 		}
 	}
-	return due, steps.Sort(q.steps, due, before)
+	if len(due) > 0 {
+		q.waves++
+	}
+	err = steps.Sort(q.steps, due, q.before)
+	q.book()
+	return due, err
 }
 
 // sleep notes that no pod is to be tried before something happens.
@@ -194,8 +202,10 @@ func (q *queue) sleep() {
 		case r == nil:
 			q.restless = true
 		case r.asleep != q.sleeps:
-			r.asleep = q.sleeps
+			r.asleep, r.oldest = q.sleeps, e.seen
 			q.asleep = append(q.asleep, r)
+		default:
+			r.oldest = min(r.oldest, e.seen)
 		}
 	}
 	q.forget()
@@ -219,13 +229,13 @@ func (q *queue) stirred() bool {
 	case q.restless && f.heard(math.MinInt32, q.quiet):
 		return true
 	}
-	q.futile = 0
 	for _, r := range q.asleep {
-		if q.wakes(r) > q.quiet {
+		if q.wakes(r) > q.quiet || r.gained > q.quiet && r.ended > r.oldest {
 			return true
 		}
 	}
 	q.quiet = f.events
+	q.book()
 	q.forget()
 	return false
 }
@@ -242,7 +252,8 @@ func (q *queue) hears(e *entry) bool {
 	if !q.lingers || e.by == nil {
 		return q.f.heard(e.priority, e.seen)
 	}
-	return q.wakes(e.by) > e.seen
+	r := e.by
+	return q.wakes(r) > e.seen || min(r.gained, r.ended) > e.seen
 }
 
 // mayTry reports whether a pod waits that may have another attempt.
@@ -254,8 +265,8 @@ func (q *queue) mayTry(e *entry) bool {
 func (q *queue) tries() bool { return slices.ContainsFunc(q.waiting, q.mayTry) }
 
 // before is the order of the queue (plugins/queuesort/priority_sort.go Less).
-func before(a, b *entry) int {
-	return cmp.Or(cmp.Compare(b.priority, a.priority), a.turn.compare(b.turn), cmp.Compare(a.order, b.order))
+func (q *queue) before(a, b *entry) int {
+	return cmp.Or(cmp.Compare(b.priority, a.priority), q.stood(a).compare(q.stood(b)))
 }
 
 // gated reports whether a pod waits for its gates.
@@ -286,7 +297,7 @@ func (q *queue) try(e *entry) error {
 	e.tries++
 	q.orders++
 	q.attempts++
-	e.order, e.turn, e.by = q.orders, turn{q.f.now, q.orders}, nil
+	e.turn, e.by = q.turn(e), nil
 	if q.lingers && at.Outcome != engine.Scheduled {
 		e.by = q.rejectedBy(e, at.RejectedBy)
 	}

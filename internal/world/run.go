@@ -139,7 +139,7 @@ func (r *run) end() *Outcome {
 			rest = append(rest, e)
 		}
 	}
-	slices.SortStableFunc(rest, before)
+	slices.SortStableFunc(rest, r.queue.before)
 	for _, e := range rest {
 		w := Waiting{e.Pod, e.last}
 		if r.queue.gated(e.Pod) {

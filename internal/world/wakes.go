@@ -1,7 +1,6 @@
 package world
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -14,7 +13,6 @@ import (
 	"berth/internal/engine"
 	"berth/internal/engine/explain"
 	"berth/internal/engine/preempt"
-	"berth/internal/engine/state"
 	"berth/internal/kube/object"
 	"berth/internal/store"
 )
@@ -23,8 +21,9 @@ import (
 type noted struct {
 	engine.Event
 	n uint64
-	// gains reports that a node got a taint and changed in nothing else.
-	gains bool
+	// gains reports that a node got a taint and changed in nothing else, ends that a pod is about to
+	// end: spreads count it no more, and no plugin has a hint for that.
+	gains, ends bool
 }
 
 // note counts an event that kube-scheduler's queue hears of, and keeps it for hints.
@@ -41,7 +40,7 @@ func (f *Fork) noteNode(e engine.Event, gains bool) {
 		f.upTo[*e.UpTo] = f.events
 	}
 	if f.logs {
-		f.log = append(f.log, noted{e, f.events, gains})
+		f.log = append(f.log, noted{Event: e, n: f.events, gains: gains})
 	}
 }
 
@@ -88,6 +87,15 @@ func (f *Fork) hearPod(n PodName, after *corev1.Pod) error {
 		return f.lostNomination(before)
 	}
 	return nil
+}
+
+// hearEnds notes that a pod of a node is about to end.
+func (f *Fork) hearEnds(pod *corev1.Pod) {
+	if f.logs && pod.Spec.NodeName != "" {
+		f.events++
+		e := engine.Event{Key: podKey(NameOf(pod)), Action: engine.Delete, Old: pod}
+		f.log = append(f.log, noted{Event: e, n: f.events, ends: true})
+	}
 }
 
 // lostNomination has the pods of no higher priority hear of the room that a pod without a node
@@ -137,12 +145,18 @@ type rejected struct {
 	of        *kind
 	names     []string
 	rules     []*engine.Plugin
-	nominated bool // to a node
+	spread    *engine.Plugin // among them; nil: it is not
+	nominated bool           // to a node
 	// upTo is the last event that their hints have judged, last the last one that may help them.
 	upTo, last uint64
-	// futile is the place in the queue of attempts in vain that were not made, the newest.
-	futile turn
-	asleep int // which time they were put to those that sleep
+	// gained is the last event of a node that got a taint, until they have had their turn, and
+	// ended that of a pod which their spreads count no more. Both together may help those that had
+	// not been tried since; oldest is the last event that the first of them knew.
+	gained, ended, oldest uint64
+	// passes are those whose attempts at them were in vain and were not made.
+	passes *pass
+	booked bool // of the present pass
+	asleep int  // which time they were put to those that sleep
 }
 
 // kindOf returns the kind of a pod.
@@ -171,16 +185,19 @@ func (q *queue) rejectedBy(e *entry, names []string) *rejected {
 	nominated := e.Pod.Status.NominatedNodeName != ""
 	for _, r := range k.by {
 		if slices.Equal(r.names, names) && r.nominated == nominated {
+			r.upTo = max(r.upTo, q.passing.begun) // if no pod was among them, nothing before matters
 			return r
 		}
 	}
-	r := &rejected{of: k, names: names, nominated: nominated}
+	r := &rejected{of: k, names: names, nominated: nominated, upTo: q.passing.begun}
 	for _, name := range names {
 		rule := k.profile.RuleNamed(name)
 		if rule == nil {
 			return nil // it is no plugin of the profile, and has no hints
 		}
-		r.rules = append(r.rules, rule)
+		if r.rules = append(r.rules, rule); name == "PodTopologySpread" {
+			r.spread = rule
+		}
 	}
 	k.by = append(k.by, r)
 	return r
@@ -188,18 +205,24 @@ func (q *queue) rejectedBy(e *entry, names []string) *rejected {
 
 // wakes returns the last event that a hint of the rules which rejected them lets pods hear of. Of a
 // node that got a taint they hear, and are tried in vain unless their spreads leave such nodes out,
-// or it is the one that they are nominated to: those attempts are not made, and only move them back
-// in the queue.
+// or count fewer pods by now, or it is the one that they are nominated to: those attempts are not
+// made, and only move them back in the queue.
 func (q *queue) wakes(r *rejected) uint64 {
 	f := q.f
 	if r.upTo == f.events {
 		return r.last
 	}
-	w, futile := engine.Waiter{State: f.State(), Pod: r.of.pod}, false
+	w := engine.Waiter{State: f.State(), Pod: r.of.pod}
 	for i := len(f.log) - 1; i >= 0 && f.log[i].n > r.upTo; i-- {
 		e := &f.log[i]
+		if e.ends {
+			if r.spread != nil && r.ended <= r.upTo && r.spread.Queues(&w, &e.Event) {
+				r.ended = e.n
+			}
+			continue
+		}
 		vain := e.gains && !r.of.honors && !r.nominated
-		if vain && futile || e.UpTo != nil && r.of.priority > *e.UpTo ||
+		if vain && r.gained > r.upTo || e.UpTo != nil && r.of.priority > *e.UpTo ||
 			!slices.ContainsFunc(r.rules, func(p *engine.Plugin) bool { return p.Queues(&w, &e.Event) }) {
 			continue
 		}
@@ -207,15 +230,12 @@ func (q *queue) wakes(r *rejected) uint64 {
 			r.last = e.n
 			break
 		}
-		futile = true
+		r.gained = e.n
 	}
 	r.upTo = f.events
-	if futile {
-		if q.futile == 0 {
-			q.orders++
-			q.futile = q.orders
-		}
-		r.futile = turn{f.now, q.futile}
+	if r.gained > 0 && !r.booked {
+		r.booked = true
+		q.booked = append(q.booked, r)
 	}
 	return r.last
 }
@@ -226,49 +246,6 @@ func honorsTaints(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
 		return c.WhenUnsatisfiable == corev1.DoNotSchedule && c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 	})
-}
-
-// turn is a place in the queue among pods of one priority: when a pod came or was last tried, and
-// the number of that among others.
-type turn struct {
-	at    time.Duration
-	order int
-}
-
-func (t turn) compare(o turn) int {
-	return cmp.Or(cmp.Compare(t.at, o.at), cmp.Compare(t.order, o.order))
-}
-
-// flushEvery is between two looks for pods that have waited too long
-// (backend/queue/scheduling_queue.go Run). It is not known when a scheduler's first one was: here
-// they are at whole multiples of it from the start.
-const flushEvery = 30 * time.Second
-
-// flushAfter is the look after which a pod that is tried in vain at one of them is tried again.
-const flushAfter = state.UnschedulableFor + flushEvery
-
-// flush returns when a pod that was last tried at an instant, and heard of nothing since, is tried
-// again, the first time after now (scheduling_queue.go flushUnschedulablePodsLeftover).
-func (t turn) flush(now time.Duration) time.Duration {
-	first := (t.at+state.UnschedulableFor)/flushEvery*flushEvery + flushEvery
-	if first > now {
-		return first
-	}
-	return first + ((now-first)/flushAfter+1)*flushAfter
-}
-
-// locate works out where a pod stands now: attempts in vain that were not made move it back. Those
-// are of events, and of the looks at which nothing had happened.
-func (q *queue) locate(e *entry) {
-	if !q.lingers || !e.failed {
-		return
-	}
-	if e.by != nil && e.by.futile.order > e.turn.order {
-		e.turn = e.by.futile
-	}
-	if last := e.turn.flush(q.f.now) - flushAfter; last > e.turn.at && last < q.f.now {
-		e.turn.at = last
-	}
 }
 
 // stale is the last event after which another attempt would be in vain, as it was in vain before:
@@ -287,7 +264,7 @@ func (q *queue) plan(after time.Duration) {
 	for _, e := range q.waiting {
 		if e.failed && e.place == waits && !q.gated(e.Pod) {
 			q.locate(e)
-			q.unseen, q.flush = min(q.unseen, e.stale()), min(q.flush, e.turn.flush(after))
+			q.unseen, q.flush = min(q.unseen, e.stale()), min(q.flush, e.flush(after))
 		}
 	}
 }

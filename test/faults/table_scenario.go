@@ -47,10 +47,10 @@ var scenarioFaults = []fault{
 		{"internal/scenario/pools_search.go", `out, err := r.f.Run(ctx, e.Daemons, world.Limits{}, nil)`, `out, err := r.f.Run(ctx, nil, world.Limits{}, nil)`},
 	}},
 	{"scenario-order", "pods are tried as they come, whatever their priority", "./internal/scenario", "TestQueueOrder", []edit{
-		{"internal/world/queue.go", `return cmp.Or(cmp.Compare(b.priority, a.priority), a.turn.compare(b.turn), cmp.Compare(a.order, b.order))`, `return cmp.Compare(a.order, b.order)`},
+		{"internal/world/queue.go", `cmp.Compare(b.priority, a.priority), q.stood(a)`, `cmp.Compare(a.priority, a.priority), q.stood(a)`},
 	}},
 	{"scenario-no-retry", "a pod that failed is not tried again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
-		{"internal/world/queue.go", `hears := !e.failed || q.hears(e)`, `hears := !e.failed`},
+		{"internal/world/queue.go", `if !e.failed || q.hears(e) || flushes`, `if !e.failed || flushes`},
 	}},
 	{"scenario-shape-for-ever", "a shape that fitted nowhere is not asked again after a change", "./internal/scenario", "TestRunEqualsAttemptsAskedAlone", []edit{
 		{"internal/world/queue.go", `v.message != "" && v.changes == q.f.changes {`, `v.message != "" && v.changes <= q.f.changes {`},
@@ -172,16 +172,25 @@ var scenarioFaults = []fault{
 		{"internal/world/wakes.go", `r.last = e.n`, `r.last = 0 * e.n`},
 	}},
 	{"hints-unheard", "pods that wait are tried again after every event", "./internal/scenario", "TestHints", []edit{
-		{"internal/world/queue.go", `return q.wakes(e.by) > e.seen`, `return q.f.heard(e.priority, e.seen)`},
+		{"internal/world/queue.go", `return q.wakes(r) > e.seen || min(r.gained, r.ended) > e.seen`, `return q.f.heard(e.priority, e.seen) && r != nil`},
 	}},
 	{"flush-a-look-early", "a pod is tried again by time alone after five minutes and no look", "./internal/scenario", "TestHints", []edit{
-		{"internal/world/wakes.go", `/flushEvery*flushEvery + flushEvery`, `/flushEvery*flushEvery`},
+		{"internal/world/turn.go", `/flushEvery*flushEvery + flushEvery`, `/flushEvery*flushEvery`},
 	}},
 	{"flush-in-vain", "a run without an end goes on for attempts that change nothing", "./internal/scenario", "TestHints", []edit{
 		{"internal/world/wakes.go", `changes := r.Outcome != engine.UnschedulableOK ||`, `changes := true ||`},
 	}},
 	{"sleepers-forgotten", "pods that slept twice hear of nothing", "./internal/handlers", "TestPlayedByHand", []edit{
 		{"internal/world/queue.go", `case r.asleep != q.sleeps:`, `case r.asleep == 0:`},
+	}},
+	{"passes-unordered", "pods that are moved back together stand as they were last tried", "./internal/handlers", "TestPlayedByHand", []edit{
+		{"internal/world/turn.go", `return history{h.turn, h.passes.before}, true`, `return history{h.turn, nil}, true`},
+	}},
+	{"join-next-pass", "a pod that an attempt before its own helps has its turn in the next pass", "./internal/handlers", "TestPlayedByHand", []edit{
+		{"internal/world/turn.go", `if p.order == 0 || p.events == q.f.events {`, `if p.order == 0 || p.events <= q.f.events {`},
+	}},
+	{"endings-unseen", "an attempt that a taint brings about is in vain though spreads count fewer pods by then", "./internal/handlers", "TestPlayedByHand", []edit{
+		{"internal/world/wakes.go", `r.ended = e.n`, `r.ended = 0 * e.n`},
 	}},
 	{"volumes-everywhere", "a volume of one node is attached to two", "./internal/scenario", "TestVolumesStayAttached", []edit{
 		{"internal/world/attach.go", `if pods > 0 && int(other) != row && why == "" {`, `if pods > 0 && int(other) != row && why == "" && false {`},

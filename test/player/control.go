@@ -58,6 +58,7 @@ func (g *game) leave(p *pod, why string) {
 	g.tell(Moment{What: "leaves", Node: p.Spec.NodeName, Why: why}, p)
 	end := metav1.NewTime(g.time().Add(time.Duration(grace) * time.Second))
 	p.DeletionTimestamp, p.DeletionGracePeriodSeconds, g.changed = &end, &grace, true
+	g.hear(heard{ends: p.Pod})
 	stays := grace > 0 && !g.answers(p.Spec.NodeName)
 	switch kind, _ := p.owner(); {
 	case p.over():

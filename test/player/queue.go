@@ -11,9 +11,11 @@ import (
 )
 
 // heard is something that pods which wait hear of: a pod that came to a node or left one, a node
-// that came, went or changed, or a nomination that went, for pods up to a priority.
+// that came, went or changed, or a nomination that went, for pods up to a priority. Of a pod that
+// is about to end no plugin has a hint, but spreads count it no more.
 type heard struct {
 	came, left *corev1.Pod
+	ends       *corev1.Pod
 	was, is    *corev1.Node
 	upTo       *int32
 }
@@ -24,7 +26,7 @@ func (g *game) hear(h heard) { g.heard = append(g.heard, h) }
 // hints of the plugins which rejected it have it.
 func (g *game) helped(p *pod) bool {
 	for _, h := range g.heard[p.seen:] {
-		if h.upTo != nil && *p.Spec.Priority > *h.upTo {
+		if h.ends != nil || h.upTo != nil && *p.Spec.Priority > *h.upTo {
 			continue
 		}
 		if slices.ContainsFunc(p.by, func(plugin string) bool { return h.helps(p.Pod, plugin) }) || len(p.by) == 0 {
@@ -35,10 +37,14 @@ func (g *game) helped(p *pod) bool {
 }
 
 // tainted reports whether nodes that got taints are all that happened since a pod's last attempt,
-// and cannot help it: it does not leave such nodes out of its spreads, and no node is kept for it.
+// and cannot help it: it does not leave such nodes out of its spreads, these count no pod less, and
+// no node is kept for it.
 func (g *game) tainted(p *pod) bool {
 	return p.failed && len(p.by) > 0 && p.Status.NominatedNodeName == "" && !slices.ContainsFunc(p.Spec.TopologySpreadConstraints, honors) &&
 		!slices.ContainsFunc(g.heard[p.seen:], func(h heard) bool {
+			if h.ends != nil {
+				return slices.Contains(p.by, "PodTopologySpread") && heard{left: h.ends}.helps(p.Pod, "PodTopologySpread")
+			}
 			got := h.was != nil && h.is != nil && len(h.was.Spec.Taints) < len(h.is.Spec.Taints)
 			return !got && slices.ContainsFunc(p.by, func(plugin string) bool { return h.helps(p.Pod, plugin) }) && (h.upTo == nil || *p.Spec.Priority <= *h.upTo)
 		})
