@@ -117,6 +117,10 @@ bench-compare: ## the hot paths against an earlier commit, fails on a loss over 
 bench-calls: ## calls that users make, of this tree and an earlier commit in turns: make bench-calls BASE=HEAD~9 CALLS='-nodes 1500 -only bind'
 	$(GO) run ./test/benchcalls $(if $(BASE),-base $(BASE)) $(CALLS)
 
+.PHONY: bench-scheduler-perf
+bench-scheduler-perf: ## upstream's scheduler_perf workloads beside their thresholds: make bench-scheduler-perf PERF='--only Basic --rounds 1 --store postgres'
+	$(GO) run ./test/schedulerperf $(PERF)
+
 fuzz: ## every fuzz target for FUZZTIME each
 	@for pkg in $$($(GO) list ./internal/...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg 2>/dev/null | grep '^Fuzz'); do \

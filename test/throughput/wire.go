@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"runtime/pprof"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,48 +24,8 @@ import (
 	"berth/internal/jobs"
 	"berth/internal/jobs/replays"
 	"berth/internal/store"
+	"berth/test/process"
 )
-
-// conn is a connection of a client that costs little, since it shares the processors with the
-// server that it measures.
-type conn struct {
-	net.Conn
-	in *bufio.Reader
-}
-
-func dial(address string) (*conn, error) {
-	c, err := net.Dial("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return &conn{c, bufio.NewReaderSize(c, 64<<10)}, nil
-}
-
-// call sends a request as it is and reads the answer, whose status has to be the wanted one.
-func (c *conn) call(request []byte, want string) error {
-	if _, err := c.Write(request); err != nil {
-		return err
-	}
-	length := -1
-	for first := true; ; first = false {
-		line, err := c.in.ReadSlice('\n')
-		if err != nil {
-			return err
-		}
-		switch name, value, _ := bytes.Cut(bytes.TrimSpace(line), []byte(":")); {
-		case first && !bytes.Contains(line, []byte(want)):
-			rest, _ := io.ReadAll(io.LimitReader(c.in, 1<<10))
-			return fmt.Errorf("%s%s", line, rest)
-		case bytes.EqualFold(name, []byte("Content-Length")):
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return err
-			}
-		case len(name) == 0 && !first:
-			_, err := c.in.Discard(length)
-			return err
-		}
-	}
-}
 
 const (
 	decisions = "/v1/decisions"
@@ -75,17 +33,13 @@ const (
 	bindNow   = `,"bind":true`
 )
 
-func post(path, body string) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
-}
-
 // body is a decision's body; more are fields beside the pod.
 func body(cluster, pod, more string) string {
 	return `{"snapshot":"` + cluster + `@latest"` + more + `,"pod":` + pod + `}`
 }
 
 func question(cluster, pod, more string) []byte {
-	return post(decisions, body(cluster, pod, more))
+	return process.Post(decisions, body(cluster, pod, more))
 }
 
 // server serves the API over a system, on loopback.
@@ -122,10 +76,10 @@ func (h *system) listen(handler http.Handler) (*server, error) {
 }
 
 // rate returns calls a second over some connections.
-func (s *server) rate(o options, conns int, want string, request func() []byte) (float64, error) {
-	all := make(chan *conn, conns)
+func (s *server) rate(o options, conns int, want int, request func() []byte) (float64, error) {
+	all := make(chan *process.Conn, conns)
 	for range conns {
-		c, err := dial(s.address)
+		c, err := process.Dial(s.address)
 		if err != nil {
 			return 0, err
 		}
@@ -135,7 +89,8 @@ func (s *server) rate(o options, conns int, want string, request func() []byte) 
 	return crowd(conns, o.For, func() error {
 		c := <-all
 		defer func() { all <- c }()
-		return c.call(request(), want)
+		_, err := c.Call(request(), want)
+		return err
 	})
 }
 
@@ -186,13 +141,13 @@ func (h *system) wire(ctx context.Context, o options, b bench) (err error) {
 	}
 	defer func() { _ = s.http.Close() }()
 	if o.Only == "replay" {
-		c, err := dial(s.address)
+		c, err := process.Dial(s.address)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = c.Close() }()
 		for request := s.bind(""); s.named.Load() < o.Binds; {
-			if err := c.call(request(), "201"); err != nil {
+			if _, err := c.Call(request(), http.StatusCreated); err != nil {
 				return err
 			}
 		}
@@ -214,33 +169,33 @@ func (h *system) wire(ctx context.Context, o options, b bench) (err error) {
 			get  func() (float64, error)
 		}{
 			{&livez, func() (float64, error) {
-				return s.rate(o, o.Callers, "200", always([]byte("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")))
+				return s.rate(o, o.Callers, http.StatusOK, always([]byte("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")))
 			}},
 			{&dry, func() (float64, error) {
 				return o.profiled("dry", func() (float64, error) {
-					return s.rate(o, o.Callers, "200", always(question(realCluster, podJSON, unrecorded)))
+					return s.rate(o, o.Callers, http.StatusOK, always(question(realCluster, podJSON, unrecorded)))
 				})
 			}},
 			{&recorded, func() (float64, error) {
 				return o.profiled("http", func() (float64, error) {
-					return s.rate(o, o.Callers, "201", always(question(realCluster, podJSON, recording)))
+					return s.rate(o, o.Callers, http.StatusCreated, always(question(realCluster, podJSON, recording)))
 				})
 			}},
 			{&freshDry, func() (float64, error) {
 				return o.profiled("fresh-dry", func() (float64, error) {
-					return s.rate(o, o.Callers, "200", s.fresh(taintedCluster, plainPod, dryRun))
+					return s.rate(o, o.Callers, http.StatusOK, s.fresh(taintedCluster, plainPod, dryRun))
 				})
 			}},
 			{&freshRecorded, func() (float64, error) {
 				return o.profiled("fresh-http", func() (float64, error) {
-					return s.rate(o, o.Callers, "201", s.fresh(taintedCluster, plainPod, ""))
+					return s.rate(o, o.Callers, http.StatusCreated, s.fresh(taintedCluster, plainPod, ""))
 				})
 			}},
 			{&floorDry, func() (float64, error) {
-				return floor.rate(o, o.Callers, "200", s.fresh(taintedCluster, plainPod, dryRun))
+				return floor.rate(o, o.Callers, http.StatusOK, s.fresh(taintedCluster, plainPod, dryRun))
 			}},
 			{&floorRecorded, func() (float64, error) {
-				return floor.rate(o, o.Callers, "201", s.fresh(taintedCluster, plainPod, ""))
+				return floor.rate(o, o.Callers, http.StatusCreated, s.fresh(taintedCluster, plainPod, ""))
 			}},
 			{&usualLivez, func() (float64, error) { return s.ordinary(o, http.StatusOK, http.MethodGet, "/livez", "") }},
 			{&usualDry, func() (float64, error) {
@@ -251,10 +206,10 @@ func (h *system) wire(ctx context.Context, o options, b bench) (err error) {
 			}},
 			{&single, func() (float64, error) { return bareRate(ctx, b, 1, o.For) }},
 			{&bound, func() (float64, error) {
-				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, "201", s.bind("")) })
+				return o.profiled("bind", func() (float64, error) { return s.rate(o, 1, http.StatusCreated, s.bind("")) })
 			}},
-			{&unexplained, func() (float64, error) { return s.rate(o, 1, "201", s.bind(recording)) }},
-			{&floorBound, func() (float64, error) { return floor.rate(o, 1, "201", s.bind("")) }},
+			{&unexplained, func() (float64, error) { return s.rate(o, 1, http.StatusCreated, s.bind(recording)) }},
+			{&floorBound, func() (float64, error) { return floor.rate(o, 1, http.StatusCreated, s.bind("")) }},
 		} {
 			if o.Only == "bind" && c.into != &single && c.into != &bound && c.into != &unexplained && c.into != &floorBound {
 				continue
