@@ -215,23 +215,35 @@ func appendSmall(b []byte, order []int32, rows state.Bits, scores []int64) ([]by
 func pairsOf(rows state.Bits, raw, norm *column) (list []pair, indexes []byte) {
 	known := map[pair]int{}
 	indexes = make([]byte, len(raw.scores))
-	var last pair
-	index := -1 // of last
+	// A map takes longer than all else here: a slot has the pair of its hash that came last.
+	var slots [1 << slotBits]struct {
+		x     pair
+		index int // from 1
+	}
 	for at := range positions(rows) {
-		if x := (pair{raw.scores[at], norm.scores[at]}); index < 0 || x != last {
-			var have bool
-			if index, have = known[x]; !have {
+		x := pair{raw.scores[at], norm.scores[at]}
+		slot := &slots[x.slot()]
+		if slot.index == 0 || slot.x != x {
+			index, have := known[x]
+			if !have {
 				if len(list) > maxPairs {
 					return list, nil
 				}
 				index, list = len(list), append(list, x)
 				known[x] = index
 			}
-			last = x
+			slot.x, slot.index = x, index+1
 		}
-		indexes[at] = byte(index)
+		indexes[at] = byte(slot.index - 1)
 	}
 	return list, indexes
+}
+
+const slotBits = 7
+
+// slot is a hash of a pair.
+func (x pair) slot() uint64 {
+	return (uint64(x.raw)*0x9E3779B97F4A7C15 + uint64(x.norm)*0xC2B2AE3D27D4EB4F) >> (64 - slotBits)
 }
 
 // blockSize is how many bytes of an encoding are hashed together.
