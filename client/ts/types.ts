@@ -878,6 +878,8 @@ export type Fit = {
   /** Digest is over the nodes of all replicas, in order, and the last decision. */
   "digest"?: string;
   "domains"?: Array<FitDomain>;
+  /** Each is what each node takes by itself, in the order of their names; absent unless asked for. */
+  "each"?: Array<FitNode>;
   /** LimitedBy is the decision about the next replica; absent with more. */
   "limitedBy"?: FitLimit;
   /** More reports that the count ended at its maximum, not for want of room. */
@@ -913,13 +915,27 @@ export type FitLimit = {
   "outcome"?: "Unschedulable" | "Gated" | "Error" | (string & {});
 };
 
+export type FitNode = {
+  "beside"?: number;
+  /** Count is how many it takes; with More that is the maximum, and not for want of room. */
+  "count"?: number;
+  /** Leader reports whether the leader fits there, before any replica, and Beside how many replicas fit beside it. Absent without a leader. */
+  "leader"?: boolean;
+  "more"?: boolean;
+  "node"?: string;
+};
+
 export type FitRequest = {
   /** By counts the values of a node label apart: zone, region, node, pool, or the label itself. */
   "by"?: string;
   /** Config is a KubeSchedulerConfiguration, as an object or as YAML in a string, instead of the server's. */
   "config"?: Fields;
+  /** Each adds how many replicas each node takes by itself, up to Max. */
+  "each"?: "node";
   /** Edits are made to the snapshot before anything else, on a fork in memory. */
   "edits"?: ScenarioEdits;
+  /** Leader is a v1.Pod, or a workload whose pod is meant: Each adds whether it fits on the node, and how many replicas fit beside it. */
+  "leader"?: Fields;
   /** Max ends the count; 10000 if absent. */
   "max"?: number;
   /** Placements true lists the node of each replica. */

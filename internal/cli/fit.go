@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,9 +18,10 @@ import (
 
 // fitCommand answers how many more replicas of a pod there is room for.
 type fitCommand struct {
-	file, by  string
-	most, add int
-	nodes     newNodes
+	file, by     string
+	each, leader string
+	most, add    int
+	nodes        newNodes
 }
 
 func (a *app) fitCommand() *cobra.Command {
@@ -32,8 +34,9 @@ before it, in memory, until one gets no node. No pod is evicted for them, no
 room is kept for pods that wait, and the cluster stays as it is.
 
 The pod is in a file, or a workload whose pods are meant; POD names one of the
-source. Nodes to add are named as for pools. Exit code 0 if one fits, 2 if none
-does.`,
+source. Nodes to add are named as for pools. --each node lists what every node
+takes by itself; --leader FILE adds whether that pod fits there, and how many
+fit beside it. Exit code 0 if one fits, 2 if none does.`,
 		Example: "  " + a.name + " fit -f checkout.yaml --by zone --snapshot cluster.json\n" +
 			"  " + a.name + " fit shop/checkout --like node-a1 --add 3",
 		Args:              cobra.MaximumNArgs(1),
@@ -42,6 +45,8 @@ does.`,
 	}
 	cmd.Flags().StringVarP(&f.file, "filename", "f", "", "file with the pod or a workload")
 	cmd.Flags().StringVar(&f.by, "by", "", "count apart by zone, region, node, pool or a node label")
+	cmd.Flags().StringVar(&f.each, "each", "", "node: what each node takes by itself")
+	cmd.Flags().StringVar(&f.leader, "leader", "", "file with a pod that each node has to take first")
 	cmd.Flags().IntVar(&f.most, "max", 10_000, "stop counting there")
 	f.nodes.flags(cmd, "with more nodes")
 	cmd.Flags().IntVar(&f.add, "add", 1, "how many of each of them")
@@ -57,7 +62,16 @@ func (f *fitCommand) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	q := &scenario.FitQuestion{Max: &f.most, By: f.by}
+	q := &scenario.FitQuestion{Max: &f.most, By: f.by, Each: f.each}
+	if f.leader != "" {
+		leader, err := a.target(nil, f.leader)
+		if err != nil {
+			return err
+		}
+		if q.Leader = leader.whole; q.Each == "" {
+			q.Each = scenario.EachNode
+		}
+	}
 	h := &scenarioCommand[scenario.Fit]{
 		verb: "fit", question: q, doing: "counting replicas",
 		gaps: func(ctx context.Context, from *source) (g *gaps, err error) {
@@ -135,6 +149,7 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 		t.add(name, count(d.Nodes), count(d.Count))
 	}
 	p.list(t, "with fewer")
+	p.fitEach(f.Each)
 	if l := f.LimitedBy; l != nil {
 		p.gap()
 		if n := l.Narrowed; n != nil {
@@ -154,6 +169,33 @@ func (p *page) fit(f *scenario.Fit, gaps *gaps) {
 		}
 		p.table(t)
 	}
+}
+
+// fitEach lists what each node takes by itself, most first.
+func (p *page) fitEach(list []scenario.FitNode) {
+	if len(list) == 0 {
+		return
+	}
+	p.gap()
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b scenario.FitNode) int { return b.Count - a.Count })
+	columns := []string{"NODE", ">ALONE"}
+	if list[0].Leader != nil {
+		columns = append(columns, "LEADER", ">BESIDE IT")
+	}
+	t := newTable(columns...)
+	for _, n := range list {
+		cells := []string{n.Node, count(n.Count)}
+		switch {
+		case n.Leader == nil:
+		case *n.Leader:
+			cells = append(cells, "fits", count(*n.Beside))
+		default:
+			cells = append(cells, "no", "")
+		}
+		t.add(cells...)
+	}
+	p.list(t, "that take fewer")
 }
 
 // poolsCommand answers how many nodes of which pools pods need.

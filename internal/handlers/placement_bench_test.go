@@ -18,15 +18,28 @@ import (
 // connection and on 64, and in placements of 100 and of 1,000. An iteration is a pod. The CPU is
 // that of the process, the client in it: it is what others on the machine change least.
 func BenchmarkPlace(b *testing.B) {
+	for _, shape := range []struct{ name, more string }{
+		{"plain", ""},
+		{"spread", `,"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"new"}}}]`},
+		{"affinity", `,"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"app":"new"}}}]}}`},
+		{"anti-affinity", `,"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"podAffinityTerm":{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"new"}}}}]}}`},
+	} {
+		b.Run(shape.name, func(b *testing.B) { benchmarkPlace(b, shape.more) })
+	}
+}
+
+func benchmarkPlace(b *testing.B, more string) {
 	m, l, st := openLog(b)
 	uploadNodes(b, m, 5000, func(i int) (name, object string) {
 		name = fmt.Sprintf("node-%05d", i)
-		return name, node(name, fmt.Sprint(1000+i%48), "model", fmt.Sprint("m", i%5))
+		return name, node(name, fmt.Sprint(1000+i%48), "topology.kubernetes.io/zone", fmt.Sprint("z", i%3))
 	})
 	s := httptest.NewServer(mustNew(b, optionsFor(m, l, st)).Handler())
 	defer s.Close()
 	var made atomic.Int64
-	next := func() string { return pod(fmt.Sprint("p-", made.Add(1)), "100m", "") }
+	next := func() string {
+		return strings.Replace(pod(fmt.Sprint("p-", made.Add(1)), "100m", more), `"metadata":{`, `"metadata":{"labels":{"app":"new"},`, 1)
+	}
 	post := func(b *testing.B, path, body string) {
 		resp, err := http.Post(s.URL+path, "application/json", strings.NewReader(body))
 		if err != nil {

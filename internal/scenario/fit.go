@@ -34,6 +34,11 @@ type FitQuestion struct {
 	Sensitivity *bool `json:"sensitivity,omitempty" default:"true"`
 	// Placements true lists the node of each replica.
 	Placements bool `json:"placements,omitempty"`
+	// Each adds how many replicas each node takes by itself, up to Max.
+	Each string `json:"each,omitempty" enums:"node"`
+	// Leader is a v1.Pod, or a workload whose pod is meant: Each adds whether it fits on the node,
+	// and how many replicas fit beside it.
+	Leader json.RawMessage `json:"leader,omitempty" swaggertype:"object"`
 }
 
 // Fit is how many more replicas of a pod a cluster has room for, each decided and bound after the
@@ -52,6 +57,8 @@ type Fit struct {
 	Domains []FitDomain `json:"domains,omitempty"`
 	// Placements are the nodes of the replicas, in order; absent unless asked for.
 	Placements []string `json:"placements,omitempty"`
+	// Each is what each node takes by itself, in the order of their names; absent unless asked for.
+	Each []FitNode `json:"each,omitempty"`
 	// LimitedBy is the decision about the next replica; absent with more.
 	LimitedBy *Limit `json:"limitedBy,omitempty"`
 	// Sensitivity is the count after one change each.
@@ -107,11 +114,20 @@ func (q *FitQuestion) Answer(ctx context.Context, s *Stage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	leader, err := q.checkEach(s)
+	if err != nil {
+		return nil, err
+	}
 	v, err := s.WithDaemons(ctx, s.Options)
 	if err != nil {
 		return nil, err
 	}
 	out, err := q.Count(ctx, v, s.Options, pod, most)
+	if err == nil && q.Each != "" {
+		if out.Each, err = EachOf(ctx, v, s.Options, pod, leader, most); err == nil {
+			out.Digest = digestOfEach(out.Digest, out.Each)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (f *Fork) Decide(ctx context.Context, pod *corev1.Pod) (*engine.Result, err
 	if err != nil {
 		return nil, err
 	}
-	opts := engine.Options{Context: ctx, MaxSteps: f.o.MaxSteps, Now: f.o.Now.Add(f.now), NoPreemption: f.o.NoPreemption, EqualsBy: f.equalsBy(pod)}
+	opts := engine.Options{Context: ctx, MaxSteps: f.o.MaxSteps, Now: f.o.Now.Add(f.now), NoPreemption: f.o.NoPreemption, Candidates: f.o.Candidates, EqualsBy: f.equalsBy(pod)}
 	st := f.walk.State()
 	working, free := memory.Within(ctx)
 	defer free()

@@ -30,6 +30,8 @@ type Options struct {
 	Now time.Time
 	// NoPreemption tries no preemption.
 	NoPreemption bool
+	// Candidates limits the nodes to those of these names; nil means all.
+	Candidates []string
 	// MaxSteps bounds the work of one decision; 0: no bound.
 	MaxSteps int64
 	// Watch follows the run; may be nil.

@@ -69,6 +69,11 @@ func run(ctx context.Context, o options) (err error) {
 			}
 			defer func() { _ = s.Stop() }()
 			database = s.URL()
+			migrate := exec.CommandContext(ctx, program, "migrate", "up")
+			migrate.Env = append(os.Environ(), "DATABASE_URL="+database)
+			if out, err := migrate.CombinedOutput(); err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
 		}
 	}
 	fmt.Printf("scheduler_perf of %s, %s, %d connections, placements of %d, median of %d; pods a second, and times the threshold\n\n", version, o.Store, o.Connections, o.Batch, o.Rounds)
