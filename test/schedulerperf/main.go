@@ -133,6 +133,10 @@ func (o options) row(ctx context.Context, title string, s *scene, program, dir, 
 	for _, list := range rates {
 		slices.Sort(list)
 		r := list[len(list)/2]
+		if r == 0 {
+			fmt.Print(" too many events |")
+			continue
+		}
 		if fmt.Printf(" %.0f", r); s.threshold > 0 {
 			fmt.Printf(" (%.0fx)", r/s.threshold)
 		}

@@ -110,7 +110,7 @@ func TestCompile(t *testing.T) {
 		t.Errorf("%v, %v, %v", made, gone, pods)
 	}
 	st := &stage{scene: s}
-	if timed := st.happenings(); len(timed) != 2+2+8+4 || timed[0]["at"] != "0s" {
+	if timed := st.happenings(); len(timed) != 8+4 || timed[0]["at"] != "0s" {
 		t.Errorf("%d events, %v", len(timed), timed[0])
 	}
 	s.beside = []event{{create: s.measure.text}, {at: 2 * time.Second, create: s.measure.text}}
