@@ -32,6 +32,11 @@ func rows(sizes []int) (list []*row) {
 		add(&row{name: "a dry decision", prepare: all, call: decide(`"dryRun":true,"explain":"none",`)})
 		add(&row{name: "recorded decisions on 64 connections", prepare: all, call: decide(`"explain":"none",`), connections: 64})
 		add(&row{name: "decide and bind", prepare: all, call: decide(`"bind":true,"explain":"none",`)})
+		add(&row{name: "a placement of 100, bound", prepare: all, call: func(s *side, i int) error {
+			copies := pod(fmt.Sprint("new-", i), "100m", "")
+			_, err := s.post("/v1/placements", `{"snapshot":"c@latest","bind":true,"atomic":true,"count":100,"template":`+copies+`}`)
+			return err
+		}})
 		filter := func(path string) func(s *side, i int) error {
 			names := strings.Join(names(n), ",")
 			return func(s *side, i int) error {
