@@ -74,7 +74,19 @@ func keptWrites() []write {
 		{"pending", "/v1/decisions", `{"snapshot":"default@latest","bind":true,"pod":` + pod("huge", "999", "") + `}`},
 		{"placement", "/v1/placements", `{"snapshot":"default@latest","bind":true,"count":2,"template":` + pod("job", "1", "") + `}`},
 		{"placement of none", "/v1/placements", `{"snapshot":"default@latest","bind":true,"atomic":true,"count":2,"template":` + pod("wide", "999", "") + `}`},
+		{"commit", "/v1/holds/HOLD/commit", ""},
+		{"release", "/v1/holds/HOLD/release", ""},
 	}
+}
+
+// ready makes the hold that a write is about, if it is about one.
+func (w *write) ready(h *harness) {
+	if !strings.Contains(w.path, "HOLD") {
+		return
+	}
+	var held struct{ ID string }
+	h.want(http.StatusCreated, &held, "POST", "/v1/placements", `{"snapshot":"default@latest","hold":"1h","template":`+pod("held", "1", "")+`,"count":1}`)
+	w.path = strings.Replace(w.path, "HOLD", held.ID, 1)
 }
 
 // written counts what is stored: revisions, and records.
@@ -109,6 +121,7 @@ func TestKeyedCallsAreDoneOnce(t *testing.T) {
 	for _, w := range keptWrites() {
 		t.Run(w.name, func(t *testing.T) {
 			h := cellOf(t, node("n1", "16"))
+			w.ready(h)
 			key := []string{keyed.Header, "order-1"}
 			first := h.do("POST", w.path, w.body, key...)
 			if first.StatusCode >= 300 || first.Header.Get(keyed.ReplayedHeader) != "" {
@@ -133,6 +146,7 @@ func TestKeyedCallsOutliveTheirServer(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			h, calls := startDying(t)
 			h.upload("default", listOf(node("n1", "16")))
+			w.ready(h)
 			calls.dead = true
 			first := h.do("POST", w.path, w.body, keyed.Header, "k")
 			calls.dead = false

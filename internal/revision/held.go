@@ -366,7 +366,11 @@ func (m *Manager) EndHold(ctx context.Context, id string, commit bool) (*store.H
 				return nil, err
 			}
 			rest = slices.DeleteFunc(rest, func(o *store.Hold) bool { return o.ID == id })
-			return m.ending(ctx, v, ends, []*store.Hold{h}, rest)
+			step, err := m.ending(ctx, v, ends, []*store.Hold{h}, rest)
+			if k := store.KeyedOf(ctx); err == nil && k.Renders() && ends != causeExpired { // which is of no call
+				step.Before = func(*View) error { return k.Prepare(h) }
+			}
+			return step, err
 		})
 	}
 	switch {

@@ -369,13 +369,16 @@ func withHold(w http.ResponseWriter, r *http.Request, do func(context.Context, s
 	if err != nil {
 		return err
 	}
+	answer := keyed.Answering(r.Context(), func(h *store.Hold) error {
+		out, err := heldOf(h)
+		if err != nil {
+			return err
+		}
+		return exchange.WriteJSON(w, http.StatusOK, out)
+	})
 	h, err := do(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	out, err := heldOf(h)
-	if err != nil {
-		return err
-	}
-	return exchange.WriteJSON(w, http.StatusOK, out)
+	return answer(h)
 }
