@@ -21,9 +21,7 @@ type pulse struct {
 	running bool
 }
 
-// wait blocks until a cluster's chain has another end than the seal of a number, or ctx
-// ends.
-// wait returns once a cluster's chain has another end than the seal of a number, or ctx ends.
+// wait blocks until a cluster's chain has another end than the seal of a number, or ctx ends.
 func (p *pulse) wait(ctx context.Context, cluster string, seal int64) {
 	moved := make(chan struct{})
 	p.mu.Lock()

@@ -189,8 +189,12 @@ func (c *call) page(ctx context.Context) (list []Event, more bool, err error) {
 		// whose connection cannot be read.
 		_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{})
 	}()
+	from := c.in.at
 	if list, more, err = c.in.next(on.Context()); err == nil {
 		list, err = c.in.worthATry(on.Context(), list)
+	}
+	if err != nil {
+		c.in.at = from // what was read behind it is not sent
 	}
 	if errors.Is(err, errGone) {
 		head, headErr := c.a.newest(on.Context(), c.cluster)

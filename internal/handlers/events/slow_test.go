@@ -144,3 +144,42 @@ func TestSlowReader(t *testing.T) {
 	read(ids[len(ids)-1][1], log.seals*log.each-int64(len(ids)))
 	http.DefaultClient.CloseIdleConnections()
 }
+
+// brokenLog cannot be read from a seal on.
+type brokenLog struct {
+	longLog
+	from int64
+}
+
+func (l brokenLog) ListSeals(ctx context.Context, cluster string, after int64, limit int, newest bool) ([]*store.Seal, error) {
+	list, err := l.longLog.ListSeals(ctx, cluster, after, limit, newest)
+	for _, s := range list {
+		if s.Number >= l.from {
+			s.Items = []byte("{")
+		}
+	}
+	return list, err
+}
+
+// TestBrokenPage: a stream that ends because a page cannot be read ends in the place behind what it
+// has sent, and not in one that was read and not sent.
+func TestBrokenPage(t *testing.T) {
+	adm, err := admit.New(&admit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := New(adm, brokenLog{longLog{seals: 200, each: 200}, 7}, nil) // a page has five seals
+	defer a.Drain()
+	router := chi.NewRouter()
+	router.Use(adm.Observe)
+	adm.Mount(router, a.Endpoints(), admit.REST, true)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/clusters/prod/events", nil)
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Last-Event-ID", "0")
+	w := httptest.NewRecorder()
+	router.ServeHTTP(w, r)
+	sent := w.Body.String()
+	if n := len(eventID.FindAllString(sent, -1)); n != 5*200 || !strings.Contains(sent, "id: "+behind(5, make([]byte, 32)).String()+"\nevent: bookmark\n") {
+		t.Errorf("%d events were sent, and then %s", n, sent[max(0, len(sent)-200):])
+	}
+}
