@@ -16,17 +16,24 @@ func heldFor(t *testing.T, h *fixture, id, name string, d time.Duration) *Hold {
 	t.Helper()
 	hold := &Hold{ID: id, For: d}
 	if _, _, err := h.Update(t.Context(), "prod", 0, func(v *View) (*Step, error) {
-		return &Step{
-			Apply: []object.Object{pod(t, name, "n1")}, Hold: hold,
-			Placed: []*store.Decision{{
-				ID: "d-" + id, Cluster: "prod", Revision: v.Revision, Namespace: "d", Pod: name, Node: "n1", Outcome: string(engine.Scheduled),
-				CreatedAt: v.CreatedAt, Now: v.CreatedAt,
-			}},
-		}, nil
+		step := holdOfPod(v, id, pod(t, name, "n1"))
+		step.Hold = hold
+		return step, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	return hold
+}
+
+// holdOfPod is the step that holds a pod on n1 for an hour.
+func holdOfPod(v *View, id string, pod object.Object) *Step {
+	return &Step{
+		Apply: []object.Object{pod}, Hold: &Hold{ID: id, For: time.Hour},
+		Placed: []*store.Decision{{
+			ID: "d-" + id, Cluster: "prod", Revision: v.Revision, Namespace: "d", Pod: pod.Name, Node: "n1", Outcome: string(engine.Scheduled),
+			CreatedAt: v.CreatedAt, Now: v.CreatedAt,
+		}},
+	}
 }
 
 // TestHoldsOfSeveralLengths: each goes at its time, whatever the order in which they were made and

@@ -22,17 +22,25 @@ import (
 	"berth/internal/store/postgres"
 )
 
-// ledger is the model: how many revisions there are, and which pod is where.
+// ledger is the model: how many revisions there are, which pod is where, and what became of holds.
 type ledger struct {
 	newest int64
 	on     [freePods]byte // 0: free, else 1 + the node
+	holds  [freePods]byte // 0: never held, else held, committed or released
 }
+
+const (
+	isHeld byte = 1 + iota
+	isCommitted
+	isReleased
+)
 
 const freePods = 48
 
 type asked struct {
-	what string // read, change, bind
-	// parent of a change, 0: whatever is the newest; the pod and the node of a bind.
+	what string // read, change, bind, hold, commit, release
+	// parent of a change, 0: whatever is the newest; the pod and the node of a bind; the pod of a
+	// hold, which each pod has once.
 	parent    int64
 	pod, node int
 }
@@ -66,19 +74,34 @@ var ledgerModel = porcupine.NondeterministicModel{
 				otherwise = "already"
 			}
 			next.on[a.pod] = byte(1 + a.node)
+		case "hold":
+			does, otherwise = l.holds[a.pod] == 0, "refused"
+			next.holds[a.pod] = isHeld
+		case "commit", "release":
+			does, otherwise, next.holds[a.pod] = l.holds[a.pod] == isHeld, "refused", isCommitted
+			if a.what == "release" {
+				next.holds[a.pod] = isReleased
+			}
+			if l.holds[a.pod] == next.holds[a.pod] {
+				otherwise = "already"
+			}
 		}
 		switch {
 		case o.what == "unknown" && does:
 			return []any{l, next}
 		case o.what == "unknown", !does && o.what == otherwise:
 			return []any{l}
-		case does && o.what == "ok" && o.newest == next.newest:
+		case does && (o.what == "ok" || o.what == "ended") && o.newest == next.newest:
 			return []any{next}
+		case o.what == "ended" && otherwise == "already":
+			return []any{l}
 		}
 		return nil
 	},
 	DescribeOperation: func(in, out any) string { return fmt.Sprintf("%+v -> %+v", in, out) },
 }
+
+func (a asked) hold() string { return fmt.Sprint("hold", a.pod) }
 
 // of calls one replica and returns its answer.
 func (a asked) of(m *Manager, apply object.Object) told {
@@ -112,6 +135,31 @@ func (a asked) of(m *Manager, apply object.Object) told {
 			p, err := v.Pod("d", fmt.Sprint("free", a.pod))
 			return &Step{Bind: &Bind{Pod: p, Node: node}}, err
 		})
+	case "hold":
+		v, _, err = m.Update(ctx, "prod", 0, func(v *View) (*Step, error) {
+			if err := v.write.wait(ctx); err != nil {
+				return nil, err
+			}
+			_, err := m.st.Hold(ctx, a.hold())
+			if refused = err == nil; !errors.Is(err, store.ErrNotFound) {
+				return nil, err
+			}
+			return holdOfPod(v, a.hold(), apply), nil
+		})
+	case "commit", "release":
+		var before, h *store.Hold
+		if before, err = m.st.Hold(ctx, a.hold()); err == nil {
+			h, err = m.EndHold(ctx, a.hold(), a.what == "commit")
+		}
+		var ended *HoldEndedError
+		switch {
+		case errors.As(err, &ended), errors.Is(err, store.ErrNotFound):
+			return told{what: "refused"}
+		case err == nil && before.State != store.HoldHeld:
+			return told{what: "already"}
+		case err == nil:
+			return told{"ended", h.EndedRevision} // by this call, or by another that ended it so
+		}
 	}
 	switch {
 	case errors.Is(err, store.ErrConflict):
@@ -198,13 +246,24 @@ func linear(t *testing.T, lasts time.Duration, seed int64) {
 	for c := range clients {
 		applies[c] = pod(t, fmt.Sprint("of", c), "n1")
 	}
+	var holding atomic.Int64
+	var heldPods [freePods]object.Object
+	for i := range heldPods {
+		heldPods[i] = pod(t, fmt.Sprint("held", i), "n1")
+	}
 	for c := range clients {
 		wg.Go(func() {
 			rnd := rand.New(rand.NewSource(seed + int64(c)))
 			seen := int64(2)
 			for time.Since(start) < lasts {
 				a := asked{what: "read"}
-				switch k := rnd.Intn(10); {
+				apply := applies[c]
+				switch k := rnd.Intn(16); {
+				case k > 13: // now and then two hold the same
+					a = asked{what: "hold", pod: int(holding.Add(rnd.Int63n(2))) % freePods}
+					apply = heldPods[a.pod]
+				case k > 9:
+					a = asked{what: []string{"commit", "release"}[k%2], pod: int(max(0, holding.Load()-rnd.Int63n(3))) % freePods}
 				case k < 3:
 					a = asked{what: "bind", pod: rnd.Intn(freePods), node: rnd.Intn(2)}
 				case k < 6:
@@ -213,7 +272,7 @@ func linear(t *testing.T, lasts time.Duration, seed int64) {
 					a = asked{what: "change"}
 				}
 				call := time.Since(start).Nanoseconds()
-				out := a.of(rs[rnd.Intn(replicas)].Load().Manager, applies[c])
+				out := a.of(rs[rnd.Intn(replicas)].Load().Manager, apply)
 				end := time.Since(start).Nanoseconds()
 				if out.what == "unknown" {
 					end = math.MaxInt64 - 1
@@ -260,7 +319,8 @@ WHERE application_name = 'linear' AND datname = current_database() AND random() 
 	})
 	wg.Wait()
 	<-ended
-	if counts["read ok"] == 0 || counts["change ok"] == 0 || counts["bind ok"] == 0 || faults == 0 {
+	if counts["read ok"] == 0 || counts["change ok"] == 0 || counts["bind ok"] == 0 || counts["hold ok"] == 0 || faults == 0 ||
+		len(history) > 100 && counts["commit ended"]+counts["release ended"] == 0 {
 		t.Errorf("no load or no fault: %v, %d faults", counts, faults)
 	}
 	t.Logf("%d operations, %d faults, %v", len(history), faults, counts)
