@@ -119,7 +119,7 @@ var imports = map[string][]string{
 	"berth/test/schedulerperf":              {"berth/test/pgtest", "berth/test/process"},
 	"berth/test/throughput":                 {"berth/internal/...", "berth/migrations", "berth/test/pgtest", "berth/test/process"},
 	"berth/test/database":                   {"berth/test/pgtest"},
-	"berth/test/torture":                    {"berth/internal/revision", "berth/test/pgtest", "berth/test/rollupcheck", "berth/migrations"},
+	"berth/test/torture":                    {"berth/client", "berth/internal/revision", "berth/test/pgtest", "berth/test/rollupcheck", "berth/migrations"},
 	"berth/cmd/server":                      {"berth/..."},
 }
 

@@ -47,7 +47,7 @@ func (b *bench) try(ctx context.Context, r row) (string, error) {
 		return "", fmt.Errorf("DOES NOT BUILD: %.400s", out)
 	}
 	for _, run := range r.runs {
-		out, err := b.start(ctx, program, run)
+		out, err := b.start(ctx, program, run, "BERTH_OVERLAY="+overlay)
 		if err == nil {
 			continue
 		}
@@ -99,13 +99,14 @@ func (b *bench) build(ctx context.Context, program, pkg string, flags ...string)
 	return cmd.CombinedOutput()
 }
 
-func (b *bench) start(ctx context.Context, program string, r run) ([]byte, error) {
+func (b *bench) start(ctx context.Context, program string, r run, env ...string) ([]byte, error) {
 	pattern := "^" + strings.ReplaceAll(r.test, "/", "$/^") + "$"
 	cmd := exec.CommandContext(ctx, program, "-test.run", pattern, "-test.v", "-test.count=1", "-test.failfast", "-test.timeout", limit)
 	cmd.Dir = filepath.Join(b.root, r.pkg)
 	if r.env != "" {
-		cmd.Env = append(os.Environ(), r.env)
+		env = append(env, r.env)
 	}
+	cmd.Env = append(os.Environ(), env...)
 	return cmd.CombinedOutput()
 }
 

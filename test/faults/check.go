@@ -14,7 +14,7 @@ type tree map[string]string
 
 func readTree(root string) (tree, error) {
 	t := tree{}
-	for _, top := range []string{"client", "cmd", "internal", "migrations"} {
+	for _, top := range []string{"client", "cmd", "internal", "migrations", "test/torture"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
 				return err

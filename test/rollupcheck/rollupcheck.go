@@ -42,12 +42,12 @@ FROM (SELECT f.*, f.decision_id AS id FROM decision_failures f) d WHERE ` + atte
 		},
 		{
 			"pool_failures_by_hour",
-			`SELECT h.cluster, h.hour, h.namespace, h.plugin, h.reason, coalesce(h.pool, '?'), h.decisions, h.nodes, h.unplaced, h.unplaced_nodes
+			`SELECT h.cluster, h.hour, h.namespace, h.plugin, h.code, h.reason, coalesce(h.pool, '?'), h.decisions, h.nodes, h.unplaced, h.unplaced_nodes
 FROM pool_failures_by_hour h`,
-			`SELECT d.cluster, ` + hour + `, d.namespace, d.plugin, d.reason, coalesce(d.pool, '?'), count(*), sum(d.nodes),
+			`SELECT d.cluster, ` + hour + `, d.namespace, d.plugin, d.code, d.reason, coalesce(d.pool, '?'), count(*), sum(d.nodes),
   sum(CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN 1 ELSE 0 END),
   sum(CASE WHEN d.outcome IN ('Unschedulable', 'Preempting') THEN d.nodes ELSE 0 END)
-FROM (SELECT p.*, p.decision_id AS id FROM decision_pool_rejections p) d WHERE ` + attempt + ` GROUP BY 1, 2, 3, 4, 5, 6`,
+FROM (SELECT p.*, p.decision_id AS id FROM decision_pool_rejections p) d WHERE ` + attempt + ` GROUP BY 1, 2, 3, 4, 5, 6, 7`,
 		},
 		{
 			"placements_by_hour",

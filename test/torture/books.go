@@ -21,25 +21,36 @@ type books struct {
 	placements []placement
 	attempts   []tried
 	evictions  int64
+	holds      []held
+	events     map[string][]event // by cluster, as a fresh server lists them
 }
 
 // record is a row of the decision log.
 type record struct {
 	ID, Cluster, Verb, Outcome, Node, Pod, Digest, SnapshotDigest string
 	Revision, Bound, Feasible                                     int64
-	Purpose                                                       string
+	Purpose, Placement                                            string
+	Seq                                                           int64
 }
 
 // chainRow is a row of a cluster's chain.
 type chainRow struct {
-	Number              int64
-	Token, Parent       string
-	Digest, Cause       string
-	whole               bool     // it replaced the state
-	puts                []string // objects that it put there, kind/name; nodes also mark/…
-	deletes             []string // kind/name
-	boundPod, boundNode string
-	nodes               map[string]string // of the pods among puts that have one
+	Number        int64
+	Token, Parent string
+	Digest, Cause string
+	whole         bool              // it replaced the state
+	puts          []string          // objects that it put there, kind/name; nodes also mark/…
+	deletes       []string          // kind/name
+	binds         map[string]string // pods that were not bound before, with their nodes
+	nodes         map[string]string // of the pods among puts that have one
+	pods          map[string]podPut // those among puts and binds
+}
+
+// podPut is what the books need of a pod that a revision has: whose it is, and its part of the one
+// room that is short.
+type podPut struct {
+	uid   string
+	slots int
 }
 
 func readBooks(ctx context.Context, url string) (*books, error) {
@@ -50,7 +61,7 @@ func readBooks(ctx context.Context, url string) (*books, error) {
 	defer func() { _ = conn.Close(ctx) }()
 	b := &books{revisions: map[string][]chainRow{}}
 	rows, err := conn.Query(ctx, `SELECT id, cluster, verb, outcome, node, pod, 'sha256:' || encode(answer_digest, 'hex'), 'sha256:' || encode(snapshot_digest, 'hex'),
-		revision, bound_revision, nodes_feasible, coalesce(purpose, '') FROM decisions`)
+		revision, bound_revision, nodes_feasible, coalesce(purpose, ''), coalesce(placement, ''), seq FROM decisions`)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +106,15 @@ func (r *chainRow) read(payload []byte) error {
 		Kind     string
 		Name     string
 		Metadata struct {
-			Name   string
-			Labels map[string]string
+			Name, UID string
+			Labels    map[string]string
 		}
-		Spec struct{ NodeName string }
+		Spec struct {
+			NodeName   string
+			Containers []struct {
+				Resources struct{ Requests map[string]string }
+			}
+		}
 	}
 	var c struct {
 		Apply  []named
@@ -108,18 +124,26 @@ func (r *chainRow) read(payload []byte) error {
 	if err := json.Unmarshal(js, &c); err != nil {
 		return errors.Join(errors.New("a change that is not JSON"), err)
 	}
+	r.binds, r.nodes, r.pods = map[string]string{}, map[string]string{}, map[string]podPut{}
 	for _, o := range c.Apply {
-		if r.Cause == "bind" && o.Kind == "Pod" && o.Spec.NodeName != "" { // it was not there before
-			r.boundPod, r.boundNode = o.Metadata.Name, o.Spec.NodeName
-			continue
-		}
-		r.puts = append(r.puts, o.Kind+"/"+o.Metadata.Name)
-		if o.Kind == "Pod" && o.Spec.NodeName != "" {
-			if r.nodes == nil {
-				r.nodes = map[string]string{}
+		name := o.Metadata.Name
+		if o.Kind == "Pod" {
+			put := podPut{uid: o.Metadata.UID}
+			for _, each := range o.Spec.Containers {
+				if each.Resources.Requests[slot] != "" {
+					put.slots++
+				}
 			}
-			r.nodes[o.Metadata.Name] = o.Spec.NodeName
+			r.pods[name] = put
+			if r.Cause == "bind" && o.Spec.NodeName != "" { // it was not there before
+				r.binds[name] = o.Spec.NodeName
+				continue
+			}
+			if o.Spec.NodeName != "" {
+				r.nodes[name] = o.Spec.NodeName
+			}
 		}
+		r.puts = append(r.puts, o.Kind+"/"+name)
 		if m := o.Metadata.Labels["mark"]; m != "" {
 			r.puts = append(r.puts, "mark/"+m)
 		}
@@ -128,7 +152,7 @@ func (r *chainRow) read(payload []byte) error {
 		r.deletes = append(r.deletes, o.Kind+"/"+o.Name)
 	}
 	if c.Bind != nil {
-		r.boundPod, r.boundNode = c.Bind.Name, c.Bind.Node
+		r.binds[c.Bind.Name] = c.Bind.Node
 	}
 	return nil
 }

@@ -29,6 +29,9 @@ func check(told *ledger, kept *books) []violation {
 	c.binds()
 	c.states()
 	c.tables()
+	c.placements()
+	c.holds()
+	c.once()
 	return c.found
 }
 
@@ -63,7 +66,7 @@ func (c *checker) records() {
 			}
 			continue
 		}
-		if b == nil || b.boundPod != r.Pod || b.boundNode != r.Node {
+		if !b.bound(r.Pod, r.Node) {
 			c.violate("bind without its revision", "decision %s bound %s to %s in %s, which says otherwise", r.ID, r.Pod, r.Node, idOf(r.Cluster, r.Bound))
 		}
 	}
@@ -133,18 +136,20 @@ func (c *checker) binds() {
 			}
 			for _, key := range r.puts {
 				pod, ok := strings.CutPrefix(key, "Pod/")
+				if ok && (r.Cause == causeRelease || r.Cause == causeExpired) { // it waits as before
+					delete(bound, pod)
+				}
 				if was := bound[pod]; ok && was != "" && r.nodes[pod] != was {
 					c.violate("moved", "%s has %s on %q, and it was bound to %s", idOf(name, r.Number), pod, r.nodes[pod], was)
 				}
 			}
-			if r.boundPod == "" {
-				continue
+			for one, node := range r.binds {
+				if was := bound[one]; was != "" {
+					c.violate("bound twice", "%s binds %s to %s, and it was on %s", idOf(name, r.Number), one, node, was)
+				}
+				bound[one] = node
+				ever[pod{name, one}] = append(ever[pod{name, one}], node)
 			}
-			if node := bound[r.boundPod]; node != "" {
-				c.violate("bound twice", "%s binds %s to %s, and it was on %s", idOf(name, r.Number), r.boundPod, r.boundNode, node)
-			}
-			bound[r.boundPod] = r.boundNode
-			ever[pod{name, r.boundPod}] = append(ever[pod{name, r.boundPod}], r.boundNode)
 		}
 	}
 	for _, cl := range c.told.claims {
@@ -156,7 +161,7 @@ func (c *checker) binds() {
 		if a.bound == "" {
 			continue
 		}
-		if r := c.revision(a.cluster, revisionOf(a.bound)); r == nil || r.boundPod != a.pod || r.boundNode != a.node {
+		if r := c.revision(a.cluster, revisionOf(a.bound)); !r.bound(a.pod, a.node) {
 			c.violate("lost bind", "decision %s bound %s to %s in %s, which is not so", a.id, a.pod, a.node, a.bound)
 		}
 	}
@@ -186,6 +191,11 @@ func (c *checker) states() {
 			c.violate("lost update", "%s was to put %s there and has %v", id, s.holds, r.puts)
 		}
 	}
+}
+
+// bound reports whether a revision, which may not be there, binds a pod to a node.
+func (r *chainRow) bound(pod, node string) bool {
+	return r != nil && r.binds[pod] == node && node != ""
 }
 
 func (c *checker) revision(cluster string, n int64) *chainRow {

@@ -29,9 +29,9 @@ func sound() (*ledger, *books) {
 		},
 		revisions: map[string][]chainRow{"ant": {
 			{Number: 1, Token: "t1", Digest: "s1", Cause: "upload", whole: true},
-			{Number: 2, Token: "t2", Parent: "t1", Digest: "s2", Cause: "bind", boundPod: "p", boundNode: "n1"},
+			{Number: 2, Token: "t2", Parent: "t1", Digest: "s2", Cause: "bind", binds: map[string]string{"p": "n1"}},
 			{Number: 3, Token: "t3", Parent: "t2", Digest: "s3", Cause: "change", puts: []string{"Pod/b"}},
-			{Number: 4, Token: "t4", Parent: "t3", Digest: "s4", Cause: "bind", boundPod: "b", boundNode: "n2"},
+			{Number: 4, Token: "t4", Parent: "t3", Digest: "s4", Cause: "bind", binds: map[string]string{"b": "n2"}},
 		}},
 		placements: []placement{{"ant", "p", "n1", 2}, {"ant", "b", "n2", 4}},
 		attempts:   []tried{{"ant", "d1", `["d1"]`}, {"ant", "d2", `["d2","d3"]`}},
@@ -66,15 +66,15 @@ func TestCheck(t *testing.T) {
 		"a record's revision has another content": {func(_ *ledger, b *books) { b.revisions["ant"][1].Digest = "sx" }, "record of another revision"},
 		"a record's revision is not there":        {func(_ *ledger, b *books) { b.records[1].Revision = 9 }, "record without its revision"},
 		"a bind took place twice": {func(_ *ledger, b *books) {
-			b.revisions["ant"] = append(b.revisions["ant"], chainRow{Number: 5, Token: "t5", Parent: "t4", boundPod: "b", boundNode: "n5"})
+			b.revisions["ant"] = append(b.revisions["ant"], chainRow{Number: 5, Token: "t5", Parent: "t4", binds: map[string]string{"b": "n5"}})
 		}, "bound twice"},
 		"a manifest takes a pod off its node": {func(_ *ledger, b *books) {
 			b.revisions["ant"] = append(b.revisions["ant"], chainRow{Number: 5, Token: "t5", Parent: "t4", puts: []string{"Pod/b"}})
 		}, "moved"},
 		"an attempt's status is lost":   {func(_ *ledger, b *books) { b.records[0].Outcome = "Unschedulable" }, "attempt without its revision"},
-		"an answered bind is lost":      {func(_ *ledger, b *books) { b.revisions["ant"][3].boundPod = "" }, "lost bind"},
-		"a bind went elsewhere":         {func(_ *ledger, b *books) { b.revisions["ant"][3].boundNode = "n7" }, "lost bind"},
-		"a decision's bind is lost":     {func(_ *ledger, b *books) { b.revisions["ant"][1].boundPod = "" }, "bind without its revision"},
+		"an answered bind is lost":      {func(_ *ledger, b *books) { clear(b.revisions["ant"][3].binds) }, "lost bind"},
+		"a bind went elsewhere":         {func(_ *ledger, b *books) { b.revisions["ant"][3].binds["b"] = "n7" }, "lost bind"},
+		"a decision's bind is lost":     {func(_ *ledger, b *books) { clear(b.revisions["ant"][1].binds) }, "bind without its revision"},
 		"two writers made one revision": {func(l *ledger, _ *books) { l.states = append(l.states, l.states[0]) }, "lost update"},
 		"a change skipped another":      {func(l *ledger, _ *books) { l.states[0].parent = 1 }, "lost update"},
 		"a change's object is lost":     {func(_ *ledger, b *books) { b.revisions["ant"][2].puts = nil }, "lost update"},
@@ -112,7 +112,7 @@ func TestCheckBindsAgain(t *testing.T) {
 		"replaced": {Number: 5, Token: "t5", Parent: "t4", whole: true},
 	} {
 		told, kept := sound()
-		kept.revisions["ant"] = append(kept.revisions["ant"], between, chainRow{Number: 6, Token: "t6", Parent: "t5", boundPod: "b", boundNode: "n5"})
+		kept.revisions["ant"] = append(kept.revisions["ant"], between, chainRow{Number: 6, Token: "t6", Parent: "t5", binds: map[string]string{"b": "n5"}})
 		kept.placements = append(kept.placements, placement{"ant", "b", "n5", 6})
 		if found := check(told, kept); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)

@@ -48,19 +48,29 @@ func startClients(ctx context.Context, w *world, o options, seed uint64) *crew {
 	ctx, cancel := context.WithCancel(ctx)
 	c := &crew{end: cancel}
 	for i := range o.Clients {
-		one := &client{
-			w: w, n: i, random: rand.New(rand.NewPCG(seed, uint64(i)+1)),
-			http: &http.Client{Timeout: 12 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 4}},
-			book: &ledger{sent: map[sentKey]int{}}, newestBy: map[string]shown{},
-			retries: o.Scenario == "rolling",
-		}
+		one := newClient(w, o, seed, i)
 		if o.Rate > 0 {
 			one.pause = time.Duration(float64(o.Clients) / o.Rate * float64(time.Second))
 		}
 		c.list = append(c.list, one)
-		c.done.Go(func() { one.run(ctx) })
+		c.done.Go(func() { one.run(ctx, one.once) })
+	}
+	for i := range o.Platforms {
+		one := &platform{client: newClient(w, o, seed, o.Clients+i)}
+		one.pause = 60 * time.Millisecond
+		c.list = append(c.list, one.client)
+		c.done.Go(func() { one.run(ctx, one.once) })
 	}
 	return c
+}
+
+func newClient(w *world, o options, seed uint64, n int) *client {
+	return &client{
+		w: w, n: n, random: rand.New(rand.NewPCG(seed, uint64(n)+1)),
+		http: &http.Client{Timeout: 12 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 4}},
+		book: &ledger{sent: map[sentKey]int{}}, newestBy: map[string]shown{},
+		retries: o.Scenario == "rolling",
+	}
 }
 
 // stop lets calls on their way end, and returns what was answered.
@@ -76,11 +86,11 @@ func (c *crew) stop() *ledger {
 }
 
 // run calls until ctx ends. The call on its way is not cut off.
-func (c *client) run(ctx context.Context) {
+func (c *client) run(ctx context.Context, once func()) {
 	next := time.Now()
 	for ctx.Err() == nil {
 		c.calls++
-		c.once()
+		once()
 		next = next.Add(c.pause)
 		if wait := time.Until(next); wait > 0 {
 			pause(ctx, wait)
@@ -154,30 +164,35 @@ func (c *client) ask(class, method, path string, body any) result {
 }
 
 func (c *client) askAt(i int, class, method, path string, body any) result {
+	res := c.send(context.Background(), i, class, method, path, "", body)
+	switch res.status {
+	case 0, http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusConflict:
+	case http.StatusOK, http.StatusCreated, http.StatusNotFound, http.StatusNoContent:
+	default:
+		c.wrong("%s %s at %s: status %d: %s", method, path, res.replica, res.status, res.body)
+	}
+	return res
+}
+
+// send makes a call, and has the meter count it.
+func (c *client) send(ctx context.Context, i int, class, method, path, key string, body any) result {
 	r := c.w.place.replicas[i]
 	res := result{replica: r.name, began: time.Now()}
-	at := r.address()
-	if at == "" { // down: as good as a connection refused
-		res.phase = c.w.meter.end(c.w.meter.begin(), class, endBroken, i, res.began)
-		return res
-	}
 	phase := c.w.meter.begin()
-	status, out, head, err := send(context.Background(), c.http, at, method, path, body)
-	if err == nil {
-		res.status, res.body, res.head = status, out, head
+	if at := r.address(); at != "" { // else it is down: as good as a connection refused
+		status, out, head, err := sendKeyed(ctx, c.http, at, method, path, key, body)
+		if err == nil {
+			res.status, res.body, res.head = status, out, head
+		}
 	}
-	end := endOK
+	end := endRefused
 	switch res.status {
 	case 0:
 		end = endBroken
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		end = endRefused
 	case http.StatusConflict:
 		end = endLost
 	case http.StatusOK, http.StatusCreated, http.StatusNotFound, http.StatusNoContent:
-	default:
-		end = endRefused
-		c.wrong("%s %s at %s: status %d: %s", method, path, r.name, status, out)
+		end = endOK
 	}
 	res.phase = c.w.meter.end(phase, class, end, i, res.began)
 	return res

@@ -16,7 +16,7 @@ import (
 
 // judge starts a server that has seen nothing of all this and lets it work out
 // every revision's content and every decision once more.
-func (r *report) judge(ctx context.Context, p *place, kept *books, o options) {
+func (r *report) judge(ctx context.Context, p *place, kept *books, told *ledger, o options) {
 	one, err := p.newReplica(ctx, "judge")
 	if err == nil {
 		defer func() {
@@ -28,6 +28,10 @@ func (r *report) judge(ctx context.Context, p *place, kept *books, o options) {
 	}
 	if err != nil {
 		r.violate("judge", "a fresh server does not start on what is stored: %v", err)
+		return
+	}
+	r.events(ctx, one, told.followers, kept)
+	if o.Scenario == "books" {
 		return
 	}
 	r.rollups(ctx, p.pg.url(), o.Recovery)

@@ -19,6 +19,15 @@ type ledger struct {
 	lags []time.Duration
 	// stale are the looks that were too far behind, in words.
 	stale []string
+	// asked are the placements that were sent, answered or not, and ends what was said of holds.
+	asked []*asked
+	ends  []ending
+	// marks are those of changes that were sent under a key, answered or not.
+	marks []sentKey
+	// repeated is how many answered calls were sent again under their key or another under it, and
+	// slots how often the last slot of a cluster was got.
+	repeated, slots int
+	followers       []*follower
 }
 
 type sentKey struct{ verb, cluster, pod string }
@@ -59,6 +68,11 @@ func merge(list []*ledger) *ledger {
 		all.replays += l.replays
 		all.lags = append(all.lags, l.lags...)
 		all.stale = append(all.stale, l.stale...)
+		all.asked = append(all.asked, l.asked...)
+		all.ends = append(all.ends, l.ends...)
+		all.repeated += l.repeated
+		all.slots += l.slots
+		all.marks = append(all.marks, l.marks...)
 		for k, n := range l.sent {
 			all.sent[k] += n
 		}

@@ -22,22 +22,23 @@ import (
 )
 
 type options struct {
-	Seed     uint64        `help:"Where calls and faults come from; 0 picks one. It is printed."`
-	Seeds    int           `default:"1" help:"How many seeds to run, each the one before plus one."`
-	Scenario string        `default:"random" enum:"random,rolling,upgrade,outages,disk,calm" help:"random: every fault, shuffled; rolling: restarts in turn; upgrade: the next program, which has one more migration, takes the place of this one server after server, and back, with faults between; outages: 5, 30 and 60 s without Postgres in three ways; disk: the spool's disk full and frozen; calm: none."`
-	Turns    int           `default:"20" help:"Restarts of the scenarios rolling and upgrade."`
-	For      time.Duration `placeholder:"TIME" help:"Begin no fault after this time, and do the books."`
-	Clients  int           `default:"8" help:"Callers, each one call at a time."`
-	Replicas int           `default:"2" help:"Servers on the one Postgres."`
-	Rate     float64       `default:"250" help:"Calls a second that all clients together try; 0: as fast as they can."`
-	Minute   time.Duration `default:"60s" help:"The long time without Postgres of the scenario random."`
-	Recovery time.Duration `default:"60s" help:"How long a fault may be felt after it was lifted."`
-	Serving  float64       `default:"0.9" help:"Share of plain decisions and extender calls that must be answered while only Postgres is away; 0 asks for none."`
-	next     string        // the program of the scenario upgrade
-	Server   string        `placeholder:"PATH" help:"A server to run instead of building one."`
-	Race     bool          `help:"Build the server with the race detector."`
-	Overlay  string        `placeholder:"FILE" help:"Build overlay of the server, such as test/faults -overlay writes."`
-	Dir      string        `placeholder:"DIR" help:"Where to work; a temporary directory, removed when all went well, unless told."`
+	Seed      uint64        `help:"Where calls and faults come from; 0 picks one. It is printed."`
+	Seeds     int           `default:"1" help:"How many seeds to run, each the one before plus one."`
+	Scenario  string        `default:"random" enum:"random,rolling,upgrade,outages,disk,calm,books" help:"random: every fault, shuffled; rolling: restarts in turn; upgrade: the next program, which has one more migration, takes the place of this one server after server, and back, with faults between; outages: 5, 30 and 60 s without Postgres in three ways; disk: the spool's disk full and frozen; calm: none; books: a few, in 20 s."`
+	Turns     int           `default:"20" help:"Restarts of the scenarios rolling and upgrade."`
+	For       time.Duration `placeholder:"TIME" help:"Begin no fault after this time, and do the books."`
+	Clients   int           `default:"8" help:"Callers, each one call at a time."`
+	Platforms int           `default:"4" help:"Callers that place, hold and send again under a key, beside the others."`
+	Replicas  int           `default:"2" help:"Servers on the one Postgres."`
+	Rate      float64       `default:"250" help:"Calls a second that all clients together try; 0: as fast as they can."`
+	Minute    time.Duration `default:"60s" help:"The long time without Postgres of the scenario random."`
+	Recovery  time.Duration `default:"60s" help:"How long a fault may be felt after it was lifted."`
+	Serving   float64       `default:"0.9" help:"Share of plain decisions and extender calls that must be answered while only Postgres is away; 0 asks for none."`
+	next      string        // the program of the scenario upgrade
+	Server    string        `placeholder:"PATH" help:"A server to run instead of building one."`
+	Race      bool          `help:"Build the server with the race detector."`
+	Overlay   string        `placeholder:"FILE" help:"Build overlay of the server, such as test/faults -overlay writes."`
+	Dir       string        `placeholder:"DIR" help:"Where to work; a temporary directory, removed when all went well, unless told."`
 }
 
 func main() {
@@ -128,15 +129,17 @@ func torture(ctx context.Context, o options, seed uint64, dir string) (_ *report
 		return nil, err
 	}
 	r := &report{seed: seed, began: time.Now()}
-	clients := startClients(ctx, w, o, seed)
+	clients, readers := startClients(ctx, w, o, seed), startFollowers(ctx, w, seed)
 	for _, f := range plan(seed, o) {
-		if ctx.Err() != nil || o.For > 0 && time.Since(r.began) > o.For {
+		if ctx.Err() != nil || o.For > 0 && time.Since(r.began) > o.For || o.Scenario == "books" && len(r.violations) > 0 {
 			break
 		}
 		r.inject(ctx, w, f, o)
 	}
 	pause(ctx, 3*time.Second)
 	books := clients.stop()
+	r.outwait(ctx, p)
+	books.followers = readers.stop()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -54,6 +54,11 @@ func plan(seed uint64, o options) []fault {
 	switch o.Scenario {
 	case "calm":
 		add("nothing", 20*time.Second, false)
+	case "books": // what holds, keys and events meet, as fast as may be
+		for i, kind := range []string{killReplica, killDatabase, killReplica, freezeReplica, termReplica} {
+			list = append(list, fault{kind: kind, after: 2 * time.Second, length: time.Second, target: i % o.Replicas})
+		}
+		return list
 	case "rolling":
 		for i := range o.Turns {
 			list = append(list, fault{kind: termReplica, after: between(1, 2), target: i % o.Replicas})

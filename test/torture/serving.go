@@ -8,6 +8,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // hot is how many of a cluster's newest decisions each serving process replays one by
@@ -64,4 +66,20 @@ func (b *books) newest(n int) (list []record) {
 		}
 	}
 	return list
+}
+
+// outwait gives holds the time to end by themselves, without a call about their clusters.
+func (r *report) outwait(ctx context.Context, p *place) {
+	conn, err := pgx.Connect(ctx, p.pg.url())
+	if err != nil {
+		r.violate("harness", "look at the holds: %v", err)
+		return
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for end := time.Now().Add(8 * time.Second); time.Now().Before(end) && ctx.Err() == nil; pause(ctx, 200*time.Millisecond) {
+		list, err := readHolds(ctx, conn)
+		if err == nil && !slices.ContainsFunc(list, func(h held) bool { return h.State == stateHeld }) {
+			return
+		}
+	}
 }

@@ -41,6 +41,9 @@ func (b *books) readTables(ctx context.Context, conn *pgx.Conn) error {
 	if b.attempts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[tried]); err != nil {
 		return fmt.Errorf("read attempts: %w", err)
 	}
+	if b.holds, err = readHolds(ctx, conn); err != nil {
+		return err
+	}
 	return conn.QueryRow(ctx, `SELECT count(*) FROM evictions`).Scan(&b.evictions)
 }
 
@@ -50,18 +53,21 @@ func (c *checker) tables() {
 	type place struct {
 		cluster string
 		bound   int64
+		pod     string
 	}
 	rows := map[place]int{}
 	for _, p := range c.kept.placements {
-		rows[place{p.Cluster, p.Bound}]++
-		if r := c.revision(p.Cluster, p.Bound); r == nil || r.boundPod != p.Pod || r.boundNode != p.Node {
+		rows[place{p.Cluster, p.Bound, p.Pod}]++
+		if r := c.revision(p.Cluster, p.Bound); !r.bound(p.Pod, p.Node) {
 			c.violate("placement of no bind", "%s on %s in %s, which says otherwise", p.Pod, p.Node, idOf(p.Cluster, p.Bound))
 		}
 	}
 	for name, list := range c.kept.revisions {
 		for _, r := range list {
-			if n := rows[place{name, r.Number}]; r.boundPod != "" && n != 1 {
-				c.violate("bind and placements", "%s binds %s, and placements has %d rows of it", idOf(name, r.Number), r.boundPod, n)
+			for pod := range r.binds {
+				if n := rows[place{name, r.Number, pod}]; n != 1 {
+					c.violate("bind and placements", "%s binds %s, and placements has %d rows of it", idOf(name, r.Number), pod, n)
+				}
 			}
 		}
 	}

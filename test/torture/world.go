@@ -26,6 +26,7 @@ var clusterNames = []string{"ant", "bee", "cat"}
 type world struct {
 	place *place
 	meter *meter
+	meet  chan meeting
 	newest
 }
 
@@ -47,7 +48,7 @@ func newWorld(p *place) *world {
 	for i, r := range p.replicas {
 		names[i] = r.name
 	}
-	return &world{place: p, meter: newMeter(names), newest: newest{seen: map[string][]sighting{}, by: map[string]int64{}}}
+	return &world{place: p, meter: newMeter(names), meet: make(chan meeting), newest: newest{seen: map[string][]sighting{}, by: map[string]int64{}}}
 }
 
 // note keeps the moment at which a revision became known.
@@ -110,6 +111,9 @@ func (n *newest) lag(cluster string, revision int64, began time.Time) time.Durat
 // object is a Kubernetes object in the making.
 type object = map[string]any
 
+// slot is a resource of which a cluster has one in all: the room that callers race for.
+const slot = "example.com/slot"
+
 func nodeName(i int) string { return fmt.Sprintf("node-%02d", i) }
 
 // nodeOf is a node; mark changes with each of its versions.
@@ -121,6 +125,9 @@ func nodeOf(i int, mark string) object {
 			"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": fmt.Sprintf("z%d", i%zones), "mark": mark,
 		}},
 		"status": object{"allocatable": object{"cpu": fmt.Sprint(4 + i%5), "memory": "16Gi", "pods": "1000"}},
+	}
+	if i == 1 {
+		n["status"].(object)["allocatable"].(object)[slot] = "1"
 	}
 	if i%6 == 0 {
 		n["spec"] = object{"taints": []any{object{"key": "dedicated", "value": "db", "effect": "NoSchedule"}}}
@@ -173,12 +180,20 @@ var requests atomic.Int64
 
 // send sends a request and reads the whole answer; only then it is one.
 func send(ctx context.Context, c *http.Client, base, method, path string, body any) (status int, out []byte, head http.Header, err error) {
+	return sendKeyed(ctx, c, base, method, path, "", body)
+}
+
+// sendKeyed is send with an Idempotency-Key, unless that is empty. A body of bytes is sent as it
+// is.
+func sendKeyed(ctx context.Context, c *http.Client, base, method, path, key string, body any) (status int, out []byte, head http.Header, err error) {
 	var in io.Reader
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
+	raw, whole := body.([]byte)
+	if body != nil && !whole {
+		if raw, err = json.Marshal(body); err != nil {
 			return 0, nil, nil, err
 		}
+	}
+	if body != nil {
 		in = bytes.NewReader(raw)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, base+path, in)
@@ -187,6 +202,9 @@ func send(ctx context.Context, c *http.Client, base, method, path string, body a
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
 	}
 	requests.Add(1)
 	res, err := c.Do(req)
