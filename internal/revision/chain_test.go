@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/kube/object"
+	"berth/internal/store"
 )
 
 // TestReadersTakeNoLock: what is in memory is read while a writer works and while chains are
@@ -90,5 +91,18 @@ func TestMessagesAtOnce(t *testing.T) {
 	wg.Wait()
 	if n := l.state.Load().inFlight; n != 8000 {
 		t.Errorf("%d of 8000 messages are counted", n)
+	}
+}
+
+// TestRetryEndsWithItsCaller: a caller that goes while its write waits for another try is not
+// refused. An answer of 409 would be kept for its repetitions.
+func TestRetryEndsWithItsCaller(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := retry(ctx, func() error {
+		return &lostError{store.ErrConflict}
+	})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrConflict) {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package revision
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -33,7 +34,8 @@ func retry(ctx context.Context, once func() error) error {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
-			return err // nothing was written
+			// Nothing was written, and the call was not refused: it has only ended.
+			return fmt.Errorf("%w, after %s", context.Cause(ctx), err.Error())
 		}
 	}
 	return nil
