@@ -144,7 +144,7 @@ func (p *platform) holdAndEnd(cluster string) {
 	case 4:
 		p.late = append(p.late, one)
 	case 5:
-		pause(context.Background(), time.Until(one.expires)-time.Duration(p.random.IntN(30))*time.Millisecond)
+		pause(context.Background(), time.Until(one.expires.Add(-time.Duration(p.random.IntN(30))*time.Millisecond)))
 		p.end(one, "commit", i)
 	}
 	p.placed = append(p.placed, one)
