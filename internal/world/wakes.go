@@ -21,8 +21,8 @@ import (
 type noted struct {
 	engine.Event
 	n uint64
-	// gains reports that a node got a taint and changed in nothing else, ends that a pod is about to
-	// end: spreads count it no more, and no plugin has a hint for that.
+	// gains reports that a node got a taint and changed in nothing else, ends that a pod is about
+	// to end: spreads count it no more, and no plugin has a hint for that.
 	gains, ends bool
 }
 
