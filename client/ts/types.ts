@@ -3036,6 +3036,8 @@ export type SimulationSample = {
   "stranded"?: { [key: string]: number };
   /** Used is requested/allocatable of all nodes together, by resource, in percent. */
   "used"?: { [key: string]: number };
+  /** Waiting are those of them that wait for a node: not the gated, nor arrivals that were evicted. */
+  "waiting"?: number;
 };
 
 export type SimulationScale = {
@@ -3900,6 +3902,8 @@ export type EnginePreemption = {
   "reason"?: string;
   /** Reprieved are the pods of lower priority that stay on the node. */
   "reprieved"?: Array<EngineReprieved>;
+  /** Rounds count how many candidates fell in each round of the choice, listed or omitted. Rounds in which none fell are left out; after the last one the chosen node is left. */
+  "rounds"?: Array<EnginePreemptionRound>;
   /** StartsWithinSeconds is the longest of the victims' grace periods: the pod can start by then. */
   "startsWithinSeconds"?: number;
   "victims"?: Array<EngineVictim>;
@@ -3913,6 +3917,14 @@ export type EnginePreemptionCandidate = {
   "node"?: string;
   "numPDBViolations"?: number;
   "victims"?: Array<EngineVictim>;
+};
+
+export type EnginePreemptionRound = {
+  "criterion"?: string;
+  "fell"?: number;
+  "left"?: number;
+  /** from 1 */
+  "round"?: number;
 };
 
 export type EngineReprieved = {

@@ -24,6 +24,9 @@ type Preemption struct {
 	// order of the choice.
 	Candidates        []PreemptionCandidate `json:"candidates,omitempty"`
 	CandidatesOmitted int                   `json:"candidatesOmitted,omitempty"`
+	// Rounds count how many candidates fell in each round of the choice, listed or omitted. Rounds
+	// in which none fell are left out; after the last one the chosen node is left.
+	Rounds []PreemptionRound `json:"rounds,omitempty"`
 	// NotCandidates are the other nodes, counted by why.
 	NotCandidates []NotCandidate `json:"notCandidates,omitempty"`
 }
@@ -92,6 +95,15 @@ type PreemptionCandidate struct {
 	NumPDBViolations int         `json:"numPDBViolations"`
 	Chosen           bool        `json:"chosen,omitempty"`
 	Lost             *Tournament `json:"lost,omitempty"`
+}
+
+// PreemptionRound is a round of the choice among the candidates: how many fell, and how many were
+// left.
+type PreemptionRound struct {
+	Round     int    `json:"round"` // from 1
+	Criterion string `json:"criterion"`
+	Fell      int    `json:"fell"`
+	Left      int    `json:"left"`
 }
 
 // Tournament names the criterion by which a candidate lost to the chosen one. A start is in

@@ -86,25 +86,6 @@ type PendingGroup struct {
 	Limit
 } // @name SimulationPending
 
-// Sample is the state of a run after a number of attempts. Pending are the arrivals that have no
-// node yet.
-type Sample struct {
-	Attempts int `json:"attempts"`
-	Placed   int `json:"placed"`
-	Pending  int `json:"pending"`
-	// Used is requested/allocatable of all nodes together, by resource, in percent.
-	Used map[string]float64 `json:"used"`
-	// Fragmentation is as in the capacity, by resource.
-	Fragmentation map[string]float64 `json:"fragmentation,omitempty"`
-	// Allocation is of requested/allocatable over nodes, by resource; Stranded as in the capacity.
-	Allocation map[string]Distribution `json:"allocation"`
-	Stranded   map[string]int64        `json:"stranded"`
-	NodesInUse int                     `json:"nodesInUse"`
-	// CouldBeEmpty is how many of them are above the bound, as in the capacity.
-	CouldBeEmpty int         `json:"couldBeEmpty"`
-	Spread       *Unevenness `json:"spread,omitempty"`
-} // @name SimulationSample
-
 // Move is one attempt.
 type Move struct {
 	Pod     string         `json:"pod" example:"shop/web-7"`
@@ -117,9 +98,6 @@ type Move struct {
 
 // Today is the name of the configuration of a scenario that names none.
 const Today = "today"
-
-// samples is about how many samples a run has.
-const samples = 20
 
 // moveBytes is about what a kept attempt takes, with its JSON.
 const moveBytes = 512
@@ -274,7 +252,7 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	f := world.NewFork(s.view, o)
 	t := &traced{config: c, Run: &ProfileRun{Name: c.name, Series: []Sample{}}, At: map[world.PodName]string{}}
 	var waited []float64
-	digest, every := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1)
+	digest, every, evicted := newSum("berth-run-1"), max(len(s.arrivals)/samples, 1), 0
 	got, err := f.Run(s.ctx, s.arrivals, world.Limits{Attempts: *s.q.Until.Decisions, Tries: s.q.Tries}, func(at *world.Attempt) error {
 		if err := memory.Take(s.ctx, stepBytes); err != nil {
 			return err
@@ -290,7 +268,11 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 		var victims []string
 		for _, v := range at.Victims {
 			victims = append(victims, v.Namespace+"/"+v.Name)
-			delete(t.At, world.PodName{Namespace: v.Namespace, Name: v.Name})
+			name := world.PodName{Namespace: v.Namespace, Name: v.Name}
+			if t.At[name] != "" {
+				evicted++
+			}
+			delete(t.At, name)
 		}
 		digest.add(victims...)
 		if s.q.Keep != KeepSummary {
@@ -299,12 +281,15 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 			}
 			t.Run.Moves = append(t.Run.Moves, Move{n.String(), at.Outcome, at.Node, victims, at.Digest})
 		}
-		if len(t.Steps)%every == 0 && len(t.Run.Series) < 2*samples {
-			one, err := s.sample(f, len(t.Steps), len(t.At))
-			t.Run.Series = append(t.Run.Series, one)
-			return err
+		if len(t.Steps)%every != 0 {
+			return nil
 		}
-		return nil
+		one, err := s.sample(f, len(t.Steps), len(t.At), evicted)
+		if t.Run.Series = append(t.Run.Series, one); len(t.Run.Series) == 2*samples {
+			every *= 2 // more attempts than were expected: every other sample is enough
+			t.Run.Series = slices.DeleteFunc(t.Run.Series, func(s Sample) bool { return s.Attempts%every != 0 })
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -313,6 +298,9 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	r.Placed, r.Pending, r.Gated, r.Evicted = got.Placed, len(got.Waiting), len(got.Gated), got.Evicted
 	r.Preemptions, r.Victims, r.Attempts, r.Waves, r.Stopped = got.Preemptions, got.Victims, got.Attempts, got.Waves, got.Stopped
 	r.Wait = distributionOf(waited, 1)
+	if err := s.lastSample(f, t, evicted); err != nil {
+		return nil, err
+	}
 	for n, node := range t.At {
 		if s.before == nil {
 			break
@@ -334,30 +322,6 @@ func (s *simulation) run(c configured, pool string) (*traced, error) {
 	}
 	r.Digest = digest.text()
 	return t, err
-}
-
-// sample measures the fork as it is now.
-func (s *simulation) sample(f *world.Fork, attempts, placed int) (out Sample, err error) {
-	c, err := measure(s.ctx, f.State(), s.isDaemon, "", false)
-	if err != nil {
-		return out, err
-	}
-	out = Sample{
-		Attempts: attempts, Placed: placed, Pending: len(s.arrivals) - placed, NodesInUse: c.Nodes.InUse, CouldBeEmpty: c.Nodes.CouldBeEmpty,
-		Used: map[string]float64{}, Fragmentation: map[string]float64{}, Allocation: map[string]Distribution{}, Stranded: map[string]int64{},
-	}
-	for i := range c.Resources {
-		r := &c.Resources[i]
-		out.Allocation[r.Resource], out.Stranded[r.Resource] = r.Nodes, r.Stranded
-		if r.Allocatable > 0 {
-			out.Used[r.Resource] = percent(float64(r.Requested), float64(r.Allocatable))
-		}
-		if r.Fragmentation != nil {
-			out.Fragmentation[r.Resource] = *r.Fragmentation
-		}
-	}
-	out.Spread, err = s.spreads.uneven(s.ctx, f.State(), s.o)
-	return out, err
 }
 
 // maxPendingGroups is how many groups of pending pods are answered, the largest first.

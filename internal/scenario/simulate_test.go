@@ -251,6 +251,26 @@ func TestSamplesLoseVictims(t *testing.T) {
 	}
 }
 
+// TestSeriesEndsWithTheRun: the last sample is the state at the end, however many attempts a run
+// takes, and counts as waiting what the run does.
+func TestSeriesEndsWithTheRun(t *testing.T) {
+	v := viewOf(t, enginetest.Node("a", enginetest.Allocatable("cpu", "3", "memory", "80Gi", "pods", "110")))
+	gated := strings.NewReplacer(`"web"`, `"gated"`, `"spec":{`, `"spec":{"schedulingGates":[{"name":"g"}],`).Replace(webPod)
+	for count, tries := range map[int]int{5: 1, 45: 1, 46: 30, 200: 7} {
+		got, err := simulate(t, v, scenario.Request{Tries: tries, Arrivals: scenario.ArrivalSource{
+			Workloads: []scenario.Workload{{Pod: json.RawMessage(webPod), Count: &count}}, Pods: []scenario.TimedPod{{Pod: json.RawMessage(gated)}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := got.Profiles[0]
+		last := r.Series[len(r.Series)-1]
+		if last.Attempts != r.Attempts || last.Waiting != r.Pending || last.Placed != r.Placed || r.Gated != 1 || len(r.Series) > 41 {
+			t.Errorf("%d pods: %d samples, the last %+v, of %d attempts, %d placed, %d pending", count, len(r.Series), last, r.Attempts, r.Placed, r.Pending)
+		}
+	}
+}
+
 // TestUneven counts pods in domains that have more pods than their constraints allow. They are even
 // at first; a pod that leaves makes the others uneven, and those of soft constraints are counted
 // apart.

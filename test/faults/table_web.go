@@ -14,8 +14,8 @@ var webFaults = []fault{
 	{"board-forgets-equal-pods", "equal pods behind the first are not counted", "./internal/handlers/web", "TestBoardFoldsEqualPods", []edit{
 		{"internal/handlers/web/pending.go", `w.Others++`, `w.Others = 1`},
 	}},
-	{"sieve-of-listed", "the sieve forgets the candidates that the answer omits", "./internal/handlers/web", "TestSieveCountsCandidates", []edit{
-		{"internal/handlers/web/preemption.go", `all := len(p.Candidates) + p.CandidatesOmitted`, `all := len(p.Candidates)`},
+	{"rounds-of-listed", "the rounds of the choice forget the candidates that fell", "./internal/engine/preempt", "TestEachRoundOfTheChoice", []edit{
+		{"internal/engine/preempt/explain.go", `left := len(s.candidates)`, `left := 1`},
 	}},
 	{"ledger-over-the-limit", "a domain over the limit counts as allowed", "./internal/handlers/web", "TestLedgerFoldsDomains", []edit{
 		{"internal/handlers/web/ledger.go", `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew))`, `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew)+1)`},

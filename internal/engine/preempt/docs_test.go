@@ -226,6 +226,9 @@ func TestEachRoundOfTheChoice(t *testing.T) {
 		if lost := d.Preemption.Candidates[1].Lost; lost.Round != i+1 || lost.Criterion != preempt.Criteria[i] {
 			t.Errorf("round %d: lost in %+v", i+1, lost)
 		}
+		if rounds := d.Preemption.Rounds; len(rounds) != 1 || rounds[0] != (engine.PreemptionRound{Round: i + 1, Criterion: preempt.Criteria[i], Fell: 1, Left: 1}) {
+			t.Errorf("round %d: counted %+v", i+1, rounds)
+		}
 	}
 }
 

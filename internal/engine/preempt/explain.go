@@ -127,12 +127,35 @@ func (s *Search) explain(level engine.Explain) *engine.Preemption {
 			out.ClearedNominations = append(out.ClearedNominations, engine.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 		}
 	}
+	out.Rounds = s.rounds()
 	if level == engine.ExplainNone {
 		out.CandidatesOmitted = len(s.candidates)
 		return out
 	}
 	s.explainCandidates(out, level)
 	out.NotCandidates = s.notCandidates(level)
+	return out
+}
+
+// rounds counts the candidates that lost to the chosen one by the round in which they did; nil
+// where the chosen one is alone.
+func (s *Search) rounds() (out []engine.PreemptionRound) {
+	if s.best < 0 {
+		return nil
+	}
+	var fell [len(Criteria)]int
+	for i := range s.candidates {
+		if i != s.best {
+			round, _ := s.against(&s.candidates[s.best], &s.candidates[i])
+			fell[round]++
+		}
+	}
+	left := len(s.candidates)
+	for i, n := range fell {
+		if left -= n; n > 0 {
+			out = append(out, engine.PreemptionRound{Round: i + 1, Criterion: Criteria[i], Fell: n, Left: left})
+		}
+	}
 	return out
 }
 

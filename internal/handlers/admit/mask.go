@@ -82,7 +82,7 @@ func Mask(ctx context.Context, ans *decision.Answer) {
 		note(len(p.WaitsFor)-len(waitsFor), "earlier victims")
 		p.Victims, p.ClearedNominations, p.WaitsFor = victims, cleared, waitsFor
 		p.CandidatesOmitted += len(p.Candidates)
-		p.Reprieved, p.Candidates, p.NotCandidates = nil, nil, nil
+		p.Reprieved, p.Candidates, p.Rounds, p.NotCandidates = nil, nil, nil, nil
 		ans.Preemption = &p
 	}
 	ans.Groups = slices.Clone(ans.Groups)

@@ -44,7 +44,7 @@ func curvesOf(s *scenario.Simulation) []curve {
 		}
 	}
 	out := []curve{
-		drawCurve("Pods that wait", s, func(p *scenario.Sample) float64 { return float64(p.Pending) }),
+		drawCurve("Pods that wait", s, func(p *scenario.Sample) float64 { return float64(p.Waiting) }),
 		drawCurve("Nodes in use", s, func(p *scenario.Sample) float64 { return float64(p.NodesInUse) }),
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {

@@ -57,22 +57,23 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// The rounds are the engine's own, which count the candidates that an answer omits, too.
 func TestSieveCountsCandidates(t *testing.T) {
-	lost := func(round int, criterion string) engine.PreemptionCandidate {
-		return engine.PreemptionCandidate{Lost: &engine.Tournament{Round: round, Criterion: criterion}}
+	p := &engine.Preemption{
+		Candidates: []engine.PreemptionCandidate{{Chosen: true}}, CandidatesOmitted: 21,
+		Rounds: []engine.PreemptionRound{{Round: 2, Criterion: "lowest priority", Fell: 13, Left: 9}, {Round: 6, Criterion: "hash", Fell: 8, Left: 1}},
 	}
-	p := &engine.Preemption{Candidates: []engine.PreemptionCandidate{{Chosen: true}, lost(4, "latest start"), lost(2, "lowest priority"), lost(2, "lowest priority")}, CandidatesOmitted: 3}
 	var got []sieveRow
 	for _, r := range sieveOf(p) {
 		r.Bar = ""
 		got = append(got, r)
 	}
-	want := []sieveRow{{Criterion: "evictions help", Left: 7}, {Criterion: "lowest priority", Fell: 2, Left: 5}, {Criterion: "latest start", Fell: 1, Left: 4}}
+	want := []sieveRow{{Criterion: "evictions help", Left: 22}, {Criterion: "lowest priority", Fell: 13, Left: 9}, {Criterion: "hash", Fell: 8, Left: 1}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if rows := sieveOf(&engine.Preemption{}); rows != nil {
-		t.Errorf("without candidates: %+v", rows)
+	if rows := sieveOf(&engine.Preemption{CandidatesOmitted: 1}); rows != nil {
+		t.Errorf("without a choice: %+v", rows)
 	}
 }
 

@@ -14,33 +14,16 @@ type sieveRow struct {
 	Bar        template.HTML
 }
 
-// sieveOf counts the candidates that each criterion leaves. Those that the answer omits lost, too;
-// nothing is known of where.
+// sieveOf draws the rounds of the choice, as the engine counts them over all candidates; nil where
+// there is no choice.
 func sieveOf(p *engine.Preemption) []sieveRow {
-	all := len(p.Candidates) + p.CandidatesOmitted
-	if all == 0 {
+	if len(p.Rounds) == 0 {
 		return nil
 	}
+	all := p.Rounds[0].Fell + p.Rounds[0].Left
 	rows := []sieveRow{{Criterion: "evictions help", Left: all, Bar: bar(all, all, "good")}}
-	for round := 1; ; round++ {
-		row, more := sieveRow{}, false
-		for i := range p.Candidates {
-			switch lost := p.Candidates[i].Lost; {
-			case lost == nil:
-			case lost.Round == round:
-				row.Criterion = lost.Criterion
-				row.Fell++
-			case lost.Round > round:
-				more = true
-			}
-		}
-		if row.Fell > 0 {
-			row.Left = rows[len(rows)-1].Left - row.Fell
-			row.Bar = bar(row.Left, all, "good")
-			rows = append(rows, row)
-		}
-		if !more {
-			return rows
-		}
+	for _, r := range p.Rounds {
+		rows = append(rows, sieveRow{r.Criterion, r.Fell, r.Left, bar(r.Left, all, "good")})
 	}
+	return rows
 }
