@@ -94,7 +94,7 @@ var imports = map[string][]string{
 	"berth/internal/version":                {},
 	"berth/internal/manual":                 {},
 	"berth/internal/queries":                {"berth/migrations"},
-	"berth/internal/handlers/web":           {"berth/internal/world", "berth/internal/semantics", "berth/internal/apiclient", "berth/internal/access", "berth/internal/revision", "berth/internal/jobs/simulations", "berth/internal/queries", "berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/report", "berth/internal/scenario", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/rest"},
+	"berth/internal/handlers/web":           {"berth/internal/podlife", "berth/internal/world", "berth/internal/semantics", "berth/internal/apiclient", "berth/internal/access", "berth/internal/revision", "berth/internal/jobs/simulations", "berth/internal/queries", "berth/examples", "berth/internal/words", "berth/internal/engine", "berth/internal/engine/explain/suggest", "berth/internal/engine/rules", "berth/internal/decision", "berth/internal/decision/record", "berth/internal/report", "berth/internal/scenario", "berth/internal/handlers/admit", "berth/internal/handlers/exchange", "berth/internal/handlers/rest"},
 	"berth/client":                          {},
 	"berth/client/examples/fleet":           {"berth/client"},
 	"berth/internal/apiclient":              {"berth/client"},

@@ -22,5 +22,6 @@ func (c *serveCmd) pages(api *handlers.API) ([]func(chi.Router), error) {
 	if err != nil {
 		return nil, err
 	}
+	api.Unknown(site.Unknown)
 	return []func(chi.Router){site.Routes}, nil
 }

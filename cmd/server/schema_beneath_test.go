@@ -77,7 +77,7 @@ var bodies = map[string]string{
 
 // sitePages are addresses of the explorer.
 var sitePages = []string{
-	"/", "/pods/shop/waits", "/queue", "/decisions", "/decisions/ID", "/decisions/ID/nodes/n1", "/decisions/ID/replay", "/compare?a=default@1&b=default@latest", "/snapshots",
+	"/", "/pods/shop/waits", "/queue", "/nodes", "/nodes/n1", "/decisions", "/decisions/ID", "/decisions/ID/nodes/n1", "/decisions/ID/replay", "/compare?a=default@1&b=default@latest", "/snapshots",
 	"/snapshots/default@1", "/play", "/jobs/JOB", "/sql", "/sql?query=revisions", "/settings", "/find?q=waits", "/capacity", "/map", "/fit", "/drain?ask=1&nodes=n1&force=on", "/lose", "/pools", "/simulate?ask=1",
 }
 
@@ -141,7 +141,7 @@ func (b *beneath) all(what string, takes bool, statuses ...int) {
 		if !has && (method == http.MethodPost || method == http.MethodPut) && !strings.HasSuffix(at, "/cancel") {
 			b.t.Fatalf("%s has no body in the table", op)
 		}
-		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log", "{digest}", config.Default(semantics.Default())[0].Digest).Replace(at)
+		address := strings.NewReplacer("{namespace}/{name}", "shop/waits", "{node}", "n1", "{cluster}", "default", "{file}", "swagger-ui.css", "{view}", "decision_log", "{digest}", config.Default(semantics.Default())[0].Digest).Replace(at)
 		if strings.HasSuffix(at, "/fork") { // of a cluster that is not there yet
 			address = fmt.Sprintf("/v1/clusters/copy-%d/fork", b.n)
 		}

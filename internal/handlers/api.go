@@ -23,6 +23,7 @@ type API struct {
 	notes    []admit.Note
 	scrape   http.Handler
 	draining atomic.Bool
+	unknown  http.HandlerFunc // the page of an unknown address; nil without pages
 }
 
 // New makes an API.

@@ -45,6 +45,7 @@ var frozenCalls = []string{
 	`GET /v1/clusters/shop/capacity`,
 	`GET /v1/clusters/shop/classes`,
 	`GET /v1/clusters/shop/nodes`,
+	`GET /v1/clusters/shop/nodes/n-a1`,
 	`POST /v1/clusters/shop/fit {"max":100,"pod":{POD}}`,
 	`POST /v1/clusters/shop/drains {"nodes":["n-a1"]}`,
 	`POST /v1/clusters/shop/losses {"nodes":["n-c1"]}`,

@@ -90,7 +90,7 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	for _, path := range []string{"/v1/clusters/prod/nodes", "/v1/clusters/prod/capacity", "/v1/clusters/prod/classes", "/v1/snapshots/prod@1", "/v1/queries/unschedulable-pods?cluster=prod"} {
+	for _, path := range []string{"/v1/clusters/prod/nodes", "/v1/clusters/prod/nodes/n1", "/v1/clusters/prod/capacity", "/v1/clusters/prod/classes", "/v1/snapshots/prod@1", "/v1/queries/unschedulable-pods?cluster=prod"} {
 		if w := g.as(team, "GET", path, ""); w.Code != http.StatusForbidden {
 			t.Errorf("%s, which shows all namespaces: %d %s", path, w.Code, w.Body)
 		}

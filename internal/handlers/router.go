@@ -23,7 +23,11 @@ func (a *API) Router() *chi.Mux { return a.routes(nil, a.forExtender, a.forREST,
 func (a *API) routes(pages []func(chi.Router), parts ...func(chi.Router)) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(a.Observe, middleware.GetHead) // probes ask by HEAD
-	r.NotFound(a.Adapt(admit.REST, func(_ http.ResponseWriter, r *http.Request) error {
+	r.NotFound(a.Adapt(admit.REST, func(w http.ResponseWriter, r *http.Request) error {
+		if a.unknown != nil && len(pages) > 0 && strings.Contains(r.Header.Get("Accept"), "text/html") && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			a.unknown(w, r)
+			return nil
+		}
 		if path, cut := strings.CutSuffix(r.URL.Path, "/"); cut && len(admit.MethodsAt(r, path)) > 0 {
 			return exchange.NotFound("there is nothing at this path: did you mean " + path + ", without the slash at its end?")
 		}
@@ -78,6 +82,10 @@ func (a *API) MetricsHandler() http.Handler {
 		r.Get("/metrics", a.Adapt(admit.REST, a.scrapeMetrics))
 	}}))
 }
+
+// Unknown has browsers that ask for an address that nothing is at answered by a page, which shows
+// nothing but the address. It is called before the routes are made.
+func (a *API) Unknown(page http.HandlerFunc) { a.unknown = page }
 
 // InProcess returns the routes of the REST listener for parts of this process that call them as
 // callers do. The caller is the one in the request's context (access.With).

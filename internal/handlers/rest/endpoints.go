@@ -41,6 +41,7 @@ func (a *API) Endpoints() []admit.Endpoint {
 		admit.Routed("GET /v1/clusters/{cluster}/classes", access.View, exchange.WholeCluster, a.ReadCalls, a.surveyClasses, "snapshot"),
 		admit.Routed("POST /v1/clusters/{cluster}/garbage", access.Decide, exchange.WholeCluster, a.DecisionCalls, a.listGarbage),
 		admit.Routed("GET /v1/clusters/{cluster}/nodes", access.View, exchange.WholeCluster, a.ReadCalls, a.listNodes, "group", "snapshot"),
+		admit.Routed("GET /v1/clusters/{cluster}/nodes/{node}", access.View, exchange.WholeCluster, a.ReadCalls, a.getNode, "snapshot"),
 		admit.Routed("GET /v1/clusters/{cluster}/pods/{namespace}/{name}", access.View, exchange.SomeNamespaces, a.DecisionCalls, a.getStory, "attempts", "suggest", "snapshot", "now"),
 		admit.Routed("GET /v1/clusters/{cluster}/pods/{namespace}/{name}/blame", access.View, exchange.SomeNamespaces, a.ScenarioCalls, a.getBlame, "since", "until", "node", "count"),
 		admit.Routed("DELETE /v1/clusters/{cluster}", access.Administer, exchange.WholeCluster, a.ReadCalls, a.deleteCluster),

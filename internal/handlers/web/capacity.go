@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/engine/explain/suggest"
 	"berth/internal/scenario"
 	"berth/internal/words"
 )
@@ -52,14 +51,14 @@ func capacityOf(c *scenario.Capacity) *capacityView {
 	view := &capacityView{Capacity: *c}
 	for _, r := range view.Resources {
 		row := resourceRow{ResourceCapacity: r, Bar: bar(percent(r.Requested, r.Allocatable), 100, "warn"), Percent: percent(r.Requested, r.Allocatable)}
-		text := suggest.Texts(r.Resource, []int64{r.Allocatable, r.Requested, r.Free, r.Stranded})
+		text := amounts(r.Resource, []int64{r.Allocatable, r.Requested, r.Free, r.Stranded})
 		row.AllocatableText, row.RequestedText, row.FreeText, row.StrandedText = text[0], text[1], text[2], text[3]
 		view.Rows = append(view.Rows, row)
 	}
 	for _, s := range view.Shapes {
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(s.Requests)) {
-			parts = append(parts, name+" "+suggest.Texts(name, []int64{s.Requests[name]})[0])
+			parts = append(parts, name+" "+amounts(name, []int64{s.Requests[name]})[0])
 		}
 		view.Sizes = append(view.Sizes, shapeRow{s, strings.Join(parts, ", ")})
 	}

@@ -47,7 +47,7 @@ func loadReplay(v *visit) (string, any, error) {
 		ask.Config = text
 	}
 	if err := v.post(decisionData(v)+"/replay", ask, &view.Replay); err != nil {
-		return "", nil, err
+		return "Replay", view, err
 	}
 	r, now := &view.Recorded, view.Replay.Decision
 	view.Before = outcomeWords{"As recorded", string(r.Outcome), r.Node + r.NominatedNode, r.Message, r.Engine, r.Snapshot}
@@ -112,10 +112,11 @@ func loadCompare(v *visit) (string, any, error) {
 	if view.A == "" || view.B == "" {
 		return "Compare", view, nil
 	}
-	view.Diff = &report.Diff{}
-	if err := v.get(compareData(v), view.Diff); err != nil {
-		return "", nil, err
+	diff := &report.Diff{}
+	if err := v.get(compareData(v), diff); err != nil {
+		return "Compare", view, err
 	}
+	view.Diff = diff
 	for _, o := range view.Diff.Objects {
 		row := objectRow{ObjectDiff: o}
 		for _, f := range o.Fields {

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/decision/record"
 	"berth/internal/engine"
+	"berth/internal/engine/rules"
 )
 
 // decisionView is a recorded decision, worked out again.
@@ -12,8 +13,26 @@ type decisionView struct {
 	record.Recorded
 	Verdict *verdictView
 	// Rejected are the nodes that the answer lists with what rejected them, Hidden the others.
-	Rejected []engine.NodeVerdict
+	Rejected []rejection
 	Hidden   int
+}
+
+// rejection is a node with the first rule that rejects it and what is in the way, with numbers.
+type rejection struct {
+	Name, Rule string
+	InTheWay   []string
+}
+
+// wordsOf writes what a rule has against a node, with numbers where the rule has them.
+func wordsOf(details []engine.Detail, reasons []string) []string {
+	out := make([]string, 0, len(details))
+	for i := range details {
+		out = append(out, rules.DetailWords(&details[i], amounts))
+	}
+	if len(out) == 0 {
+		return reasons
+	}
+	return out
 }
 
 // shownNodes is how many rejected nodes a page lists unless the URL wants all.
@@ -30,7 +49,8 @@ func loadDecision(v *visit) (string, any, error) {
 	view.Verdict = verdictOf(&view.Answer)
 	for i := range view.Nodes {
 		if !view.Nodes[i].Feasible {
-			view.Rejected = append(view.Rejected, view.Nodes[i])
+			n := &view.Nodes[i]
+			view.Rejected = append(view.Rejected, rejection{n.Name, n.Plugin, wordsOf(n.Details, n.Reasons)})
 		}
 	}
 	if n := len(view.Rejected); n > shownNodes && v.query.Get("nodes") != "all" {
@@ -44,6 +64,8 @@ type nodeView struct {
 	Decision record.Recorded
 	Node     engine.NodeVerdict
 	Chosen   *engine.NodeVerdict
+	// Rules are those that reject the node, the first one first.
+	Rules []rejection
 }
 
 func loadNode(v *visit) (string, any, error) {
@@ -67,6 +89,13 @@ func loadNode(v *visit) (string, any, error) {
 			Status: 404, Title: "Not found",
 			Detail: "the decision does not list node " + name + ": it was none of the best ten, or it is not in " + view.Decision.Snapshot,
 		}
+	}
+	if !view.Node.Feasible {
+		view.Rules = append(view.Rules, rejection{name, view.Node.Plugin, wordsOf(view.Node.Details, view.Node.Reasons)})
+	}
+	for i := range view.Node.AlsoFailing {
+		f := &view.Node.AlsoFailing[i]
+		view.Rules = append(view.Rules, rejection{name, "also " + f.Plugin, wordsOf(f.Details, f.Reasons)})
 	}
 	return name + " for " + view.Decision.Pod.Name, view, nil
 }

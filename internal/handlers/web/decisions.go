@@ -33,8 +33,11 @@ func loadDecisions(v *visit) (string, any, error) {
 	if v.cluster == "" {
 		return "Decisions", view, nil
 	}
+	if err := v.times(); err != nil {
+		return "Decisions", view, err
+	}
 	if err := v.get(decisionsData(v), &view.DecisionList); err != nil {
-		return "", nil, err
+		return "Decisions", view, err
 	}
 	query := url.Values{}
 	for _, name := range decisionParams {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,8 +57,8 @@ func (o *File) Write(w io.Writer, answer any) error {
 	if err != nil {
 		return fmt.Errorf("address of the server: %w", err)
 	}
-	v := &visit{site: s, r: &http.Request{URL: &url.URL{Path: "/"}, Host: at.Host}, query: url.Values{}, now: o.Now, cluster: o.Cluster}
-	f := &frame{visit: v, absent: o.Absent, source: o.Source, Outside: &fileView{o, template.CSS(s.assets["berth.css"].body)}} //nolint:gosec // a file of the program
+	v := &visit{site: s, r: &http.Request{URL: &url.URL{Path: "/"}, Host: at.Host}, query: url.Values{}, typed: url.Values{}, now: o.Now, cluster: o.Cluster}
+	f := &frame{visit: v, absent: o.Absent, source: o.Source, Outside: &fileView{o, template.CSS(slices.Concat(s.assets["tokens.css"].body, s.assets["berth.css"].body))}} //nolint:gosec // a file of the program
 	name := "answers"
 	switch a := answer.(type) {
 	case *report.Pending:

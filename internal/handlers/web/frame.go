@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
@@ -25,6 +26,7 @@ var templateFiles embed.FS
 type frame struct {
 	Title string
 	Nav   string
+	page  *page // nil for an error's page
 	View  any
 	// Still reports whether the page stays as it is when the cluster has something new.
 	Still bool
@@ -34,15 +36,82 @@ type frame struct {
 	// absent are those that it has no object of, source names it and says so.
 	absent []string
 	source string
+	// Problem is why there is no answer, where the page's form is shown with what was typed.
+	Problem *problem
+	// lists are what the fields offer.
+	lists []string
 	// Outside is there where the page is a file.
 	Outside *fileView
 	*visit
 }
 
-// Menu is the list of pages that the head of every page links to.
-func (f *frame) Menu() []menuEntry { return menu }
+// Menu is the list of pages that every page links to, by room.
+func (f *frame) Menu() []menuRoom { return menu }
+
+type menuRoom struct {
+	Name    string
+	Entries []menuEntry
+}
 
 type menuEntry struct{ Name, Path string } // Path is one element, empty for the first page
+
+// OtherCluster is where the choice of another cluster leads: to this page, or to the list above a
+// page about one thing, which another cluster does not have.
+func (f *frame) OtherCluster() string {
+	if f.page != nil && !strings.Contains(f.page.path, "{") {
+		return f.page.path
+	}
+	for _, room := range menu {
+		for _, e := range room.Entries {
+			if e.Name == f.Nav {
+				return "/" + e.Path
+			}
+		}
+	}
+	return "/"
+}
+
+// List is which news change the page beside those of the cluster: decisions for a list of them,
+// which offers the new ones, both for a page that shows some.
+func (f *frame) List() string {
+	if f.page == nil || f.query.Has("cursor") {
+		return ""
+	}
+	return f.page.list
+}
+
+// OfPod reports whether the page is about one pod.
+func (f *frame) OfPod() bool { return f.page != nil && f.page.template == "pod" }
+
+// Revision is the one that the page is about; nil where there is none, or the caller may not see
+// it.
+func (f *frame) Revision() *rest.Snapshot {
+	if of := f.Snapshot(); of != "" {
+		return f.revision(of)
+	}
+	if c := f.of(); c != nil {
+		return &rest.Snapshot{ID: c.Latest, CreatedAt: c.CreatedAt}
+	}
+	return nil
+}
+
+// of is the page's cluster.
+func (f *frame) of() *rest.Cluster {
+	for i := range f.clusters {
+		if f.clusters[i].Name == f.cluster {
+			return &f.clusters[i]
+		}
+	}
+	return nil
+}
+
+// Recorded is how many decisions about the cluster were on record, as the page was made.
+func (f *frame) Recorded() int64 {
+	if c := f.of(); c != nil {
+		return c.Decisions
+	}
+	return 0
+}
 
 // Cluster is the name of the page's cluster.
 func (f *frame) Cluster() string { return f.cluster }
@@ -61,10 +130,8 @@ func (f *frame) Snapshot() string { return f.query.Get("snapshot") }
 
 // Newest is the cluster's newest revision, as the page was made.
 func (f *frame) Newest() string {
-	for _, c := range f.clusters {
-		if c.Name == f.cluster {
-			return fmt.Sprintf("%s %d", c.Latest, c.Decisions)
-		}
+	if c := f.of(); c != nil {
+		return c.Latest
 	}
 	return ""
 }
@@ -83,8 +150,8 @@ func (f *frame) missing(v *visit) {
 	if of == "" {
 		of = v.cluster + "@latest"
 	}
-	s := &rest.Snapshot{}
-	if v.get("/v1/snapshots/"+url.PathEscape(of), s) != nil {
+	s := v.revision(of)
+	if s == nil {
 		return
 	}
 	if gaps := report.GapsOf(&s.Hygiene); len(gaps) > 0 && !s.Followed {
@@ -194,16 +261,20 @@ func (f *frame) With(name, value string) string {
 	return f.r.URL.Path + "?" + query.Encode()
 }
 
-// Age writes how long ago a time is.
-func (f *frame) Age(t *time.Time) string {
+// Age writes how long ago a time is, so that the script can go on counting.
+func (f *frame) Age(t *time.Time) template.HTML {
 	if t == nil || t.IsZero() {
 		return "unknown" // the object does not say when it was made
 	}
-	return words.Span(int64(f.now.Sub(*t).Seconds()))
+	text := words.Span(int64(f.now.Sub(*t).Seconds()))
+	if f.Outside != nil {
+		return template.HTML(text) //nolint:gosec // a number and its unit
+	}
+	return template.HTML(`<time class="age" datetime="` + t.UTC().Format(time.RFC3339) + `">` + text + "</time>") //nolint:gosec // the same
 }
 
 // Ago writes how long ago a time is, as part of a sentence.
-func (f *frame) Ago(t time.Time) string { return f.Age(&t) + " ago" }
+func (f *frame) Ago(t time.Time) template.HTML { return f.Age(&t) + " ago" }
 
 // Until writes how far off a time is.
 func (f *frame) Until(t time.Time) string {
@@ -215,16 +286,22 @@ func (f *frame) Until(t time.Time) string {
 
 var functions = template.FuncMap{
 	"count": words.Count, "plural": words.Plural, "size": words.Size,
-	"action":  suggest.Action.Words,
-	"instant": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"clock":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"join":    strings.Join,
-	"fold":    foldText,
-	"short":   shortID,
-	"agree":   agree,
-	"tenths":  func(f *float64) string { return strconv.FormatFloat(*f, 'f', 1, 64) },
-	"pair":    func(a, b any) [2]any { return [2]any{a, b} },
+	"action":     suggest.Action.Words,
+	"instant":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"clock":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"rank":       func(n int32) string { return thousands(strconv.Itoa(int(n))) },
+	"amount":     func(of string, n int64) string { return amounts(of, []int64{n})[0] },
+	"iconColour": func(icon string) string { return cmp.Or(iconColours[icon], icon) },
+	"join":       strings.Join,
+	"fold":       foldText,
+	"short":      shortID,
+	"agree":      agree,
+	"tenths":     func(f *float64) string { return strconv.FormatFloat(*f, 'f', 1, 64) },
+	"pair":       func(a, b any) [2]any { return [2]any{a, b} },
 }
+
+// iconColours are the status colours of shapes that are not named for one.
+var iconColours = map[string]string{"down": "bad", "cordon": "off", "drain": "go", "near": "bad"}
 
 // shownText is how much of a text a page shows, in characters; the rest is folded.
 const shownText = 400

@@ -56,6 +56,7 @@ func serveSlowly(t testing.TB, wait time.Duration) (base string, work func()) {
 	check(t, err)
 	site, err := New(Options{API: api.InProcess(), Writable: true, Version: "test", Wait: wait, Settings: []Setting{{Name: "listen", Value: "127.0.0.1:8080", From: "flag"}}})
 	check(t, err)
+	api.Unknown(site.Unknown)
 	routes := api.Handler(site.Routes)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if role, namespace, ok := strings.Cut(r.Header.Get("Test-Caller"), "/"); ok {

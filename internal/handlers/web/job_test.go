@@ -107,9 +107,9 @@ func TestNewNodesOfForms(t *testing.T) {
 		"/fit?" + with(url.Values{"pod": {big}}): {"1 more fit on", "--template zone=zone-q,label=disk=nvme,taint=team=db:PreferNoSchedule,cpu=32,memory=64Gi"},
 		"/pools?" + with(nil):                    {"Each pool alone", "--template zone=zone-q,"},
 		"/pools?" + with(url.Values{"size": {"cpus=2"}}): {
-			"The form has a field that cannot be read", "cpus=2: want zone, label, taint, a resource such as cpu",
+			"aria-invalid=\"true\"", "cpus=2: want zone, label, taint, a resource such as cpu",
 		},
-		"/pools?" + with(url.Values{"size": {"cpu=two"}}): {"The form has a field that cannot be read"},
+		"/pools?" + with(url.Values{"size": {"cpu=two"}}): {"aria-invalid=\"true\""},
 	} {
 		body, _ := get(t, base+at)
 		for _, text := range want {

@@ -6,13 +6,11 @@ import (
 	"html"
 	"html/template"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
 	"berth/internal/decision"
 	"berth/internal/engine"
-	"berth/internal/engine/explain/suggest"
 	"berth/internal/handlers/rest"
 	"berth/internal/scenario"
 	"berth/internal/words"
@@ -46,16 +44,19 @@ type mapZone struct {
 
 // mapGroup is the nodes of a zone with one value of the group's label.
 type mapGroup struct {
-	Name     string
-	Nodes    int
-	Cordoned int
+	Name  string
+	Nodes int
+	// Out counts the nodes that take no pods or are in trouble, by why.
+	Out string
 	// Percent is the use of the resource over the group; Words counts the verdicts.
 	Percent int
 	Words   string
 	Picture template.HTML
 	// Merged is how many groups with the same fills the row stands for.
-	Merged int
-	cells  []mapCell
+	Merged      int
+	cells       []mapCell
+	part, whole int64
+	out         map[string]int
 }
 
 type mapCell struct{ verdict, class, title string }
@@ -80,12 +81,15 @@ func loadMap(v *visit) (string, any, error) {
 	}
 	nodes := &scenario.NodesUse{}
 	if err := v.get(mapData(v), nodes); err != nil {
-		return "", nil, err
+		return "Map", &mapView{}, err
+	}
+	if group := v.query.Get("group"); group != "" && len(nodes.Nodes) > 0 && !slices.ContainsFunc(nodes.Nodes, func(n scenario.NodeUse) bool { return n.Group != "" }) {
+		return "Map", &mapView{Resources: nodes.Resources}, wrong("group", fmt.Sprintf("no node has the label %q", nodes.GroupLabel))
 	}
 	view := &mapView{Snapshot: nodes.Snapshot, GroupLabel: nodes.GroupLabel, Resources: nodes.Resources}
 	fill, err := v.fillOf(view, nodes)
 	if err != nil {
-		return "", nil, err
+		return "Map", &mapView{Resources: nodes.Resources}, err
 	}
 	view.Zones = zonesOf(nodes, fill)
 	if zone, group, named := strings.Cut(v.query.Get("in"), "/"); named {
@@ -114,7 +118,7 @@ func (v *visit) fillOf(view *mapView, nodes *scenario.NodesUse) (func(i int) fil
 	view.Resource = cmp.Or(v.query.Get("resource"), "cpu")
 	column := slices.Index(nodes.Resources, view.Resource)
 	if column < 0 {
-		return nil, &problem{Status: http.StatusBadRequest, Title: "The request is malformed", Detail: fmt.Sprintf("resource: no node has %q; there are %s", view.Resource, strings.Join(nodes.Resources, ", "))}
+		return nil, wrong("resource", fmt.Sprintf("no node has %q; there are %s", view.Resource, strings.Join(nodes.Resources, ", ")))
 	}
 	view.Summary = fmt.Sprintf("%s by requested %s", words.Plural(len(nodes.Nodes), "node"), view.Resource)
 	return func(i int) fill {
@@ -127,7 +131,7 @@ func (v *visit) fillOf(view *mapView, nodes *scenario.NodesUse) (func(i int) fil
 func (v *visit) fillByVerdict(view *mapView, nodes *scenario.NodesUse, pod string) (func(i int) fill, error) {
 	namespace, name, both := strings.Cut(pod, "/")
 	if !both {
-		return nil, &problem{Status: http.StatusBadRequest, Title: "The request is malformed", Detail: "pod: want namespace/name"}
+		return nil, wrong("pod", fmt.Sprintf("%q is no pod: want namespace/name", pod))
 	}
 	answer := &decision.Answer{}
 	err := v.post("/v1/decisions", rest.DecisionRequest{
@@ -136,60 +140,98 @@ func (v *visit) fillByVerdict(view *mapView, nodes *scenario.NodesUse, pod strin
 	if err != nil {
 		return nil, err
 	}
-	rules, of := map[string]int{}, map[string]string{}
-	for i := range answer.Nodes {
-		n := &answer.Nodes[i]
-		rule := n.Plugin
-		switch {
-		case n.Name == answer.Node:
-			rule = "chosen"
-		case n.Feasible:
-			rule = "fits"
-		}
-		of[n.Name] = rule
+	rules, of := map[string]int{}, verdictsOf(answer)
+	for _, rule := range of {
 		rules[rule]++
 	}
-	classes := map[string]string{"chosen": "chosen", "fits": "good", "not looked at": "out"}
 	for rule, n := range rules {
 		view.Verdicts = append(view.Verdicts, mapVerdict{Rule: rule, Nodes: n})
 	}
 	slices.SortFunc(view.Verdicts, func(a, b mapVerdict) int { return cmp.Or(b.Nodes-a.Nodes, cmp.Compare(a.Rule, b.Rule)) })
+	classes, rejections := maps.Clone(verdictClasses), 0
 	for i := range view.Verdicts {
 		d := &view.Verdicts[i]
 		if classes[d.Rule] == "" {
-			classes[d.Rule] = fmt.Sprintf("s%d", i%8)
+			classes[d.Rule] = fmt.Sprintf("r%d", rejections%8)
+			rejections++
 		}
 		d.Class = classes[d.Rule]
 	}
-	view.Summary = fmt.Sprintf("%s fits on %s of %s", pod, words.Count(answer.Counts.Feasible), words.Plural(answer.Counts.Nodes, "node"))
+	view.Summary = fitsSentence(pod, answer)
 	return func(i int) fill {
-		rule := cmp.Or(of[nodes.Nodes[i].Name], "not looked at")
+		rule := cmp.Or(of[nodes.Nodes[i].Name], notAsked)
 		return fill{class: classes[rule], verdict: rule}
 	}, nil
+}
+
+// The verdicts that are not the name of the rule that rejects a node.
+const (
+	chosen       = "chosen"
+	chosenEvicts = "chosen, by eviction"
+	fits         = "fits"
+	fitsEvicting = "fits by eviction"
+	notAsked     = "not looked at"
+)
+
+// verdictClasses are their fills. Those of rules are r0 to r7, none of which is green.
+var verdictClasses = map[string]string{chosen: "chosen", chosenEvicts: "chosen evicts", fits: "good", fitsEvicting: "evicts", notAsked: "out"}
+
+// verdictsOf names the verdict of each node on a pod, by node.
+func verdictsOf(answer *decision.Answer) map[string]string {
+	of := make(map[string]string, len(answer.Nodes))
+	for i := range answer.Nodes {
+		n := &answer.Nodes[i]
+		of[n.Name] = n.Plugin
+		if n.Feasible {
+			of[n.Name] = fits
+		}
+	}
+	if p := answer.Preemption; p != nil {
+		for i := range p.Candidates {
+			of[p.Candidates[i].Node] = fitsEvicting
+		}
+	}
+	if answer.NominatedNode != "" {
+		of[answer.NominatedNode] = chosenEvicts
+	}
+	if answer.Node != "" {
+		of[answer.Node] = chosen
+	}
+	return of
+}
+
+// fitsSentence describes on how many nodes a pod fits, as it is and by eviction.
+func fitsSentence(pod string, answer *decision.Answer) string {
+	all := words.Plural(answer.Counts.Nodes, "node")
+	if p := answer.Preemption; p != nil && answer.NominatedNode != "" {
+		return fmt.Sprintf("%s fits on no node as it is, and on %s of %s by eviction; %s is chosen", pod, words.Count(len(p.Candidates)+p.CandidatesOmitted), all, answer.NominatedNode)
+	}
+	return fmt.Sprintf("%s fits on %s of %s", pod, words.Count(answer.Counts.Feasible), all)
 }
 
 // zonesOf groups the nodes by zone and group, both by name.
 func zonesOf(nodes *scenario.NodesUse, fillOf func(int) fill) []mapZone {
 	type key struct{ zone, group string }
-	type sum struct{ part, whole int64 }
-	groups, sums := map[key]*mapGroup{}, map[key]*sum{}
+	groups := map[key]*mapGroup{}
 	for i := range nodes.Nodes {
 		n := &nodes.Nodes[i]
 		k := key{n.Zone, n.Group}
 		g := groups[k]
 		if g == nil {
-			g = &mapGroup{Name: n.Group, Merged: 1}
-			groups[k], sums[k] = g, &sum{}
+			g = &mapGroup{Name: n.Group, Merged: 1, out: map[string]int{}}
+			groups[k] = g
 		}
 		f := fillOf(i)
 		class := f.class
 		g.Nodes++
-		if n.Cordoned {
-			g.Cordoned++
-			class += " cordoned"
+		title := n.Name + ": " + f.verdict
+		for _, state := range statesOf(n) {
+			g.out[state.Word]++
+			class += " " + state.Class
+			title += ", " + state.Word
 		}
-		sums[k].part, sums[k].whole = sums[k].part+f.part, sums[k].whole+f.whole
-		g.cells = append(g.cells, mapCell{f.verdict, class, n.Name + ": " + f.verdict})
+		g.part, g.whole = g.part+f.part, g.whole+f.whole
+		g.cells = append(g.cells, mapCell{f.verdict, class, title})
 	}
 	zones := map[string]*mapZone{}
 	for k, g := range groups {
@@ -198,7 +240,6 @@ func zonesOf(nodes *scenario.NodesUse, fillOf func(int) fill) []mapZone {
 			z = &mapZone{Name: k.zone}
 			zones[k.zone] = z
 		}
-		g.Percent = percent(sums[k].part, sums[k].whole)
 		z.Nodes += g.Nodes
 		z.Groups = append(z.Groups, *g)
 	}
@@ -210,7 +251,8 @@ func zonesOf(nodes *scenario.NodesUse, fillOf func(int) fill) []mapZone {
 		}
 		for i := range z.Groups {
 			g := &z.Groups[i]
-			g.Picture, g.Words = cellsOf(g.cells), countVerdicts(g.cells)
+			g.Picture, g.Words, g.Out = cellsOf(g.cells), countVerdicts(g.cells), countWords(g.out)
+			g.Percent = percent(g.part, g.whole)
 		}
 		out = append(out, *z)
 	}
@@ -224,10 +266,15 @@ func countVerdicts(cells []mapCell) string {
 	for _, c := range cells {
 		counts[c.verdict]++
 	}
+	return countWords(counts)
+}
+
+// countWords lists words with their numbers, the commonest first.
+func countWords(counts map[string]int) string {
 	list := slices.Collect(maps.Keys(counts))
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
-	for i, verdict := range list {
-		list[i] = verdict + " " + words.Count(counts[verdict])
+	for i, word := range list {
+		list[i] = word + " " + words.Count(counts[word])
 	}
 	return strings.Join(list, ", ")
 }
@@ -249,6 +296,10 @@ func mergeGroups(groups []mapGroup) []mapGroup {
 		}
 		out[n].Merged++
 		out[n].Nodes += groups[i].Nodes
+		out[n].part, out[n].whole = out[n].part+groups[i].part, out[n].whole+groups[i].whole
+		for word, nodes := range groups[i].out {
+			out[n].out[word] += nodes
+		}
 	}
 	return out
 }
@@ -287,7 +338,7 @@ func cellsOf(cells []mapCell) template.HTML {
 func usesOf(nodes *scenario.NodesUse, n *scenario.NodeUse) []string {
 	out := make([]string, 0, 3)
 	for i, name := range nodes.Resources[:min(3, len(nodes.Resources))] {
-		text := suggest.Texts(name, []int64{n.Requested[i], n.Allocatable[i]})
+		text := amounts(name, []int64{n.Requested[i], n.Allocatable[i]})
 		out = append(out, text[0]+" of "+text[1])
 	}
 	return out

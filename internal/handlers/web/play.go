@@ -100,5 +100,5 @@ func (s *Site) play(w http.ResponseWriter, r *http.Request) {
 	default:
 		view.Verdict = verdictOf(answer)
 	}
-	s.write(w, status, "play", &frame{Title: "Play", Nav: "Play", View: view, visit: v})
+	s.write(w, status, "play", &frame{Title: "Play", Nav: "Playground", View: view, visit: v})
 }

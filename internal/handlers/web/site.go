@@ -73,10 +73,13 @@ type page struct {
 	nav      string // the entry of the menu that is marked
 	// data is the address of the API's object for the same question, for callers who accept JSON.
 	data func(v *visit) string
-	// load requests what the page shows. The title stands in the browser's tab.
+	// load requests what the page shows. The title stands in the browser's tab. With an error
+	// beside a view the page is its form, which marks what is wrong with it.
 	load func(v *visit) (title string, view any, err error)
 	// still pages are not fetched again when the cluster has something new.
 	still bool
+	// list is which news change the page beside those of the cluster (frame.List).
+	list string
 	// judges is set for pages whose answers depend on what the snapshot holds.
 	judges bool
 }
@@ -98,8 +101,11 @@ func (s *Site) serve(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.visit(r)
 		w.Header().Add("Vary", "Accept")
-		f, err := frame{Nav: p.nav, Still: p.still, visit: v}, v.chooseCluster()
+		f, err := frame{page: p, Nav: p.nav, Still: p.still, visit: v}, v.chooseCluster()
 		if err == nil && p.data != nil && wantsJSON(r) {
+			if v.times() != nil { // the API refuses the time in its own words
+				v.query = r.URL.Query()
+			}
 			v.forward(w, p.data(v))
 			return
 		}
@@ -114,11 +120,14 @@ func (s *Site) serve(p *page) http.HandlerFunc {
 			http.Redirect(w, r, to.address, http.StatusSeeOther)
 			return
 		}
-		if err != nil {
+		status := http.StatusOK
+		if f.Problem = mistaken(f.View, err); f.Problem != nil {
+			f.Title, status = cmp.Or(f.Title, wrongTitle), f.Problem.Status
+		} else if err != nil {
 			s.fail(w, v, err)
 			return
 		}
-		s.write(w, http.StatusOK, p.template, &f)
+		s.write(w, status, p.template, &f)
 	}
 }
 

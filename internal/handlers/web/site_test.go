@@ -116,7 +116,7 @@ func TestPagesShowWhatIsWrong(t *testing.T) {
 		"/pods/shop/none":                                 {http.StatusNotFound, "pod shop/none is not in sample@1"},
 		"/?cluster=none":                                  {http.StatusNotFound, "none"},
 		"/decisions/none":                                 {http.StatusBadRequest, "which is a UUID"},
-		"/decisions?since=yesterday":                      {http.StatusBadRequest, "RFC 3339"},
+		"/decisions?since=yesterday":                      {http.StatusBadRequest, "“yesterday” is no time"},
 		"/find?q=%3Cscript%3Ealert(1)%3C%2Fscript%3E":     {http.StatusNotFound, "&lt;script&gt;"},
 		"/pods/shop/%3Cimg%20src=x%20onerror=alert(1)%3E": {http.StatusNotFound, "&lt;img"},
 	} {
@@ -259,7 +259,7 @@ func TestReadyQueryPage(t *testing.T) {
 		t.Errorf("%v\n%s", resp.Header, file)
 	}
 	body, _ = get(t, base+"/sql?cluster=sample&query=unschedulable-pods&since=yesterday")
-	if !strings.Contains(body, `name="since" value="yesterday"`) || !strings.Contains(body, "<code>since</code>: want a time") {
+	if !strings.Contains(body, `name="since" value="yesterday"`) || !strings.Contains(body, "“yesterday” is no time") {
 		t.Errorf("of a bad time:\n%s", body)
 	}
 	body, resp = get(t, base+"/sql?cluster=sample&query=unschedulable-pod")

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -21,8 +20,6 @@ type sqlView struct {
 	// Missing are the parameters without which the query is not run.
 	Missing []string
 	Answer  *rest.QueryAnswer
-	// Problem is why there is no answer; the form stays as it was sent.
-	Problem *problem
 	Summary string
 	Rows    [][]sqlCell
 	// API is the address of the answer as JSON, CSV that of the file.
@@ -30,13 +27,16 @@ type sqlView struct {
 }
 
 // sqlField is a parameter in the form.
-type sqlField struct{ Name, Value, Hint string }
+type sqlField struct{ Name, Hint, List string }
 
 // sqlCell is a value of the answer, with the page about what it names.
 type sqlCell struct {
 	Text, Link string
 	Number     bool
 }
+
+// sqlLists are what the parameters of queries offer.
+var sqlLists = map[string]string{"namespace": "namespaces", "node": "nodes", "since": "times", "until": "times"}
 
 func queryData(v *visit) string {
 	name := v.query.Get("query")
@@ -75,7 +75,7 @@ func loadSQL(v *visit) (string, any, error) {
 	view.Query, view.API = &list.Items[i], queryData(v)
 	for _, p := range view.Query.Parameters {
 		if value := v.query.Get(p); p != "cluster" {
-			view.Fields = append(view.Fields, sqlField{p, value, ""})
+			view.Fields = append(view.Fields, sqlField{p, "", sqlLists[p]})
 			if value == "" && !queries.IsTime(p) && view.Query.Needs(p) {
 				view.Missing = append(view.Missing, p)
 			}
@@ -85,11 +85,13 @@ func loadSQL(v *visit) (string, any, error) {
 		return view.Query.Title, view, nil
 	}
 	view.Answer = &rest.QueryAnswer{}
-	if err := v.get(view.API, view.Answer); errors.As(err, &view.Problem) {
+	err := v.times()
+	if view.API = queryData(v); err == nil {
+		err = v.get(view.API, view.Answer)
+	}
+	if err != nil {
 		view.Answer = nil
-		return view.Query.Title, view, nil
-	} else if err != nil {
-		return "", nil, err
+		return view.Query.Title, view, err
 	}
 	for i := range view.Fields {
 		f := &view.Fields[i]

@@ -17,22 +17,29 @@ import (
 
 	"berth/internal/apiclient"
 	"berth/internal/handlers/rest"
+	"berth/internal/scenario"
 )
 
 // visit is one request for a page.
 type visit struct {
-	site  *Site
-	r     *http.Request
-	query url.Values
-	now   time.Time
+	site *Site
+	r    *http.Request
+	// query are the parameters of the page's address, typed those as they stand there: query has
+	// times as the API takes them.
+	query, typed url.Values
+	now          time.Time
 	// clusters are those of the API, by name; cluster is the one that the page is about, empty
 	// where there is none.
 	clusters []rest.Cluster
 	cluster  string
+	// seen are the revisions that were asked for, nil where the caller may not see one.
+	seen map[string]*rest.Snapshot
+	// nodes are those of the cluster, once they were asked for.
+	nodes *scenario.NodesUse
 }
 
 func (s *Site) visit(r *http.Request) *visit {
-	return &visit{site: s, r: r, query: r.URL.Query(), now: s.clock().UTC()}
+	return &visit{site: s, r: r, query: r.URL.Query(), typed: r.URL.Query(), now: s.clock().UTC()}
 }
 
 // chooseCluster takes the cluster that the URL names, else "default", else the first.
@@ -160,4 +167,20 @@ func (v *visit) request(method, address string, body io.Reader) (*http.Request, 
 	}
 	req.Host, req.RemoteAddr, req.TLS = v.r.Host, v.r.RemoteAddr, v.r.TLS
 	return req, nil
+}
+
+// revision requests a revision, once for a page; nil where the caller may not see it.
+func (v *visit) revision(of string) *rest.Snapshot {
+	if s, known := v.seen[of]; known {
+		return s
+	}
+	s := &rest.Snapshot{}
+	if v.get("/v1/snapshots/"+url.PathEscape(of), s) != nil {
+		s = nil
+	}
+	if v.seen == nil {
+		v.seen = map[string]*rest.Snapshot{}
+	}
+	v.seen[of] = s
+	return s
 }

@@ -1,9 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -58,11 +58,11 @@ func loadWhatIf(verb string) func(v *visit) (string, any, error) {
 		}
 		path, body, err := questions[verb](v)
 		if err != nil {
-			return "", nil, err
+			return title, &whatIf{Verb: verb}, err
 		}
 		body["wait"] = v.site.wait.String()
 		if err := v.post(path, body, view.target()); err != nil {
-			return "", nil, err
+			return title, &whatIf{Verb: verb}, err
 		}
 		delete(body, "wait")
 		view.read(v)
@@ -125,9 +125,7 @@ func (w *whatIf) read(v *visit) {
 			w.Summary = fmt.Sprintf("At least %s more fit: the count was ended there.", words.Count(w.Fit.Count))
 		}
 	case w.Drain != nil:
-		t := w.Drain.Totals
-		w.Summary = fmt.Sprintf("%s drained within %s: %s evicted, %s placed again, %s pending.",
-			words.Plural(t.NodesDrained, "node"), words.Span(w.Drain.Seconds), words.Plural(t.Evicted, "pod"), words.Count(t.Placed), words.Count(t.Pending))
+		w.Summary = drainSentence(w.Drain)
 		w.Shown = w.Drain.Pods
 	case w.Loss != nil:
 		t := w.Loss.Totals
@@ -238,7 +236,7 @@ func (v *visit) newNodes() (pools []map[string]any, err error) {
 			err = fmt.Errorf("%s: want %s", part, want)
 		}
 		if err != nil {
-			return nil, &problem{Status: http.StatusBadRequest, Title: "The form has a field that cannot be read", Detail: err.Error()}
+			return nil, wrong(cmp.Or(map[string]string{"zone": "zone", "label": "labels", "taint": "taints"}[key], "size"), err.Error())
 		}
 	}
 	add := func(pool map[string]any) {
@@ -361,7 +359,7 @@ func (v *visit) commandLine(verb string) string {
 func (v *visit) object(name string) (json.RawMessage, error) {
 	js, err := yaml.YAMLToJSON([]byte(v.query.Get(name)))
 	if err != nil {
-		return nil, &problem{Status: http.StatusBadRequest, Title: "The form has a field that cannot be read", Detail: name + ": " + err.Error()}
+		return nil, wrong(name, "this is no YAML: "+strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	return js, nil
 }
@@ -374,7 +372,7 @@ func (v *visit) number(body map[string]any, name string) error {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return &problem{Status: http.StatusBadRequest, Title: "The form has a field that cannot be read", Detail: name + ": want a number, not " + text}
+		return wrong(name, fmt.Sprintf("“%s” is no number", text))
 	}
 	body[name] = n
 	return nil

@@ -6,6 +6,7 @@
     set: function (name, value) { try { localStorage.setItem(name, value); } catch (e) { /* it lasts for the page */ } }
   };
 
+  document.documentElement.classList.add("script");
   // Choosing a cluster shows it.
   document.addEventListener("change", function (e) {
     if (e.target.id === "cluster") e.target.form.requestSubmit();
@@ -71,44 +72,4 @@
     }
     e.preventDefault();
   });
-
-  // A page about the newest revision is fetched again when the cluster has a newer one, and one
-  // about a job until that has ended.
-  var body = document.body;
-  var cluster = body.dataset.cluster;
-  var job = "job" in body.dataset;
-  if (!job && (!cluster || "fixed" in body.dataset || document.getElementById("play"))) return;
-  var known = body.dataset.newest;
-  function renew() {
-    return fetch(location.href, { headers: { Accept: "text/html" } }).then(function (r) { return r.ok ? r.text() : null; }).then(function (text) {
-      if (!text) return;
-      var page = new DOMParser().parseFromString(text, "text/html");
-      var open = Array.from(document.querySelectorAll("main details")).map(function (d) { return d.open; });
-      var focus = document.activeElement && (document.activeElement.getAttribute("href") || document.activeElement.textContent);
-      document.getElementById("main").replaceChildren.apply(document.getElementById("main"), page.getElementById("main").childNodes);
-      document.getElementById("fresh").replaceWith(page.getElementById("fresh"));
-      document.title = page.title;
-      document.querySelectorAll("main details").forEach(function (d, i) { if (open[i]) d.open = true; });
-      if (focus) {
-        var again = Array.from(document.querySelectorAll("main a, main button")).find(function (a) { return (a.getAttribute("href") || a.textContent) === focus; });
-        if (again) again.focus();
-      }
-      buttons();
-      return page;
-    });
-  }
-  function look() {
-    if (document.hidden) return;
-    if (job) {
-      renew().then(function (page) { if (page && !("job" in page.body.dataset)) clearInterval(timer); }).catch(away);
-      return;
-    }
-    fetch("/v1/clusters/" + encodeURIComponent(cluster)).then(function (r) { return r.ok ? r.json() : null; }).then(function (c) {
-      if (!c) return;
-      var newest = c.latest + " " + c.decisions;
-      if (newest !== known) return renew().then(function (page) { if (page) known = newest; });
-    }).catch(away);
-  }
-  function away() { /* the server does not answer: the page stays as it is */ }
-  var timer = setInterval(look, job ? 1000 : 3000);
 })();
