@@ -1249,6 +1249,11 @@ export type NewToken = {
   "usedAt"?: string;
 };
 
+export type NodeBudget = {
+  "allowed"?: number;
+  "name"?: string;
+};
+
 export type NodeDeletion = {
   /** By is the controller that deletes it. */
   "by"?: "taint-eviction-controller" | "pod-garbage-collector-controller" | (string & {});
@@ -1261,6 +1266,24 @@ export type NodeDeletion = {
   "taint"?: string;
   /** TolerationSeconds is how long the pod tolerates that taint. */
   "tolerationSeconds"?: number;
+};
+
+export type NodePod = {
+  /** Budgets are those that select it, with the disruptions that each allows. */
+  "budgets"?: Array<NodeBudget>;
+  /** Ended pods take no room; leaving ones are being deleted, and gone at LeavesAt. */
+  "ended"?: boolean;
+  "leavesAt"?: string;
+  "leaving"?: boolean;
+  "name"?: string;
+  "namespace"?: string;
+  /** Owner is the kind and name of its controller. */
+  "owner"?: string;
+  "priority"?: number;
+  /** Requests are in the order of the node's resources. */
+  "requests"?: Array<number>;
+  /** Stays is set for the pod of a DaemonSet, which a drain leaves. */
+  "stays"?: boolean;
 };
 
 export type NodePool = {
@@ -1308,6 +1331,15 @@ export type NodePressureRequest = {
   "signals"?: { [key: string]: NodeSignal };
 };
 
+export type NodeRoom = {
+  "allocatable"?: number;
+  /** Leaving is what of it pods request that are being deleted, and Nominated what those request that are nominated. */
+  "leaving"?: number;
+  "nominated"?: number;
+  "requested"?: number;
+  "resource"?: string;
+};
+
 export type NodeSelection = {
   "names"?: Array<string>;
   "selector"?: string;
@@ -1322,6 +1354,35 @@ export type NodeSignal = {
   "reclaimable"?: string;
   /** Since is when this was first seen; now if absent. */
   "since"?: string;
+};
+
+export type NodeStory = {
+  /** Conditions are those that are true of the node and should not be. */
+  "conditions"?: Array<string>;
+  "cordoned"?: boolean;
+  /** Deleting reports that the node is being deleted. */
+  "deleting"?: boolean;
+  "labels"?: { [key: string]: string };
+  "name"?: string;
+  /** Nominated pods wait for pods to leave the node. */
+  "nominated"?: Array<NodePod>;
+  /** Pods are on the node, those of the highest priority first: evictions begin at the end. */
+  "pods"?: Array<NodePod>;
+  /** Resources are what the node has and its pods request, cpu, memory and pods first. */
+  "resources"?: Array<NodeRoom>;
+  /** Since is when the state began; absent where the condition does not say. */
+  "since"?: string;
+  "snapshot"?: string;
+  /** State is Ready or NotReady; absent where the node says nothing of itself. */
+  "state"?: "Ready" | "NotReady" | (string & {});
+  "taints"?: Array<NodeTaint>;
+  "zone"?: string;
+};
+
+export type NodeTaint = {
+  "effect"?: string;
+  "key"?: string;
+  "value"?: string;
 };
 
 export type NodeUse = {

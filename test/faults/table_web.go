@@ -17,6 +17,18 @@ var webFaults = []fault{
 	{"rounds-of-listed", "the rounds of the choice forget the candidates that fell", "./internal/engine/preempt", "TestEachRoundOfTheChoice", []edit{
 		{"internal/engine/preempt/explain.go", `left := len(s.candidates)`, `left := 1`},
 	}},
+	{"page-mistake-loses-form", "a mistake takes the form away", "./internal/handlers/web", "TestMistakesKeepTheForm", []edit{
+		{"internal/handlers/web/site.go", `mistaken(f.View, err, v.typed)`, `mistaken(nil, err, v.typed)`},
+	}},
+	{"map-groups-not-summed", "groups that are drawn as one have the use of the first", "./internal/handlers/web", "TestMapFigures", []edit{
+		{"internal/handlers/web/map.go", `out[n].part+groups[i].part`, `out[n].part`},
+	}},
+	{"drain-block-unsaid", "a drain that a budget blocks reads like one that went well", "./internal/handlers/web", "TestDrainSaysWhatIsInTheWay", []edit{
+		{"internal/handlers/web/drain.go", `case len(blocked) > 0:`, `case len(blocked) > len(d.Pods)+1<<20:`},
+	}},
+	{"page-cluster-remembered", "the browser may remember another cluster than the page's", "./internal/handlers/web", "TestChoiceOfClusterStays", []edit{
+		{"internal/handlers/web/templates/layout.html", ` name="cluster" autocomplete="off"`, ` name="cluster"`},
+	}},
 	{"ledger-over-the-limit", "a domain over the limit counts as allowed", "./internal/handlers/web", "TestLedgerFoldsDomains", []edit{
 		{"internal/handlers/web/ledger.go", `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew))`, `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew)+1)`},
 	}},

@@ -153,7 +153,7 @@ const overflowing = `(() => {
 	const out = [];
 	if (document.documentElement.scrollWidth > innerWidth + 1) out.push("the page is " + document.documentElement.scrollWidth + " wide in " + innerWidth);
 	for (const e of document.querySelectorAll("main *, header *, footer *")) {
-		if (e.closest("svg, .scroll, pre, textarea, select, input, .hidden") || e.clientWidth === 0 || getComputedStyle(e).display === "inline") continue;
+		if (e.closest("svg, .scroll, pre, textarea, select, input, .hidden, .cut") || e.clientWidth === 0 || getComputedStyle(e).display === "inline") continue;
 		if (e.scrollWidth > e.clientWidth + 1) out.push(e.tagName + "." + e.className + ": " + e.textContent.trim().slice(0, 60));
 	}
 	return out.slice(0, 5);

@@ -20,7 +20,7 @@ import (
 const aPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: extra, namespace: shop}\nspec:\n  containers:\n  - name: c\n    resources: {requests: {cpu: 500m}}\n"
 
 // everywhere are the pages that answer without a cluster, too.
-var everywhere = []string{"/", "/queue", "/decisions", "/snapshots", "/compare", "/map", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate", "/sql", "/play", "/settings"}
+var everywhere = []string{"/", "/queue", "/nodes", "/decisions", "/snapshots", "/compare", "/map", "/capacity", "/fit", "/drain", "/lose", "/pools", "/simulate", "/sql", "/play", "/settings"}
 
 // ofSample are further pages about the sample, ID being a decision's.
 var ofSample = []string{
@@ -28,7 +28,7 @@ var ofSample = []string{
 	"/decisions/ID/replay", "/snapshots/sample@1", "/map?pod=shop/import&in=zone-a/", "/fit?ask=1&by=zone&pod=" + url.QueryEscape(aPod),
 	"/drain?ask=1&nodes=node-a1&force=on", "/lose?ask=1&zone=zone-a", "/pools?ask=1&like=node-a1", "/simulate?ask=1&count=8&pod=" + url.QueryEscape(aPod),
 	"/sql?query=history-of-a-pod&namespace=shop&pod=checkout", "/sql?query=scores-of-a-pod&namespace=shop", "/sql?query=revisions",
-	"/find?q=nothing", "/compare?a=sample@1&b=sample@1",
+	"/find?q=nothing", "/find?q=node-a", "/nodes/node-a1", "/nodes?state=cordoned", "/drain?ask=1&nodes=nope", "/decisions?since=yesterday", "/compare?a=sample@1&b=sample@1",
 }
 
 // ofLarge are further pages about 5,000 nodes.

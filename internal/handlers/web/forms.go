@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -142,17 +143,31 @@ func wrong(name, message string) error {
 const wrongTitle = "Nothing was answered yet"
 
 // mistaken returns the problem with which a page's form is shown again; nil where the page has no
-// form, or the error is none of what was typed.
-func mistaken(view any, err error) *problem {
+// form, or the error is none of what was typed. A problem that names no field is of the one whose
+// value it repeats.
+func mistaken(view any, err error, typed url.Values) *problem {
 	var p *problem
 	if view == nil || !errors.As(err, &p) {
 		return nil
 	}
 	switch p.Status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	default:
+		return nil
+	}
+	if len(p.Errors) > 0 {
 		return p
 	}
-	return nil
+	longest := ""
+	for _, f := range formFields {
+		if value := typed.Get(f.field); len(value) > len(typed.Get(longest)) && strings.Contains(p.Detail, value) {
+			longest = f.field
+		}
+	}
+	if longest != "" && longest != "q" {
+		p.Errors = []exchange.FieldError{{Field: longest, Message: p.Detail}}
+	}
+	return p
 }
 
 // times rewrites times that say how long ago they are as the API takes them.

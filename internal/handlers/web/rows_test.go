@@ -29,7 +29,7 @@ func troubled(t *testing.T) string {
 	}
 	const ready, lost = `{"type":"Ready","status":"True"}`, `{"type":"Ready","status":"Unknown","lastTransitionTime":"2026-11-21T00:58:00Z"}`
 	items := []string{
-		node("fine", "za", "general", "", ready), node("lost", "za", "general", "", lost), node("tight", "zb", "general", "", ready+`,{"type":"DiskPressure","status":"True"}`),
+		node("fine", "za", "general", "", ready), node("lost", "za", "general", `"taints":[{"key":"node.kubernetes.io/unreachable","effect":"NoSchedule"}]`, lost), node("tight", "zb", "general", `"taints":[{"key":"node.kubernetes.io/disk-pressure","effect":"NoSchedule"}]`, ready+`,{"type":"DiskPressure","status":"True"}`),
 		node("closed", "zb", "spot", `"unschedulable":true`, ready),
 	}
 	for i, p := range []string{"10", "0"} {
@@ -181,15 +181,15 @@ func TestFindFindsParts(t *testing.T) {
 func TestMistakesKeepTheForm(t *testing.T) {
 	base := sampled(t)
 	for address, want := range map[string]string{
-		"/drain?ask=1&nodes=nope":                                    "nodes=nope",
-		"/lose?ask=1&zone=nowhere":                                   "zone=nowhere",
-		"/pools?ask=1&like=nope":                                     "like=nope",
-		"/fit?ask=1&pod=kind%3A+Pod&max=many":                        "max=many",
-		"/decisions?since=yesterday&node=node-a1":                    "since=yesterday",
-		"/compare?a=sample@1&b=sample@99":                            "b=sample@99",
-		"/map?pod=import":                                            "pod=import",
-		"/sql?query=unschedulable-pods&since=soon":                   "since=soon",
-		"/simulate?ask=1&count=0&pod=" + url.QueryEscape(examplePod): "count=0",
+		"/drain?ask=1&nodes=nope":                                     "nodes=nope",
+		"/lose?ask=1&zone=nowhere":                                    "zone=nowhere",
+		"/pools?ask=1&like=nope":                                      "like=nope",
+		"/fit?ask=1&pod=kind%3A+Pod&max=many":                         "max=many",
+		"/decisions?since=yesterday&node=node-a1":                     "since=yesterday",
+		"/compare?a=sample@1&b=sample@99":                             "b=sample@99",
+		"/map?pod=import":                                             "pod=import",
+		"/sql?query=unschedulable-pods&since=soon":                    "since=soon",
+		"/simulate?ask=1&count=-1&pod=" + url.QueryEscape(examplePod): "count=-1",
 	} {
 		body, resp := get(t, base+address+"&cluster=sample")
 		name, value, _ := strings.Cut(want, "=")
@@ -197,7 +197,9 @@ func TestMistakesKeepTheForm(t *testing.T) {
 		if resp.StatusCode < 400 || !field.MatchString(body) || !strings.Contains(body, `id="wrong-`+name+`"`) {
 			t.Errorf("%s: %d, the field %s is not marked:\n%s", address, resp.StatusCode, name, body)
 		}
-		text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body[strings.Index(body, "<main"):], " "))
+		_, main, _ := strings.Cut(body, "<main")
+		main, _, _ = strings.Cut(main, "</form>")
+		text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(main, " "))
 		if found := regexp.MustCompile(`(nodes|pools|arrivals|profiles|edits|workloads)(\[\d+\]|\.)|/v1/`).FindString(text); found != "" {
 			t.Errorf("%s speaks of %s:\n%s", address, found, text)
 		}

@@ -121,7 +121,7 @@ func (s *Site) serve(p *page) http.HandlerFunc {
 			return
 		}
 		status := http.StatusOK
-		if f.Problem = mistaken(f.View, err); f.Problem != nil {
+		if f.Problem = mistaken(f.View, err, v.typed); f.Problem != nil {
 			f.Title, status = cmp.Or(f.Title, wrongTitle), f.Problem.Status
 		} else if err != nil {
 			s.fail(w, v, err)
