@@ -155,8 +155,10 @@ func (r *nodeRoom) measure() {
 	set := r.st.Nodes()
 	c, u := set.Capacity(r.row), r.st.Use(r.row)
 	r.out.Resources = []NodeRoom{
-		{Resource: string(corev1.ResourceCPU), Allocatable: c.CPU, Requested: u.CPU}, {Resource: string(corev1.ResourceMemory), Allocatable: c.Memory, Requested: u.Memory},
-		{Resource: string(corev1.ResourcePods), Allocatable: c.Pods, Requested: int64(u.Pods)}, {Resource: string(corev1.ResourceEphemeralStorage), Allocatable: c.Ephemeral, Requested: u.Ephemeral},
+		{Resource: string(corev1.ResourceCPU), Allocatable: c.CPU, Requested: u.CPU},
+		{Resource: string(corev1.ResourceMemory), Allocatable: c.Memory, Requested: u.Memory},
+		{Resource: string(corev1.ResourcePods), Allocatable: c.Pods, Requested: int64(u.Pods)},
+		{Resource: string(corev1.ResourceEphemeralStorage), Allocatable: c.Ephemeral, Requested: u.Ephemeral},
 	}
 	names := state.NewLocalNames(r.st)
 	set.EachScalar(func(id int32, _ int) {
