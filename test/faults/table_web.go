@@ -26,9 +26,6 @@ var webFaults = []fault{
 	{"drain-block-unsaid", "a drain that a budget blocks reads like one that went well", "./internal/handlers/web", "TestDrainSaysWhatIsInTheWay", []edit{
 		{"internal/handlers/web/drain.go", `case len(blocked) > 0:`, `case len(blocked) > len(d.Pods)+1<<20:`},
 	}},
-	{"page-cluster-remembered", "the browser may remember another cluster than the page's", "./internal/handlers/web", "TestChoiceOfClusterStays", []edit{
-		{"internal/handlers/web/templates/layout.html", ` name="cluster" autocomplete="off"`, ` name="cluster"`},
-	}},
 	{"ledger-over-the-limit", "a domain over the limit counts as allowed", "./internal/handlers/web", "TestLedgerFoldsDomains", []edit{
 		{"internal/handlers/web/ledger.go", `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew))`, `(!out.Hard || d.SkewIfPlaced <= int(c.MaxSkew)+1)`},
 	}},

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// News leave alone what somebody is in the middle of: a form that was typed into stays as it is, a
+// News leave alone what a person is in the middle of: a form that was typed into stays as it is, a
 // list of decisions offers the new ones, and a selection stays until it is given up.
 func TestNewsHarmNothing(t *testing.T) {
 	base := serve(t)
@@ -53,7 +53,7 @@ func TestNewsHarmNothing(t *testing.T) {
 	b.quiet("news")
 }
 
-// The head says whether the page is live, and ages go on.
+// The head has whether the page is live, and ages go on.
 func TestHeadSaysWhetherThePageIsLive(t *testing.T) {
 	base := serve(t)
 	sample(t, base)

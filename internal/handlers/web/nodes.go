@@ -16,6 +16,8 @@ type nodesView struct {
 	// States are what is the matter with nodes and how many of each, as filters.
 	States []stateCount
 	Rows   []nodeRow
+	// Pools reports whether a node has a pool.
+	Pools bool
 	// Hidden rows are behind the first ones.
 	Hidden int
 	// Columns are those that the list may be ordered by.
@@ -74,6 +76,7 @@ func nodesOf(nodes *scenario.NodesUse, state, zone, group, name string) *nodesVi
 	for i := range nodes.Nodes {
 		n := &nodes.Nodes[i]
 		states := statesOf(n)
+		view.Pools = view.Pools || n.Group != ""
 		for _, s := range states {
 			counts[s]++
 		}

@@ -20,8 +20,8 @@ func has(t *testing.T, about, body string, want ...string) {
 	}
 }
 
-// troubled is a cluster with nodes in every state, and pods of three priorities.
-func troubled(t *testing.T) string {
+// ofAllStates is a cluster with nodes in every state, and pods of three priorities.
+func ofAllStates(t *testing.T) string {
 	t.Helper()
 	base := serve(t)
 	node := func(name, zone, pool, spec, conditions string) string {
@@ -44,7 +44,7 @@ func troubled(t *testing.T) string {
 // A7: what rejects is never green, a node that fits by eviction is counted and the chosen one
 // named, groups drawn as one are summed, and a label that no node has is refused with the form.
 func TestMapFigures(t *testing.T) {
-	base := troubled(t)
+	base := ofAllStates(t)
 	body, _ := get(t, base+"/map?cluster=prod&pod=shop/big")
 	has(t, "the verdicts", body, "shop/big fits on no node as it is, and on 1 of 4 nodes by eviction; fine is chosen", `class="chosen evicts"`, "chosen, by eviction 1")
 	if strings.Contains(body, `"key good"`) {
@@ -81,7 +81,7 @@ func mustAssets(t *testing.T) map[string]asset {
 
 // A6, C7: a node is a page, with its state, its room and its pods, and lists lead to it.
 func TestNodesHavePages(t *testing.T) {
-	base := troubled(t)
+	base := ofAllStates(t)
 	body, _ := get(t, base+"/nodes?cluster=prod")
 	has(t, "the list", body, "2 of 4 nodes take pods.", `href="/nodes/lost?cluster=prod"`, "not ready</span>", "disk pressure</span>", "cordoned</span>", "not ready <b>1</b>", "2 of 20")
 	if first := regexp.MustCompile(`<tbody><tr><th scope="row"><a href="/nodes/([a-z]+)`).FindStringSubmatch(body); first == nil || first[1] != "lost" {
@@ -123,7 +123,7 @@ func TestRejectionsHaveNumbers(t *testing.T) {
 
 // A10: what refuses a drain, or blocks it, is its headline.
 func TestDrainSaysWhatIsInTheWay(t *testing.T) {
-	base := troubled(t)
+	base := ofAllStates(t)
 	body, _ := get(t, base+"/drain?cluster=prod&ask=1&nodes=fine")
 	has(t, "a drain that a budget blocks", body, "<h1>Blocked: shop/p0 and 1 other pod: ", "1 of 1 node never empty")
 	base = sampled(t)
