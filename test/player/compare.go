@@ -24,6 +24,7 @@ func (c *Client) Compare(k *Case) (differences []string, of Played, err error) {
 	}
 	err = c.call("POST", "/v1/simulations", map[string]any{
 		"base": base, "clock": true, "events": k.Events, "until": map[string]string{"duration": fmt.Sprintf("%ds", k.Until)}, "now": k.Begin, "wait": "1m",
+		"rates": map[string]string{"clients": "none"}, // a player by hand knows no such rates
 	}, &answer)
 	if err != nil {
 		return nil, of, err
