@@ -29,7 +29,7 @@ func TestPlayedByHand(t *testing.T) {
 		list = append(list, seed)
 	}
 	if os.Getenv("PLAYER_FROM") == "" {
-		list = append(list, 3045, 10127, 10293)
+		list = append(list, 3045, 10127, 10293, 11054)
 	}
 	for _, seed := range list {
 		k := player.Draw(uint64(seed))

@@ -309,7 +309,10 @@ func (w *World) attempted(_ *entry, at *Attempt) error {
 			if w.leaving[n] != nil {
 				continue // its deletion began before
 			}
-			victim, err := w.Current(n)
+			victim, err := w.Pod(n.Namespace, n.Name)
+			if errors.Is(err, store.ErrNotFound) {
+				continue // it went with a victim before, such as one whose Job has failed by that
+			}
 			if err != nil {
 				return err
 			}

@@ -212,7 +212,7 @@ func (g *game) try(p *pod) error {
 		p.seen = len(g.heard)
 		g.tell(Moment{What: "nominated", Node: d.NominatedNode, Why: d.Message}, p)
 		for _, v := range d.Preemption.Victims {
-			if of := g.pods[v.Name]; of.DeletionTimestamp == nil {
+			if of := g.pods[v.Name]; of != nil && of.DeletionTimestamp == nil { // else it went with one before
 				of.Status.Conditions = append(of.Status.Conditions, corev1.PodCondition{
 					Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler, LastTransitionTime: metav1.NewTime(g.time()),
 				})

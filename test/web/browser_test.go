@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -82,7 +83,7 @@ func open(t *testing.T, base string) *browser {
 		case *runtime.EventExceptionThrown:
 			b.messages = append(b.messages, e.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.Text, "404 (Not Found)") {
+			if e.Entry.Level == log.LevelError && !refused.MatchString(e.Entry.Text) {
 				b.messages = append(b.messages, e.Entry.Text)
 			}
 		}
@@ -104,6 +105,9 @@ func (b *browser) do(steps ...chromedp.Action) {
 }
 
 type started struct{}
+
+// refused is what a browser writes of a page about a mistake in its address or form.
+var refused = regexp.MustCompile(`a status of (404 \(Not Found|400 \(Bad Request|422 \(Unprocessable Entity)\)$`)
 
 // show opens an address as a look has it.
 func (b *browser) show(l look, address string) {
