@@ -154,7 +154,7 @@ func spaceOf(n *report.NodeStory, i int, classes map[int32]string) spaceRow {
 		if p.Ended || p.Requests[i] == 0 {
 			continue
 		}
-		from, to := share64(x, whole, roomWidth), share64(x+p.Requests[i], whole, roomWidth)
+		from, to := share64(x, whole), share64(x+p.Requests[i], whole)
 		class := classes[p.Priority]
 		if p.Leaving {
 			class += " leaving"
@@ -164,18 +164,18 @@ func spaceOf(n *report.NodeStory, i int, classes map[int32]string) spaceRow {
 		x += p.Requests[i]
 	}
 	if later != r.Requested {
-		fmt.Fprintf(&b, `<path class="limit" d="M%d 0v28"/>`, share64(later, whole, roomWidth))
+		fmt.Fprintf(&b, `<path class="limit" d="M%d 0v28"/>`, share64(later, whole))
 	}
-	fmt.Fprintf(&b, `<path class="alloc" d="M%d 1v26"/>`, share64(r.Allocatable, whole, roomWidth)-1)
+	fmt.Fprintf(&b, `<path class="alloc" d="M%d 1v26"/>`, share64(r.Allocatable, whole)-1)
 	row.Bar = svg(roomWidth, 28, "bar", b.String())
 	return row
 }
 
-func share64(part, whole int64, width int) int {
+func share64(part, whole int64) int {
 	if whole <= 0 {
 		return 0
 	}
-	return int(float64(part) / float64(whole) * float64(width))
+	return int(float64(part) / float64(whole) * roomWidth)
 }
 
 // group puts the pods together by priority.
