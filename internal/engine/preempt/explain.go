@@ -127,11 +127,11 @@ func (s *Search) explain(level engine.Explain) *engine.Preemption {
 			out.ClearedNominations = append(out.ClearedNominations, engine.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID})
 		}
 	}
-	out.Rounds = s.rounds()
 	if level == engine.ExplainNone {
 		out.CandidatesOmitted = len(s.candidates)
 		return out
 	}
+	out.Rounds = s.rounds()
 	s.explainCandidates(out, level)
 	out.NotCandidates = s.notCandidates(level)
 	return out
