@@ -81,7 +81,7 @@ func TestSlowReader(t *testing.T) {
 	}
 	log := longLog{seals: 200, each: 200}
 	a := New(adm, log, nil)
-	a.writeWithin = 50 * time.Millisecond
+	a.writeWithin = 500 * time.Millisecond
 	router := chi.NewRouter()
 	var exceeded atomic.Bool
 	router.Use(func(next http.Handler) http.Handler {
