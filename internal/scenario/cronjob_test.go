@@ -79,7 +79,8 @@ func TestCronJobs(t *testing.T) {
 			c.Status.LastScheduleTime, c.Spec.StartingDeadlineSeconds = &last, new(int64(600))
 		})}},
 		{"three Jobs that have succeeded are kept", "5m", "", []string{"131 jobDeleted Job/tick-1", "131 gone tick-1-x", "191 jobDeleted Job/" + name(0)}, []string{"jobDeleted Job/" + name(2)}, []any{cron("* * * * *"), old, brief}},
-		{"or as many as it says", "2m", "", []string{"11 jobDeleted Job/tick-1", "11 jobDeleted Job/" + name(0), "71 jobDeleted Job/" + name(1)}, nil, []any{cron("* * * * *", func(c *batchv1.CronJob) { c.Spec.SuccessfulJobsHistoryLimit = number(0) }), old, brief}},
+		{"or as many as it says", "2m", "", []string{"0 jobDeleted Job/tick-1", "11 jobDeleted Job/" + name(0), "71 jobDeleted Job/" + name(1)}, nil, []any{cron("* * * * *", func(c *batchv1.CronJob) { c.Spec.SuccessfulJobsHistoryLimit = number(0) }), old, brief}},
+		{"or one", "2m", "", []string{"11 jobDeleted Job/tick-1", "71 jobDeleted Job/" + name(0)}, nil, []any{cron("* * * * *", func(c *batchv1.CronJob) { c.Spec.SuccessfulJobsHistoryLimit = number(1) }), old, brief}},
 		{"and one that has failed", "3m", "", []string{"75 jobDeleted Job/" + name(0), "135 jobDeleted Job/" + name(1)}, []string{"75 jobDeleted Job/" + name(1)}, []any{cron("* * * * *", func(c *batchv1.CronJob) { c.Spec.JobTemplate.Spec.ActiveDeadlineSeconds = new(int64(10)) })}},
 		{"its time zone counts", "1m", "", []string{"0 jobCreated Job/" + name(0)}, nil, []any{cron("0 21 * * *", func(c *batchv1.CronJob) { c.Spec.TimeZone = new("Asia/Tokyo") })}},
 		{"one that is applied starts at its next time", "3m", `{"at":"10s","apply":` + applied(t, cron("* * * * *", func(c *batchv1.CronJob) { c.CreationTimestamp = metav1.Time{} })) + `}`, []string{"60 jobCreated Job/" + name(1), "120 jobCreated"}, []string{"10 jobCreated"}, []any{}},

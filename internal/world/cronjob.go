@@ -265,6 +265,9 @@ func (c *cronJob) sync(w *World) error {
 	if err := w.steps.Take(leaveSteps); err != nil {
 		return err
 	}
+	if err := cmp.Or(c.cut(w, false), c.cut(w, true)); err != nil {
+		return err
+	}
 	if s := c.of.Spec.Suspend; c.schedule == nil || s != nil && *s {
 		return nil
 	}
@@ -352,7 +355,7 @@ func (c *cronJob) like(w *World, job string) (*corev1.Pod, error) {
 func (c *cronJob) finished(w *World, j *job) error {
 	c.active = slices.DeleteFunc(c.active, func(of *job) bool { return of == j })
 	c.past = append(c.past, j)
-	return cmp.Or(c.sync(w), c.cut(w, false), c.cut(w, true))
+	return c.sync(w)
 }
 
 // cut deletes the Jobs that started first of those that have succeeded, or failed, where there are

@@ -66,7 +66,8 @@ var keepJob = object(jobSpec, keep{
 
 var keepCronJob = object(keep{
 	"schedule": all, "timeZone": all, "startingDeadlineSeconds": all, "concurrencyPolicy": all,
-	"suspend": all, "jobTemplate": {"metadata": {"labels": all}, "spec": jobSpec},
+	"suspend": all, "successfulJobsHistoryLimit": all, "failedJobsHistoryLimit": all,
+	"jobTemplate": {"metadata": {"labels": all}, "spec": jobSpec},
 }, keep{"lastScheduleTime": all, "lastSuccessfulTime": all})
 
 // What is kept of the kinds that an API server's admission reads of a pod beside its priority

@@ -60,6 +60,9 @@ func drawCronJob(d *Drawing) {
 		last := ago(60 * int64(1+d.IntN(2000)))
 		c.Status.LastScheduleTime = &last
 	}
+	// kube-apiserver has 3 and 1 where none is named (pkg/apis/batch/v1 SetDefaults_CronJob).
+	succeeded, failed := one(d, int32(0), 1, 3, 3, 3), int32(1)
+	c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit = &succeeded, &failed
 	d.add(c)
 	if d.in(60) {
 		d.ended(int64(1 + d.IntN(5000)))
@@ -76,11 +79,11 @@ func drawCronJob(d *Drawing) {
 func (d *Drawing) ended(ran int64) {
 	j := typed(&batchv1.Job{}, "Job", "batch/v1")
 	j.Namespace, j.Name, j.UID, j.OwnerReferences = "default", "tick-1", uidOf("Job", "tick-1"), []metav1.OwnerReference{owned("batch/v1", "CronJob", "tick")}
-	n, done := int32(1), ago(10)
+	n, began, done := int32(1), ago(10+ran), ago(10)
 	j.Spec = batchv1.JobSpec{Parallelism: &n, Completions: &n}
 	j.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}
 	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: done}}
-	j.Status.CompletionTime = &done
+	j.Status.StartTime, j.Status.CompletionTime = &began, &done
 	ref := owned("batch/v1", "Job", "tick-1")
 	p := podOf("tick-1-x", nil, &ref)
 	runs(p, "a", ran, d.k.Start)
@@ -113,6 +116,8 @@ func (j *cronJobs) CreateJob(_ string, job *batchv1.Job) (*batchv1.Job, error) {
 		return nil, apierrors.NewAlreadyExists(batchv1.Resource("jobs"), job.Name)
 	}
 	job.Namespace, job.UID = "default", types.UID(job.Name)
+	start := metav1.NewTime(j.c.instant())
+	job.Status.StartTime = &start
 	job.TypeMeta = metav1.TypeMeta{Kind: "Job", APIVersion: "batch/v1"}
 	j.jobs[job.Name] = job
 	j.c.lines = append(j.c.lines, fmt.Sprintf("%d jobCreated %s", j.c.now, job.Name))
@@ -151,6 +156,7 @@ func (j *cronJobs) sync() error {
 	for _, name := range slices.Sorted(maps.Keys(j.jobs)) {
 		list = append(list, j.jobs[name])
 	}
+	cleanUpJobs(j.control, context.Background(), j.cron, slices.Clone(list)) // which it sorts
 	after, _, err := syncCronJob(j.control, context.Background(), j.cron, list)
 	if err != nil || after == nil {
 		return err
@@ -178,6 +184,9 @@ func playCronJob(k *Case) ([]string, error) {
 	}
 	c := newCluster(&Case{Part: k.Part, Seed: k.Seed, Until: k.Until, Events: k.Events})
 	j := &cronJobs{c: c, control: control, cron: of[batchv1.CronJob](k)[0].DeepCopy(), jobs: map[string]*batchv1.Job{}}
+	for _, job := range of[batchv1.Job](k) {
+		j.jobs[job.Name] = job.DeepCopy()
+	}
 	for _, p := range of[corev1.Pod](k) {
 		t := p.Status.ContainerStatuses[0].State.Terminated
 		j.takes = k.Start + int64(t.FinishedAt.Sub(t.StartedAt.Time)/time.Second)

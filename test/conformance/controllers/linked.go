@@ -77,6 +77,9 @@ func shouldIgnoreNode(before, after corev1.Node) bool
 //go:linkname syncCronJob k8s.io/kubernetes/pkg/controller/cronjob.(*ControllerV2).syncCronJob
 func syncCronJob(c *cronjob.ControllerV2, ctx context.Context, cron *batchv1.CronJob, jobs []*batchv1.Job) (*time.Duration, bool, error)
 
+//go:linkname cleanUpJobs k8s.io/kubernetes/pkg/controller/cronjob.(*ControllerV2).cleanupFinishedJobs
+func cleanUpJobs(c *cronjob.ControllerV2, ctx context.Context, cron *batchv1.CronJob, jobs []*batchv1.Job) bool
+
 // nodeHealth is upstream's nodeHealthData.
 type nodeHealth struct {
 	probed, ready metav1.Time
