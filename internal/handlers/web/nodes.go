@@ -60,6 +60,7 @@ func loadNodes(v *visit) (string, any, error) {
 	if err := v.get(nodesData(v), nodes); err != nil {
 		return "", nil, err
 	}
+	v.nodes = nodes // fields offer names of them
 	view := nodesOf(nodes, v.query.Get("state"), v.query.Get("zone"), v.query.Get("pool"), v.query.Get("name"))
 	sortNodes(view.Rows, v.query.Get("sort"))
 	if n := len(view.Rows); n > shownNodeRows && v.query.Get("rows") != "all" {
